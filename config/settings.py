@@ -21,6 +21,8 @@ from django.core.management.utils import get_random_secret_key
 from django.utils.functional import SimpleLazyObject
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Templates and static files: in a wheel inside this package, in a checkout beside it.
+WEB_DIR = next(folder for folder in (BASE_DIR / "config", BASE_DIR) if (folder / "templates").is_dir())
 env = environ.Env()
 # The server's state: where the operator says, else in the folder in which it was started. Nothing is written on import.
 VAR = Path(env.str("ASSAY_VAR", default="") or "var").absolute()
@@ -69,10 +71,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "judgments.views.border.Border",  # around all that answers something private, redirects among it
+    "judgments.web.middleware.Border",  # around all that answers something private, redirects among it
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "judgments.views.bodies.Bodies",  # before what reads bodies
+    "judgments.web.body_limit.Bodies",  # before what reads bodies
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -85,7 +87,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [WEB_DIR / "templates"],
         "APP_DIRS": False,
         "OPTIONS": {
             "loaders": [
@@ -102,6 +104,15 @@ TEMPLATES = [
                     ],
                 )
             ],
+            # Tags stand in the folders of their features; Django itself looks only in `templatetags`.
+            "libraries": {
+                "answers": "judgments.rounds.answer_tags",
+                "figures": "judgments.web.figures",
+                "page": "judgments.web.page_tags",
+                "scores": "evaluation.scoring.tags",
+                "staleness": "evaluation.freshness.tags",
+                "way": "evaluation.overview.tags",
+            },
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -173,7 +184,7 @@ if REDIS_URL:
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
             "LOCATION": REDIS_URL,
             "KEY_PREFIX": "json",
-            "OPTIONS": {"serializer": "judgments.cache_json.NoCode"},
+            "OPTIONS": {"serializer": "judgments.jobs.cache_serializer.NoCode"},
         }
     }
 else:
@@ -186,7 +197,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_HASHERS = [
-    "judgments.hashers.Argon2InTurn",
+    "judgments.members.password_hasher.Argon2InTurn",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # How many passwords a web process hashes at once: each one takes 100 MB while it lasts.
@@ -257,14 +268,14 @@ FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)
 # --- The API.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "judgments.api.authentication.TokenAuthentication",
+        "judgments.members.token_authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["judgments.api.authentication.InScope"],
-    "DEFAULT_PAGINATION_CLASS": "judgments.api.paging.Pages",
+    "DEFAULT_PERMISSION_CLASSES": ["judgments.members.token_authentication.InScope"],
+    "DEFAULT_PAGINATION_CLASS": "judgments.web.paging.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "judgments.api.errors.answer",
+    "EXCEPTION_HANDLER": "judgments.web.api_errors.answer",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
@@ -289,7 +300,7 @@ USE_I18N = False
 USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = VAR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [WEB_DIR / "static"]
 WHITENOISE_USE_FINDERS = DEBUG or TESTING
 WHITENOISE_AUTOREFRESH = DEBUG
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -303,7 +314,7 @@ LOGGING = {
 }
 
 if TESTING:
-    CACHES = {"default": {"BACKEND": "judgments.cache_json.InMemory"}}
+    CACHES = {"default": {"BACKEND": "judgments.jobs.cache_serializer.InMemory"}}
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
     STORAGES["default"] = {

@@ -8,14 +8,17 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.schema import schema
-from judgments.views.login import Login, Logout, Password
+from evaluation import urls as evaluation
+from judgments import urls as judgments
+from judgments.members.views.account import Login, Logout, Password
+from pooling import urls as pooling
 
 urlpatterns = [
     # The API, its schema and its docs; the docs' script is a file of its own, as the content policy asks.
     # It stands first: it is asked most, and addresses are tried in this order.
-    path("api/v1/", include("judgments.api.urls")),
-    path("api/v1/", include("pooling.api.urls")),
-    path("api/v1/", include("evaluation.api.urls")),
+    path("api/v1/", include(judgments.api_urlpatterns)),
+    path("api/v1/", include(pooling.api_urlpatterns)),
+    path("api/v1/", include(evaluation.api_urlpatterns)),
     path("api/schema/", schema, name="schema"),
     path(
         "api/docs/",
@@ -37,5 +40,5 @@ urlpatterns = [
 ]
 
 # Programs read JSON, also where no endpoint answers.
-handler404 = "judgments.api.errors.no_such_address"
-handler500 = "judgments.api.errors.our_mistake"
+handler404 = "judgments.web.api_errors.no_such_address"
+handler500 = "judgments.web.api_errors.our_mistake"

@@ -14,20 +14,20 @@ from demo.shelves import SHELVES
 
 @dataclass(frozen=True)
 class Ask:
-    """One need with the ways in which it is typed.
+    """One need with its spellings.
 
     Parameters
     ----------
     texts : tuple of str
-        The spellings, the usual one first.
+        The spellings, the most common one first.
     shelf : str
-        Where the answer stands; empty for asks that go across the shop.
+        The shelf of the answer; empty for needs across the shop.
     wants : mapping of str to tuple of str
-        Fields that the answer must have, with the values that will do.
+        Fields that the answer must have, with the accepted values.
     need : str
         The need in a sentence or two, for the rater.
     popular : float
-        How often it is asked, relative to the others.
+        The relative frequency of the need.
     """
 
     texts: tuple[str, ...]
@@ -38,19 +38,19 @@ class Ask:
 
 
 def normalize(text: str) -> str:
-    """The form by which a typed query is looked up: NFKC, case folded, white space collapsed."""
+    """Return the lookup form of a typed query: NFKC, case folded, white space collapsed."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 @lru_cache(maxsize=1)
 def asks() -> tuple[Ask, ...]:
-    """Every ask of the shop, those across shelves last."""
+    """Return all needs of the shop, those across shelves last."""
     return (*_of_shelves(), *_of_brands())
 
 
 @lru_cache(maxsize=1)
 def by_text() -> dict[str, Ask]:
-    """Each spelling, normalized, with what is asked by it."""
+    """Return the need of each normalized spelling."""
     return {normalize(text): ask for ask in asks() for text in ask.texts}
 
 
@@ -62,11 +62,11 @@ def _of_shelves() -> Iterable[Ask]:
 
 def _of_brands() -> Iterable[Ask]:
     for place, brand in enumerate(BRANDS):
-        need = f"Looks for products of the brand {brand}, whatever they are. Other brands are of no use."
+        need = f"Any product of the brand {brand}. Other brands do not help."
         yield Ask((brand.lower(),), "", {"brand": (brand,)}, need, 0.9 / (1 + place))
 
 
 def _wanted(text: str) -> dict[str, tuple[str, ...]]:
-    """``persons=2 kind=hiking_pants/shorts`` taken apart."""
+    """Parse ``persons=2 kind=hiking_pants/shorts``."""
     pairs = re.findall(r"(\w+)=(\S+)", text)
     return {name: tuple(values.replace("_", " ").split("/")) for name, values in pairs}

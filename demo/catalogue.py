@@ -26,7 +26,7 @@ MODELS = (
 WHO = {"women": "Women's", "men": "Men's", "kids": "Kids'", "unisex": ""}
 AS_IT_IS = {"and", "with", "m", "mm", "mAh", "W", "GPS", "UV"}
 
-# A shop has products that nobody got round to describing, and the same product in a second color.
+# Like a real shop, this one has products without a description, and the same product in a second color.
 UNDESCRIBED_EVERY = 37
 RECOLORED_EVERY = 12
 
@@ -47,7 +47,7 @@ class Product:
 
     @property
     def words(self) -> dict[str, str]:
-        """What the templates know: traits as they are, and with a capital for titles."""
+        """Return the template values: traits as they are, and capitalized for titles."""
         words = {"brand": self.brand, "model": self.model, "color": self.color, "weight": weight_of(self.grams)}
         for name, value in self.traits.items():
             words |= {name: value, name.capitalize(): WHO[value] if name == "who" else in_title(value)}
@@ -55,12 +55,12 @@ class Product:
 
     @property
     def title(self) -> str:
-        """The title as the shop shows it."""
+        """Return the title as the shop shows it."""
         return " ".join(self.shelf.title.format(**self.words).split()) + self.suffix
 
 
 def documents() -> list[dict[str, Any]]:
-    """The shop's products, each in the shape of a line of documents.jsonl.
+    """Return the shop's products, each in the shape of a line of documents.jsonl.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def documents() -> list[dict[str, Any]]:
 
 
 def weight_of(grams: int) -> str:
-    """A weight as a label tells it.
+    """Return a weight as a label shows it.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def weight_of(grams: int) -> str:
 
 
 def in_title(value: str) -> str:
-    """A trait as it stands in a title.
+    """Return a trait as titles show it.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _stock(shelf: Shelf) -> list[Product]:
         )
         starts = [shelf.starts[value] for value in product.traits.values() if value in shelf.starts]
         ends = [] if starts else [closes[place % len(closes)]]
-        sentences = [*(starts or [opens[place % len(opens)]]), *_said(product, random), *ends]
+        sentences = [*(starts or [opens[place % len(opens)]]), *_phrases(product, random), *ends]
         stock.append(replace(product, text=" ".join(filter(None, sentences)).format(**product.words)))
     return stock
 
@@ -144,9 +144,9 @@ def _in_turn(sentences: tuple[str, ...], random: Random) -> list[str]:
     return random.sample(sentences, len(sentences))
 
 
-def _said(product: Product, random: Random) -> list[str]:
-    told = [product.shelf.says[value] for value in product.traits.values() if value in product.shelf.says]
-    return [random.choice(sentences) for sentences in told][:2]
+def _phrases(product: Product, random: Random) -> list[str]:
+    phrases = [product.shelf.says[value] for value in product.traits.values() if value in product.shelf.says]
+    return [random.choice(sentences) for sentences in phrases][:2]
 
 
 def _recolored(product: Product) -> Product:

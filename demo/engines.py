@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judgments.core.run import Run
+    from assay.core.run import Run
 
 DEPTH = 50
 # Digits that SQLite's BM25 has in common everywhere.
@@ -27,7 +27,7 @@ Search = Callable[[str], dict[str, float]]
 
 
 def runs(queries: Mapping[str, str], documents: Documents) -> list[Run]:
-    """Ask all three systems.
+    """Run all queries on the three systems.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def runs(queries: Mapping[str, str], documents: Documents) -> list[Run]:
     list of Run
         ``bm25``, ``tfidf`` and ``chargram``; at most 50 documents a query, none that shares nothing with it.
     """
-    from judgments.core.run import Run
+    from assay.core.run import Run
 
     return [Run.from_dict(engine(queries, documents), name) for name, engine in ENGINES.items()]
 
@@ -53,7 +53,7 @@ def bm25(queries: Mapping[str, str], documents: Documents) -> Scores:
 
 
 def bm25_index(documents: Documents) -> Search:
-    """Index the documents once; the function that comes back finds those of one query."""
+    """Index the documents once and return a function that searches them."""
     base = sqlite3.connect(":memory:")
     base.execute("CREATE VIRTUAL TABLE shop USING fts5(doc_id UNINDEXED, title, text, category, tokenize='porter')")
     rows = [(d["doc_id"], d["title"], d["text"], d["fields"].get("category", "")) for d in documents]
@@ -66,12 +66,12 @@ def _matches(base: sqlite3.Connection, text: str) -> dict[str, float]:
     if not words:
         return {}
     # SQLite's bm25() is negative, the better the lower.
-    found = base.execute(
+    cursor = base.execute(
         "SELECT doc_id, -bm25(shop, 0, 3, 1, 1) AS score FROM shop WHERE shop MATCH ?"
         " ORDER BY score DESC, doc_id LIMIT ?",
         (" OR ".join(f'"{word}"' for word in words), DEPTH),
     )
-    return {doc_id: round(score, DIGITS) for doc_id, score in found}
+    return {doc_id: round(score, DIGITS) for doc_id, score in cursor}
 
 
 def tfidf(queries: Mapping[str, str], documents: Documents) -> Scores:
@@ -81,13 +81,13 @@ def tfidf(queries: Mapping[str, str], documents: Documents) -> Scores:
 
 
 def tfidf_index(documents: Documents) -> Search:
-    """The same as `bm25_index` for TF-IDF vectors."""
+    """Return a search function as `bm25_index` does, with TF-IDF vectors."""
     texts = [f"{document['title']} {document['text']}" for document in documents]
     return _cosine(documents, texts, analyzer=_words, sublinear_tf=True)
 
 
 def chargram(queries: Mapping[str, str], documents: Documents) -> Scores:
-    """Cosine of TF-IDF vectors over three to five letters in a row, in title and category."""
+    """Cosine of TF-IDF vectors over character 3- to 5-grams of title and category."""
     texts = [f"{document['title']} {document['fields'].get('category', '')}" for document in documents]
     search = _cosine(documents, texts, analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
     return {query_id: search(text) for query_id, text in queries.items()}
@@ -112,8 +112,8 @@ def _cosine(documents: Documents, texts: Iterable[str], **options: Any) -> Searc
 
 def _best(doc_ids: Sequence[str], scores: Sequence[float]) -> dict[str, float]:
     rounded = ((round(score, DIGITS), doc_id) for score, doc_id in zip(scores, doc_ids, strict=True))
-    found = sorted((pair for pair in rounded if pair[0] > 0), key=lambda pair: (-pair[0], pair[1]))
-    return {doc_id: score for score, doc_id in found[:DEPTH]}
+    ranked = sorted((pair for pair in rounded if pair[0] > 0), key=lambda pair: (-pair[0], pair[1]))
+    return {doc_id: score for score, doc_id in ranked[:DEPTH]}
 
 
 ENGINES: dict[str, Callable[[Mapping[str, str], Documents], Scores]] = {

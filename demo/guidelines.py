@@ -7,39 +7,39 @@ GUIDELINES = """\
 
 ## Intent
 
-Somebody typed a query into the shop's search. The sentence under the query says what they need. Grade how well **this \
-product alone** serves that need, as if it were the only answer. Price and stock play no part.
+A customer typed a query into the shop's search. The sentence below the query describes what they need. Grade how well \
+**this product alone** meets that need, as if it were the only result. Ignore price and stock.
 
-## The grades
+## Grades
 
 | Grade | Name | Give it when | Example |
 |---|---|---|---|
-| 3 | Perfect | It is the kind of thing asked for, and every attribute of the need fits. | \
+| 3 | Perfect | It is the right kind of product, and every attribute matches the need. | \
 "ultralight tent": a one-person tent of 900 g |
-| 2 | Good | It is the kind of thing asked for; one attribute is off, or the product does not say. | \
+| 2 | Good | It is the right kind of product; one attribute does not match or is missing. | \
 "ultralight tent": a two-person tent of 1.9 kg |
-| 1 | Fair | It is a neighbor on the shelf, or a part of the thing. | \
+| 1 | Fair | It is a similar product, or a part of the right one. | \
 "ultralight tent": a tarp, or a groundsheet for a tent |
 | 0 | Poor | It does not help. | "ultralight tent": a gas stove whose text mentions a tent |
 
 ## Edge cases
 
-- **A word matches and the thing does not:** 0. "sleeping bag" is not served by a bag for stuff.
-- **An accessory of the thing:** 1, and 0 where the need clearly means the thing itself.
-- **Men's instead of women's, or the other way round:** 1 when the need names one.
-- **A brand was asked for, another one is shown:** at most 1.
-- **A misspelled query:** grade what was meant.
+- **A word matches but the product does not:** 0. A storage bag is no result for "sleeping bag".
+- **An accessory of the product:** 1, or 0 if the need clearly means the product itself.
+- **Men's instead of women's, or the reverse:** 1 if the need names one.
+- **Another brand than the one in the query:** at most 1.
+- **A misspelled query:** grade the intended query.
 
 ## Duplicates
 
-The same product in two sizes or colors is graded twice, with the same grade.
+Give the same product in two sizes or colors the same grade.
 
 ## Freshness
 
-Grade what the page says today. A model of last year is as good as its text.
+Grade the current text. Do not grade a product lower because it is last year's model.
 
 ## When you cannot judge
 
-Choose **Cannot judge** and say why, when the page says too little to tell. Do not guess: a guess looks like a \
-judgment. Choose **Later** when you want to come back to it.
+If the text says too little, choose **Cannot judge** and select a reason. Do not guess, because a guess looks like a \
+judgment. To come back to a product, choose **Later**.
 """

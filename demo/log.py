@@ -23,7 +23,7 @@ STEEPNESS = 1.15
 
 
 def needs() -> dict[str, str]:
-    """The need behind each query of the log.
+    """Return the need behind each query of the log.
 
     Returns
     -------
@@ -39,16 +39,16 @@ def needs() -> dict[str, str]:
 
 
 def query_log() -> list[dict[str, str]]:
-    """The shop's search log.
+    """Return the shop's search log.
 
     Returns
     -------
     list of dict
-        ``query``, ``timestamp`` (ISO 8601, UTC) and ``client_id``, in the order of time; the same on every call.
+        ``query``, ``timestamp`` (ISO 8601, UTC) and ``client_id``, in chronological order; the same on every call.
 
     Notes
     -----
-    Visitors come for a session of one to four searches on one shelf, since after a query without luck they try another.
+    Visitors have sessions of one to four searches on one shelf: after an unsuccessful query they try another one.
     Frequencies follow a Zipf-Mandelbrot curve over the spellings.
     """
     random = Random(SEED)
@@ -63,7 +63,7 @@ def query_log() -> list[dict[str, str]]:
 
 
 def _by_shelf(random: Random) -> Iterator[list[str]]:
-    """Every search of the log, shelf by shelf, shuffled inside each."""
+    """Yield the searches of each shelf, shuffled."""
     counts = _frequencies()
     searches: dict[str, list[str]] = {}
     for ask in asks():
@@ -75,7 +75,7 @@ def _by_shelf(random: Random) -> Iterator[list[str]]:
 
 
 def _frequencies() -> dict[str, int]:
-    """How often each spelling is typed: most frequent asks first, other spellings of an ask further down."""
+    """Return the frequency of each spelling: frequent needs first, rarer spellings of a need further down."""
     random = Random(f"{SEED}:spellings")
     weights = {
         text: ask.popular / (1 + place) ** 1.6 * random.uniform(0.7, 1.4)
@@ -90,7 +90,7 @@ def _frequencies() -> dict[str, int]:
 
 
 def _client(clients: list[str], random: Random) -> str:
-    """Some visitors come every week, most of them once."""
+    """Return a client id: some visitors come every week, most only once."""
     return clients[int(len(clients) * random.random() ** 1.2)]
 
 
@@ -109,7 +109,7 @@ def _start(random: Random) -> datetime:
 
 
 def _typed(query: str, random: Random) -> str:
-    """A query as fingers and phones write it."""
+    """Return a query as people type it, with capitals and typos."""
     chance = random.random()
     if chance < 0.14:
         return query.capitalize()

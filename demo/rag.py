@@ -1,4 +1,4 @@
-"""Two small RAG systems over the shop, and questions with reference answers to measure them by.
+"""Two small RAG systems over the shop, and questions with reference answers to evaluate them.
 
 Both systems are real: they retrieve from an index of the catalogue and cut their answers out of what they found. No
 language model takes part. ``tfidf-lead`` quotes the beginning of the first document, whatever the question is;
@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from assay.core.sentences import sentences
 from demo import engines
-from judgments.sentences import sentences
 
 DEPTH = 5
 READ = 3
 REFUSAL = "I don't know."
-# The share of the question's words that the best document must hold, or the system does not answer.
+# The share of the question's words that the best document must contain; below it, the system does not answer.
 LEAST = 0.5
 SMALL = frozenset(
     re.findall(
@@ -28,7 +28,7 @@ SMALL = frozenset(
         "should so take than that the them there they this to up use used what when which who will with you",
     )
 )
-# Id, question, reference answer, the beginning of the titles of the products that answer it, and topic.
+# Id, question, reference answer, title prefix of the products that answer it, and topic.
 QUESTIONS = (
     ("charge", "How long does the Cinder 350 lumen headlamp take to charge?", "It charges by USB-C in two hours.",
      "Skarnholm Cinder 350 Lumen", "use"),
@@ -71,7 +71,7 @@ QUESTIONS = (
     ("cells", "Which batteries does the Karrowick Wren headlamp need?", "Three AAA cells.",
      "Karrowick Wren 200 Lumen Battery Headlamp", "contents"),
 )  # fmt: skip
-# Id, the question as it is typed, which one it varies, and how.
+# Id, question as typed, id of the original question, and kind of variation.
 VARIANTS = (
     ("charge-typo", "how long does the cindr 350 lumen headlmap take to chrage", "charge", "typo"),
     ("sedge-typo", "nimbrel sedge rain jaket waterprof", "sedge", "typo"),
@@ -94,10 +94,10 @@ def samples(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     documents : sequence of mapping
         As `demo.catalogue.documents` gives them.
     """
-    found: dict[str, dict[str, Any]] = {}
+    samples_by_id: dict[str, dict[str, Any]] = {}
     for sample_id, query, reference, title, topic in QUESTIONS:
         docs = [_passage(one) for one in documents if one["title"].startswith(title) and one["text"]]
-        found[sample_id] = {
+        samples_by_id[sample_id] = {
             "sample_id": sample_id,
             "query": query,
             "reference_answer": reference,
@@ -105,39 +105,44 @@ def samples(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "labels": {"topic": topic},
         }
     for sample_id, query, parent, scenario in VARIANTS:
-        labels = {**found[parent]["labels"], "variant_of": parent, "scenario": scenario}
-        found[sample_id] = {**found[parent], "sample_id": sample_id, "query": query, "labels": labels}
+        labels = {**samples_by_id[parent]["labels"], "variant_of": parent, "scenario": scenario}
+        samples_by_id[sample_id] = {**samples_by_id[parent], "sample_id": sample_id, "query": query, "labels": labels}
     for sample_id, query in UNANSWERABLE:
         labels = {"scenario": "unanswerable"}
-        found[sample_id] = {"sample_id": sample_id, "query": query, "reference_answer": REFUSAL, "labels": labels}
-    return list(found.values())
+        samples_by_id[sample_id] = {
+            "sample_id": sample_id,
+            "query": query,
+            "reference_answer": REFUSAL,
+            "labels": labels,
+        }
+    return list(samples_by_id.values())
 
 
 def outputs(
-    asked: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]
+    questions: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Ask both systems all questions; returns the lines of outputs.jsonl by system, with measured timings."""
+    """Return the lines of outputs.jsonl by system, with measured timings."""
     return {
-        "tfidf-lead": _ask(asked, documents, engines.tfidf_index(documents), _lead),
-        "bm25-extract": _ask(asked, documents, engines.bm25_index(documents), _extract),
+        "tfidf-lead": _ask(questions, documents, engines.tfidf_index(documents), _lead),
+        "bm25-extract": _ask(questions, documents, engines.bm25_index(documents), _extract),
     }
 
 
 def _ask(
-    asked: Sequence[Mapping[str, Any]],
+    questions: Sequence[Mapping[str, Any]],
     documents: Sequence[Mapping[str, Any]],
     search: Callable[[str], dict[str, float]],
     respond: Callable[[str, Sequence[str]], str],
 ) -> list[dict[str, Any]]:
     texts = {one["doc_id"]: _passage(one)["text"] for one in documents}
-    found = []
-    for sample in asked:
+    rows = []
+    for sample in questions:
         begun = time.perf_counter()
         scores = list(search(sample["query"]).items())[:DEPTH]
         retrieved = time.perf_counter()
         response = respond(sample["query"], [texts[doc_id] for doc_id, _ in scores])
         ended = time.perf_counter()
-        found.append(
+        rows.append(
             {
                 "sample_id": sample["sample_id"],
                 "retrieved": [{"doc_id": doc_id, "text": texts[doc_id], "score": score} for doc_id, score in scores],
@@ -149,7 +154,7 @@ def _ask(
                 },
             }
         )
-    return found
+    return rows
 
 
 def _passage(document: Mapping[str, Any]) -> dict[str, str]:
@@ -157,12 +162,12 @@ def _passage(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _lead(query: str, texts: Sequence[str]) -> str:
-    """The first two sentences of the first document's description."""
+    """Return the first two sentences of the first document's description."""
     return " ".join(_sentences(texts[0])[1:3]) if texts else REFUSAL
 
 
 def _extract(query: str, texts: Sequence[str]) -> str:
-    """The sentence of the first documents that shares most words with the question, its title counted a little."""
+    """Return the sentence of the first documents with most words of the question; the title counts a little."""
     wanted = _words(query)
     best, score = REFUSAL, 0.0
     for place, text in enumerate(texts[:READ]):
@@ -183,5 +188,5 @@ def _sentences(text: str) -> list[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text that carry meaning, without a plural's s."""
+    """Return the content words of a text, without a plural's s."""
     return frozenset(word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in SMALL)

@@ -18,7 +18,7 @@ from demo.shelf import Shelf
 from demo.shelves import SHELVES
 
 TOP = 3
-# What is unclear about a pair for everybody, in grades.
+# The noise of a pair that all raters share, in grades.
 UNCLEAR = 0.25
 SHELF_OF_CATEGORY = {shelf.category: shelf for shelf in SHELVES.values()}
 
@@ -59,7 +59,7 @@ TEMPERS = {
 
 
 def grade(rater: int, query_text: str, document: Mapping[str, Any], seed: int) -> tuple[str, int | None, float]:
-    """One rater's answer for one pair.
+    """Return one rater's answer for one pair.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def grade(rater: int, query_text: str, document: Mapping[str, Any], seed: int) -
 
 
 def note(rater: int, query_text: str, document: Mapping[str, Any], given: int | None) -> str:
-    """What the rater writes beside a grade: now and then why it is not the highest, "" most of the time.
+    """Return the rater's note: sometimes the reason why the grade is not the highest, usually "".
 
     Parameters
     ----------
@@ -112,16 +112,17 @@ def note(rater: int, query_text: str, document: Mapping[str, Any], given: int | 
     if ask is None or shelf is None or given in (None, TOP) or random.random() > TEMPERS[rater].notes:
         return ""
     if ask.shelf and ask.shelf != shelf.key:
-        return f"Not what was asked for: {shelf.category.rsplit('>', 1)[-1].strip().lower()}." if given < 2 else ""
+        return f"Not what the query asks for: {shelf.category.rsplit('>', 1)[-1].strip().lower()}." if given < 2 else ""
     fields = document["fields"]
     missed = [name for name, values in ask.wants.items() if _miss(shelf, name, values, fields.get(name, ""))]
     return "".join(
-        f"Asked for {' or '.join(ask.wants[name])}; this is {fields.get(name, 'silent on it')}." for name in missed[:1]
+        f"The query asks for {' or '.join(ask.wants[name])}; this is {fields.get(name, 'not stated')}."
+        for name in missed[:1]
     )
 
 
 def relevance(query: str, document: Mapping[str, Any]) -> float:
-    """How well a product answers a query, from 0 (not at all) to 3 (exactly).
+    """Return how well a product answers a query, from 0 (not at all) to 3 (exactly).
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def relevance(query: str, document: Mapping[str, Any]) -> float:
 
 
 def _cost(ask: Ask, misses: list[float]) -> float:
-    """One thing missed of one asked weighs more than one of two."""
+    """Return the share that the product misses: one of one weighs more than one of two."""
     return sum(misses) * (2.0 if len(ask.wants) == 1 else 1.3)
 
 
@@ -164,14 +165,14 @@ def _miss(shelf: Shelf, name: str, wanted: tuple[str, ...], value: str) -> float
 
 
 def _by_words(query: str, document: Mapping[str, Any]) -> float:
-    """For a query that the shop has never seen: the share of its words that title or text hold."""
-    asked = set(re.findall(r"\w+", query))
+    """Return the share of the words of an unknown query that the title or text contains."""
+    query_words = set(re.findall(r"\w+", query))
     held = set(re.findall(r"\w+", f"{document['title']} {document['text']}".casefold()))
-    return TOP * len(asked & held) / len(asked) if asked else 0.0
+    return TOP * len(query_words & held) / len(query_words) if query_words else 0.0
 
 
 def _seconds(temper: Temper, felt: float, document: Mapping[str, Any], random: Random) -> float:
-    """Close calls take longer, and so do long descriptions; once in a while the telephone rings."""
+    """Return the seconds for an answer: close calls and long texts take longer, and there are rare interruptions."""
     doubt = 1 - 2 * abs(felt - round(felt)) if 0 < felt < TOP else 0.0
     reading = len(document["text"]) / 220
     pause = 4.0 if random.random() < 0.02 else 1.0

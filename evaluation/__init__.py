@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.metrics.evaluate import evaluate as evaluate
-    from evaluation.significance.compare import compare as compare
+    from assay.scoring.evaluate import evaluate as evaluate
+    from assay.significance.compare import compare as compare
 
-PUBLIC = {"compare": "evaluation.significance.compare", "evaluate": "evaluation.metrics.evaluate"}
+PUBLIC = {"compare": "assay.significance.compare", "evaluate": "assay.scoring.evaluate"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,58 +11,64 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation import baseline, conflict_effects, freshness_job, refreshing, round_effects
-        from evaluation.advice import paired
-        from evaluation.leverage import leverage
+        from evaluation.effects import job as round_effects
+        from evaluation.effects import pair_effects
+        from evaluation.effects.leverage import leverage
+        from evaluation.freshness import job as freshness_job
+        from evaluation.freshness import refresh, unjudged_baseline
         from evaluation.models import RagSampleSet, RagSystem
         from evaluation.rag import critics, from_collection, scorecards
         from evaluation.rag.sample_sets import SAMPLES
         from evaluation.rag.systems import OUTPUTS
-        from evaluation.scoring import cutoff_of
-        from evaluation.scoring_job import score_frozen, score_new, work_on_scores
-        from judgments import archive, judging_waking
-        from judgments.baselines import PROVIDERS
-        from judgments.conflict_effects import APPRAISERS, Appraiser
-        from judgments.freezing import FROZEN
-        from judgments.import_kinds import KINDS as IMPORTS
-        from judgments.jobs import KINDS, TICKS, UNFINISHED
-        from judgments.machine_runs import OTHERS_ASK
-        from judgments.routing import WEIGHERS
-        from pooling.cutoffs import FINDERS
-        from pooling.runs import STORED
-        from pooling.sampling.advice import ADVISERS
+        from evaluation.scoring.job import score_frozen, score_new, work_on_scores
+        from evaluation.scoring.scoring import cutoff_of
+        from judgments.hooks import (
+            ARCHIVE_KINDS,
+            BASELINES,
+            CONFLICT_APPRAISERS,
+            JOBS,
+            LEVERAGE,
+            PERIODIC_WORK,
+            PROVIDER_USERS,
+            SNAPSHOT_LISTENERS,
+            UNFINISHED_JOBS,
+            ArchiveKind,
+            ConflictAppraiser,
+        )
+        from judgments.hooks import IMPORT_KINDS as IMPORTS
+        from judgments.machines.judge_runs import retry
+        from pooling.hooks import CUTOFFS, RUN_LISTENERS
 
-        KINDS.register("score", work_on_scores)
-        STORED.append(score_new)
-        FROZEN.append(score_frozen)
-        FINDERS.append(cutoff_of)
-        WEIGHERS.register("leverage", leverage)
-        KINDS.register(freshness_job.KIND, freshness_job.work_on_check)
-        KINDS.register(refreshing.KIND, refreshing.work_on_refresh)
-        KINDS.register(round_effects.KIND, round_effects.work_on)
+        JOBS.register("score", work_on_scores)
+        RUN_LISTENERS.append(score_new)
+        SNAPSHOT_LISTENERS.append(score_frozen)
+        CUTOFFS.append(cutoff_of)
+        LEVERAGE.register("leverage", leverage)
+        JOBS.register(freshness_job.KIND, freshness_job.work_on_check)
+        JOBS.register(refresh.KIND, refresh.work_on_refresh)
+        JOBS.register(round_effects.KIND, round_effects.work_on)
         IMPORTS.register(SAMPLES.name, SAMPLES)
         IMPORTS.register(OUTPUTS.name, OUTPUTS)
-        KINDS.register(scorecards.KIND, scorecards.work_on)
-        UNFINISHED.register(scorecards.KIND, scorecards.unfinished)
-        KINDS.register(from_collection.KIND, from_collection.work_on)
-        KINDS.register(critics.KIND, critics.work_on)
-        OTHERS_ASK.append(critics.asks)
-        judging_waking.KINDS.append(critics.WAITING)
-        rounds = archive.KINDS["round"]
-        archive.KINDS["round"] = replace(rounds, goes=rounds.goes | {"RagGrading"})
-        archive.KINDS["rag-samples"] = archive.Kind(
+        JOBS.register(scorecards.KIND, scorecards.work_on)
+        UNFINISHED_JOBS.register(scorecards.KIND, scorecards.unfinished)
+        JOBS.register(from_collection.KIND, from_collection.work_on)
+        JOBS.register(critics.KIND, critics.work_on)
+        PROVIDER_USERS.append(critics.asks)
+        retry.KINDS.append(critics.WAITING)
+        rounds = ARCHIVE_KINDS["round"]
+        ARCHIVE_KINDS["round"] = replace(rounds, goes=rounds.goes | {"RagGrading"})
+        ARCHIVE_KINDS["rag-samples"] = ArchiveKind(
             RagSampleSet,
             "rag",
             frozenset({"RagSample", "RagGrading", "RagCriticRun"}),
             needed=lambda row: "Systems belong to it. Delete them first." if row.systems.exists() else "",
             file=lambda row: row.path,
         )
-        archive.KINDS["rag-system"] = archive.Kind(
+        ARCHIVE_KINDS["rag-system"] = ArchiveKind(
             RagSystem, "rag", frozenset({"RagOutput", "RagScorecard"}), file=lambda row: row.path
         )
-        PROVIDERS.register("runs", baseline.runs)
-        TICKS.register("freshness", freshness_job.start_due)
-        ADVISERS.register("paired", paired)
-        APPRAISERS.register(
-            "runs", Appraiser(conflict_effects.effects, conflict_effects.detail, conflict_effects.why_not)
+        BASELINES.register("runs", unjudged_baseline.runs)
+        PERIODIC_WORK.register("freshness", freshness_job.start_due)
+        CONFLICT_APPRAISERS.register(
+            "runs", ConflictAppraiser(pair_effects.effects, pair_effects.detail, pair_effects.why_not)
         )

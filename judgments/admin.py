@@ -19,8 +19,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from judgments import account_log, audit, collections, grants, tokens
-from judgments.core.errors import AssayError
+from assay.core.errors import AssayError
+from judgments.members import account_log, collections, grants, tokens
+from judgments.members.views.account import LoginForm
 from judgments.models import (
     ApiToken,
     AuditRow,
@@ -35,29 +36,29 @@ from judgments.models import (
     Snapshot,
     Upload,
     User,
+    audit,
 )
-from judgments.views.login import LoginForm
 
-admin.site.site_header = admin.site.site_title = "Assay, for operators"
-admin.site.index_title = "The server"
+admin.site.site_header = admin.site.site_title = "Assay administration"
+admin.site.index_title = "Server"
 
 
 class OperatorLogin(LoginForm, AdminAuthenticationForm):
-    """Name and password of an operator, with the same rest after many wrong ones."""
+    """The login form of operators, with the same delay after many wrong passwords."""
 
 
 admin.site.login_form = OperatorLogin
 
 
-class Kept(admin.ModelAdmin):
-    """Rows that stay: deleting one here would take others with it."""
+class UndeletableAdmin(admin.ModelAdmin):
+    """Base class for rows that cannot be deleted here, since deleting one would delete others."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
-class ReadOnly(Kept):
-    """Rows that are looked at."""
+class ReadOnlyAdmin(UndeletableAdmin):
+    """Base class for rows that can only be viewed."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -66,8 +67,8 @@ class ReadOnly(Kept):
         return False
 
 
-class ListOnly(ReadOnly):
-    """Rows of which the list shows all that may be seen."""
+class ListOnlyAdmin(ReadOnlyAdmin):
+    """Base class for rows whose list shows all that may be seen."""
 
     list_display_links = None
 
@@ -75,14 +76,14 @@ class ListOnly(ReadOnly):
         return obj is None and super().has_view_permission(request)
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
-        """The filters that are offered; others would tell what is not shown, one guess after the other."""
+        """Return whether a filter is offered; other filters would reveal hidden values, one guess at a time."""
         return lookup.removesuffix("__exact") in self.list_filter
 
 
-class OnRecord(admin.ModelAdmin):
-    """Rows whose changes are on record, with what was there before."""
+class AuditedAdmin(admin.ModelAdmin):
+    """Base class for rows whose changes are in the audit trail, with the values before."""
 
-    recorded: tuple[str, ...] = ()  # columns, and relations by the names of what they lead to
+    recorded: tuple[str, ...] = ()  # columns, and relations by the names of the related rows
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         form.before = self._state(self.model.objects.get(pk=obj.pk)) if change else {}
@@ -112,14 +113,14 @@ class OnRecord(admin.ModelAdmin):
     def _record(self, request: HttpRequest, obj: Any, act: str, **detail: Any) -> None:
         what = self.model._meta.verbose_name
         changed = ", ".join(detail.get("after", {})).replace("_", " ") if act == "changed" else ""
-        said = f"{request.user} {act} {f'{changed} of ' if changed else ''}the {what} {obj}"
+        sentence = f"{request.user} {act} {f'{changed} of ' if changed else ''}the {what} {obj}"
         verb = f"accounts.{act}"
-        audit.record(verb, said, actor=request.user, collection=None, target=obj, **detail)
+        audit.record(verb, sentence, actor=request.user, collection=None, target=obj, **detail)
 
 
 @admin.register(User)
-class Users(OnRecord, UserAdmin):
-    """People. One who leaves is made inactive: what they judged stays under their name."""
+class Users(AuditedAdmin, UserAdmin):
+    """Accounts. A user who leaves is made inactive: their judgments stay under their name."""
 
     list_display = ("username", "email", "is_active", "is_staff", "can_create_collections", "last_login")
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Collections", {"fields": ("can_create_collections",)}))
@@ -135,14 +136,14 @@ class Users(OnRecord, UserAdmin):
     )
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        # As Django finds the account: an address can spell its key in several ways.
+        # Find the account as Django does: a URL can spell its key in several ways.
         account = self.get_object(request, unquote(id))
         hashes = User.objects.filter(pk=account.pk if account else 0).values_list("password", flat=True)
         before = hashes.first()
         with transaction.atomic():
             response = super().user_change_password(request, id, form_url)
             if account and hashes.first() != before:
-                account_log.password_changed(account, actor=request.user)
+                account_log.record_password_change(account, actor=request.user)
         return response
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -153,12 +154,12 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class Groups(OnRecord, GroupAdmin):
+class Groups(AuditedAdmin, GroupAdmin):
     recorded = ("name", "permissions")
 
 
 @admin.register(Collection)
-class Collections(Kept):
+class Collections(UndeletableAdmin):
     list_display = ("name", "slug", "created_by", "created_at")
     search_fields = ("name", "slug")
     fields = ("slug", "name", "description", "embedding_changed_at", "created_by", "created_at")
@@ -169,7 +170,7 @@ class Collections(Kept):
 
     def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
         names = ("name", "description", "embedding_changed_at")
-        before = Collection.objects.get(pk=obj.pk)  # the verb says on record what changed
+        before = Collection.objects.get(pk=obj.pk)  # the function records what changed
         collections.update_collection(before, actor=request.user, **{name: getattr(obj, name) for name in names})
 
 
@@ -179,13 +180,13 @@ class Memberships(admin.ModelAdmin):
     list_filter = ("role", "collection")
     search_fields = ("user__username", "collection__slug")
     autocomplete_fields = ("user", "collection")
-    actions = None  # one at a time, each with its own line on record
+    actions = None  # one at a time, each with its own audit row
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return ("user", "collection") if obj else ()
 
     def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
-        """The last lead stays: a collection without one could not be led again."""
+        """Refuse to delete the last lead: no one could manage the collection."""
         if obj is None or obj.role != Role.LEAD:
             return super().has_delete_permission(request, obj)
         leads = Membership.objects.filter(collection=obj.collection, role=Role.LEAD)
@@ -208,7 +209,7 @@ class Memberships(admin.ModelAdmin):
 
 
 class GrantForm(forms.ModelForm):
-    """A grant whose value can be one of its kind."""
+    """Form of a grant that checks the value against the kind."""
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -221,13 +222,13 @@ class GrantForm(forms.ModelForm):
 
 @admin.register(Grant)
 class Grants(admin.ModelAdmin):
-    """What of the server's hosts, folders and models a collection may use."""
+    """The hosts, folders and models of the server that a collection may use."""
 
     form = GrantForm
     list_display = ("collection", "kind", "value", "created_by", "created_at")
     list_filter = ("kind", "collection")
     autocomplete_fields = ("collection",)
-    actions = None  # one at a time, each with its own line on record
+    actions = None  # one at a time, each with its own audit row
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -240,20 +241,20 @@ class Grants(admin.ModelAdmin):
 
 
 @admin.register(ApiToken)
-class ApiTokens(ReadOnly):
+class ApiTokens(ReadOnlyAdmin):
     list_display = ("name", "user", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at")
     search_fields = ("name", "user__username")
     exclude = ("digest",)
     actions = ("revoke",)
 
-    @admin.action(description="Revoke: from now on it opens nothing", permissions=["view"])
-    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
-        for token in chosen.filter(revoked_at__isnull=True):
+    @admin.action(description="Revoke selected tokens", permissions=["view"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        for token in queryset.filter(revoked_at__isnull=True):
             tokens.revoke_token(token, actor=request.user)
 
 
 @admin.register(AuditRow)
-class AuditRows(ReadOnly):
+class AuditRows(ReadOnlyAdmin):
     list_display = ("at", "sentence", "actor", "collection", "verb")
     list_filter = ("verb",)
     search_fields = ("sentence",)
@@ -261,8 +262,8 @@ class AuditRows(ReadOnly):
 
 
 @admin.register(Judgment)
-class Judgments(ListOnly):
-    """That somebody answered, when and how fast; not what."""
+class Judgments(ListOnlyAdmin):
+    """Judgments without their grades: who answered, when and how fast."""
 
     list_display = ("created_at", "rater", "round", "state", "surplus", "seconds_active")
     list_filter = ("state", "surplus")
@@ -274,27 +275,27 @@ class Judgments(ListOnly):
 
 
 @admin.register(Job)
-class Jobs(ReadOnly):
+class Jobs(ReadOnlyAdmin):
     list_display = ("title", "kind", "state", "attempts", "created_by", "created_at", "finished_at")
     list_filter = ("state", "kind")
 
 
 @admin.register(Round)
-class Rounds(ReadOnly):
+class Rounds(ReadOnlyAdmin):
     list_display = ("name", "collection", "state", "ratings_per_pair", "overlap", "created_at", "opened_at")
     list_filter = ("state",)
     list_select_related = ("collection",)
 
 
 @admin.register(Snapshot)
-class Snapshots(ListOnly):
-    # Not the hash of the labels: it tells ten of them to whoever tries all grades.
+class Snapshots(ListOnlyAdmin):
+    # The hash of the labels is hidden: ten of them can be guessed from it by trying all grades.
     list_display = ("name", "collection", "rule", "created_by", "created_at")
     list_select_related = ("collection", "created_by")
 
 
 @admin.register(Upload)
-class Uploads(ReadOnly):
+class Uploads(ReadOnlyAdmin):
     list_display = ("filename", "kind", "collection", "bytes", "created_by", "created_at", "stored_at")
     list_filter = ("kind",)
     exclude = ("preview",)
@@ -302,8 +303,8 @@ class Uploads(ReadOnly):
 
 
 @admin.register(GuidelinesVersion)
-class GuidelinesVersions(ListOnly):
-    """That there is a version; what it says can tell grades, and the pages decide who reads it."""
+class GuidelinesVersions(ListOnlyAdmin):
+    """Versions of guidelines without their text: it can reveal grades, and the pages decide who reads it."""
 
     list_display = ("number", "collection", "created_by", "created_at")
     list_select_related = ("collection", "created_by")

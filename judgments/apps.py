@@ -1,4 +1,4 @@
-"""Django configuration of the ``judgments`` app."""
+"""Django configuration of the ``judgments`` app, and what its features register."""
 
 from __future__ import annotations
 
@@ -11,7 +11,29 @@ class Config(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.signals import user_logged_in
 
-        from judgments import recent_login
+        from judgments.archive.archive import KINDS
+        from judgments.hooks import ARCHIVE_KINDS, BASELINES, DOUBTS, IMPORT_KINDS, JOBS, PERIODIC_WORK
+        from judgments.machines.judge_runs import retry
+        from judgments.machines.pairwise.runs import RETRIED
+        from judgments.members import recent_login
 
-        # Every way to log in ends there, the admin's too.
+        JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
+        JOBS.register("read", "judgments.imports.ingestion:work_on_reading")
+        JOBS.register("agreement", "judgments.agreement.round_report:work_on")
+        JOBS.register("battles", "judgments.machines.pairwise.job:work_on")
+        JOBS.register("judge", "judgments.machines.judge_runs.job:work_on")
+        JOBS.register("prejudge", "judgments.machines.judge_runs.offline_job:work_on")
+        JOBS.register("quality", "judgments.quality.checks:work_on")
+        JOBS.register("requeue", "judgments.quality.pausing:work_on")
+        PERIODIC_WORK.register("task-results", "judgments.jobs.task_cleanup:forget")
+        PERIODIC_WORK.register("judges", "judgments.machines.judge_runs.retry:retry_due")
+        IMPORT_KINDS.register("documents", "judgments.imports.documents:DOCUMENTS")
+        IMPORT_KINDS.register("queries", "judgments.imports.queries:QUERIES")
+        IMPORT_KINDS.register("qrels", "judgments.imports.qrels:LABELS")
+        IMPORT_KINDS.register("judgments", "judgments.imports.imported_rounds:JUDGMENTS")
+        BASELINES.register("documents", "judgments.snapshots.baselines:documents")
+        ARCHIVE_KINDS.update(KINDS)
+        DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
+        retry.KINDS.append(RETRIED)
+        # Every login sends this signal, in the admin too.
         user_logged_in.connect(recent_login.on_login, dispatch_uid="recent_login")

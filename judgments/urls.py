@@ -1,177 +1,63 @@
-"""Page routes of the judgments app."""
+"""Routes of the judgments app: those of its features, pages and API."""
 
 from __future__ import annotations
 
-from django.urls import path
-
-from judgments.import_kinds import KINDS
-from judgments.views import (
-    activity,
-    agreement,
-    alarms,
-    archive,
-    battle_planted,
-    battle_query,
-    battles,
-    calibrate,
-    calibration,
-    collections,
-    conflict,
-    conflicts,
-    documents,
-    guidelines,
-    guidelines_new,
-    home,
-    imports,
-    invite,
-    invite_links,
-    jobs,
-    joining,
-    judge_accept,
-    judge_answers,
-    judges,
-    label_sources,
-    member_invitations,
-    members,
-    pausing,
-    prompts,
-    providers,
-    quality,
-    queries,
-    rater_answers,
-    round_progress,
-    round_settings,
-    rounds,
-    settled,
-    snapshot_new,
-    snapshot_pairs,
-    snapshots,
-    station,
-    station_keys,
-    station_last,
-    station_script,
-    tokens,
-)
+from judgments.agreement import urls as agreement
+from judgments.archive import urls as archive
+from judgments.documents import urls as documents
+from judgments.guidelines import urls as guidelines
+from judgments.home import urls as home
+from judgments.imports import urls as imports
+from judgments.jobs import urls as jobs
+from judgments.machines.judge_runs import urls as judge_runs
+from judgments.machines.pairwise import urls as pairwise
+from judgments.machines.prompts import urls as prompts
+from judgments.machines.providers import urls as providers
+from judgments.machines.tryouts import urls as tryouts
+from judgments.members import urls as members
+from judgments.progress import urls as progress
+from judgments.quality import urls as quality
+from judgments.queries import urls as queries
+from judgments.rating import urls as rating
+from judgments.rounds import urls as rounds
+from judgments.snapshots import urls as snapshots
 
 urlpatterns = [
-    # Mine.
-    path("", home.home, name="home"),
-    path("keys/", station_keys.keys, name="station_keys"),
-    path("invite/", invite.invite, name="invite"),
-    path("tokens/", tokens.token_list, name="tokens"),
-    path("tokens/<uuid:uuid>/revoke/", tokens.revoke, name="token_revoke"),
-    # The collection and its people.
-    path("c/new/", collections.new, name="collection_new"),
-    path("c/<slug:slug>/settings/", collections.settings, name="collection_settings"),
-    path("c/<slug:slug>/members/", members.member_list, name="members"),
-    # The page of a list that one adds to on the spot answers at the address of its form, too.
-    path("c/<slug:slug>/members/new/", members.member_list, name="members_new"),
-    path("c/<slug:slug>/members/<uuid:uuid>/", members.change, name="member_change"),
-    path("invitations/<uuid:uuid>/", member_invitations.respond, name="member_invitation"),
-    path(
-        "c/<slug:slug>/members/invitations/<uuid:uuid>/withdraw/",
-        member_invitations.withdraw,
-        name="member_invitation_withdraw",
-    ),
-    path("c/<slug:slug>/members/links/", invite_links.link_list, name="invite_links"),
-    path("c/<slug:slug>/members/links/<uuid:uuid>/revoke/", invite_links.revoke, name="invite_link_revoke"),
-    path("c/<slug:slug>/archive/", archive.archived, name="archive"),
-    path("c/<slug:slug>/archive/<str:kind>/<uuid:uuid>/", archive.one, name="archive_one"),
-    path("c/<slug:slug>/activity/", activity.activity, name="activity"),
-    # Queries and documents.
-    path("c/<slug:slug>/queries/", queries.query_list, name="queries"),
-    path("c/<slug:slug>/queries/<uuid:uuid>/", queries.query, name="query"),
-    path("c/<slug:slug>/documents/", documents.document_list, name="documents"),
-    path("c/<slug:slug>/documents/<uuid:uuid>/", documents.document, name="document"),
-    # Files: every kind in the same way, those of the rooms above too.
-    *(
-        path(f"c/<slug:slug>/{kind}/new/", imports.new, {"kind": kind}, name=f"{kind.replace('-', '_')}_new")
-        for kind in KINDS
-    ),
-    path("c/<slug:slug>/files/<slug:kind>/", imports.together, name="uploads_together"),
-    path("uploads/<uuid:uuid>/", imports.upload, name="upload"),
-    path("uploads/<uuid:uuid>/read/", imports.read_again, name="upload_read"),
-    path("uploads/<uuid:uuid>/throw-away/", imports.throw_away, name="upload_throw_away"),
-    path("c/<slug:slug>/qrels/", label_sources.source_list, name="qrels"),
-    # Rounds: progress, agreement, conflicts, and the rater's own page.
-    path("c/<slug:slug>/rounds/", rounds.round_list, name="rounds"),
-    path("rounds/<uuid:uuid>/", rounds.round_page, name="round"),
-    path("rounds/<uuid:uuid>/progress/", round_progress.progress, name="round_progress"),
-    path("rounds/<uuid:uuid>/settings/", round_settings.settings, name="round_settings"),
-    path("rounds/<uuid:uuid>/open/", rounds.open_round, name="round_open"),
-    path("rounds/<uuid:uuid>/close/", rounds.close_round, name="round_close"),
-    path("rounds/<uuid:uuid>/reopen/", rounds.reopen_round, name="round_reopen"),
-    path("rounds/<uuid:uuid>/invite/", rounds.invite, name="round_invite"),
-    path("rounds/<uuid:uuid>/agreement/", agreement.agreement, name="round_agreement"),
-    path("rounds/<uuid:uuid>/gate/", agreement.set_gate, name="round_gate"),
-    path("rounds/<uuid:uuid>/rejudge/", agreement.rejudge, name="round_rejudge"),
-    path("rounds/<uuid:uuid>/conflicts/", conflicts.conflict_list, name="conflicts"),
-    path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/", conflict.conflict, name="conflict"),
-    path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/example/", conflict.example, name="conflict_example"),
-    path("rounds/<uuid:uuid>/settled/", settled.settled, name="settled"),
-    path("rounds/<uuid:uuid>/unrateable/", conflicts.unrateable_list, name="unrateable"),
-    path("rounds/<uuid:uuid>/quality/", quality.quality, name="round_quality"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/", quality.rater, name="round_rater"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/judgments/", rater_answers.answers, name="rater_answers"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/alarms/<str:check>/", alarms.alarm, name="rater_alarm"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/pause/", pausing.pause, name="rater_pause"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/resume/", pausing.resume, name="rater_resume"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/let-pass/", pausing.let_pass, name="rater_let_pass"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/requeue/", pausing.requeue, name="rater_requeue"),
-    path("rounds/<uuid:uuid>/calibration/", calibration.page, name="calibration"),
-    path("rounds/<uuid:uuid>/calibrate/", calibrate.calibrate, name="calibrate"),
-    path("rounds/<uuid:uuid>/join/", joining.join, name="round_join"),
-    path("rounds/<uuid:uuid>/release/", joining.release, name="round_release"),
-    path("rounds/<uuid:uuid>/rate/", station.rate, name="rate"),
-    path("rounds/<uuid:uuid>/rate/next/", station_script.next_cards, name="rate_next"),
-    path("rounds/<uuid:uuid>/rate/last/", station_last.last, name="rate_last"),
-    path("rounds/<uuid:uuid>/judge/", station.judge, name="judge"),
-    # Machine judges; the page of one is a room above, since it tells metrics too.
-    path("rounds/<uuid:uuid>/judges/", judges.judge_list, name="judges"),
-    path("rounds/<uuid:uuid>/judges/new/", judges.judge_new, name="judge_new"),
-    path("rounds/<uuid:uuid>/judges/routing/", judge_answers.routed, name="routing"),
-    path("rounds/<uuid:uuid>/judges/pairs/", judges.pairs, name="judge_pairs"),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/answers/", judge_answers.answers, name="judge_answers"),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/", judge_answers.ledger, name="judge_ledger"),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/labels/", judges.labels, name="judge_labels"),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/pause/", judges.pause, name="judge_pause"),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/", judges.go_on, name="judge_go_on"),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/", judge_accept.accept, name="judge_accept"),
-    # Battles: two documents at a time.
-    path("rounds/<uuid:uuid>/battles/", battles.battle_list, name="battles"),
-    path("rounds/<uuid:uuid>/battles/new/", battles.battle_new, name="battle_new"),
-    path("rounds/<uuid:uuid>/battles/import/", battles.battle_import, name="battle_import"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/", battles.battle_run, name="battle_run"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/pause/", battles.pause, name="battle_pause"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/go-on/", battles.go_on, name="battle_go_on"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/further/", battles.further, name="battle_further"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/grades/", battles.to_grades, name="battle_grades"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/export/", battle_query.export, name="battle_export"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/canaries/", battle_planted.canaries, name="battle_canaries"),
-    path("rounds/<uuid:uuid>/battles/<uuid:run>/queries/<uuid:query>/", battle_query.query, name="battle_query"),
-    path("c/<slug:slug>/providers/", providers.provider_list, name="providers"),
-    path("c/<slug:slug>/providers/new/", providers.provider_new, name="provider_new"),
-    path("c/<slug:slug>/providers/<uuid:uuid>/", providers.provider_change, name="provider_change"),
-    path("c/<slug:slug>/providers/<uuid:uuid>/try/", providers.provider_try, name="provider_try"),
-    path("c/<slug:slug>/providers/<uuid:uuid>/remove/", providers.provider_remove, name="provider_remove"),
-    path("c/<slug:slug>/prompts/", prompts.prompt_list, name="prompts"),
-    path("c/<slug:slug>/prompts/new/", prompts.prompt_new, name="prompt_new"),
-    path("prompts/<uuid:uuid>/", prompts.prompt, name="prompt"),
-    # Snapshots.
-    path("c/<slug:slug>/snapshots/", snapshots.snapshot_list, name="snapshots"),
-    path("c/<slug:slug>/snapshots/new/", snapshot_new.new, name="snapshot_new"),
-    path("c/<slug:slug>/snapshots/new/changes/", snapshot_pairs.changes, name="snapshot_changes"),
-    path("c/<slug:slug>/snapshots/new/stale/", snapshot_pairs.stale, name="snapshot_stale"),
-    path("snapshots/<uuid:uuid>/", snapshots.snapshot, name="snapshot"),
-    path("snapshots/<uuid:uuid>/export/<str:format>/", snapshots.export, name="snapshot_export"),
-    # Guidelines.
-    path("c/<slug:slug>/guidelines/", guidelines.version_list, name="guidelines"),
-    path("c/<slug:slug>/guidelines/new/", guidelines_new.new, name="guidelines_new"),
-    path("c/<slug:slug>/guidelines/examples/<uuid:uuid>/remove/", guidelines_new.remove_example, name="example_remove"),
-    path("guidelines/<uuid:uuid>/", guidelines.version, name="guidelines_version"),
-    path("guidelines/<uuid:uuid>/file/", guidelines.file, name="guidelines_file"),
-    # Jobs.
-    path("c/<slug:slug>/jobs/", jobs.job_list, name="jobs"),
-    path("jobs/<uuid:uuid>/", jobs.job, name="job"),
-    path("jobs/<uuid:uuid>/cancel/", jobs.cancel, name="job_cancel"),
+    *home.urlpatterns,
+    *rating.urlpatterns,
+    *members.urlpatterns,
+    *archive.urlpatterns,
+    *jobs.urlpatterns,
+    *queries.urlpatterns,
+    *documents.urlpatterns,
+    *imports.urlpatterns,
+    *rounds.urlpatterns,
+    *progress.urlpatterns,
+    *agreement.urlpatterns,
+    *quality.urlpatterns,
+    *judge_runs.urlpatterns,
+    *pairwise.urlpatterns,
+    *providers.urlpatterns,
+    *prompts.urlpatterns,
+    *tryouts.urlpatterns,
+    *snapshots.urlpatterns,
+    *guidelines.urlpatterns,
+]
+api_urlpatterns = [
+    *rating.api_urlpatterns,
+    *members.api_urlpatterns,
+    *archive.api_urlpatterns,
+    *jobs.api_urlpatterns,
+    *queries.api_urlpatterns,
+    *imports.api_urlpatterns,
+    *rounds.api_urlpatterns,
+    *progress.api_urlpatterns,
+    *agreement.api_urlpatterns,
+    *quality.api_urlpatterns,
+    *judge_runs.api_urlpatterns,
+    *pairwise.api_urlpatterns,
+    *providers.api_urlpatterns,
+    *snapshots.api_urlpatterns,
+    *guidelines.api_urlpatterns,
+    *tryouts.api_urlpatterns,
 ]

@@ -1,4 +1,4 @@
-"""Django configuration of the pooling app, and what it registers with the apps it builds on."""
+"""Django configuration of the pooling app and its registrations with lower apps."""
 
 from __future__ import annotations
 
@@ -9,47 +9,53 @@ class Config(AppConfig):
     name = "pooling"
 
     def ready(self) -> None:
-        from judgments import archive
-        from judgments.baselines import PROVIDERS
-        from judgments.growing import CHOOSERS, Chooser
-        from judgments.import_kinds import KINDS
-        from judgments.jobs import KINDS as JOBS
-        from judgments.jobs import TICKS
-        from judgments.kinship import SYSTEMS
-        from pooling import baseline, discovery, refill, refilling, run_families, runs
-        from pooling.click_logs import CLICKS
-        from pooling.fetching import work_on_fetch
+        from judgments.hooks import (
+            ARCHIVE_KINDS,
+            BASELINES,
+            CHOOSERS,
+            IMPORT_KINDS,
+            JOBS,
+            PERIODIC_WORK,
+            SYSTEM_LISTS,
+            ArchiveKind,
+            Chooser,
+        )
+        from pooling.clicks.click_logs import CLICKS
+        from pooling.connectors.fetching import work_on_fetch
+        from pooling.logs import traffic_baseline
+        from pooling.logs.query_logs import QUERY_LOGS, work_on_draw
         from pooling.models import Pool, Run
-        from pooling.pools import work_on_pool
-        from pooling.previews import work_on_preview
-        from pooling.query_logs import QUERY_LOGS, work_on_draw
-        from pooling.runs import RUNS
-        from pooling.strata import work_on_stratum
+        from pooling.pools import discovery, refill, refill_job
+        from pooling.pools.pools import work_on_pool
+        from pooling.pools.previews import work_on_preview
+        from pooling.runs import model_families, runs
+        from pooling.runs.runs import RUNS
+        from pooling.strata.strata import work_on_stratum
 
-        archive.KINDS["run"] = archive.Kind(
+        ARCHIVE_KINDS["run"] = ArchiveKind(
             Run,
             "runs",
             frozenset({"Scoring", "Score"}),
-            in_use=refill.feeds,
+            in_use=refill.archive_obstacle,
             needed=runs.needed_by,
             file=lambda run: run.path,
         )
-        archive.KINDS["pool"] = archive.Kind(
+        ARCHIVE_KINDS["pool"] = ArchiveKind(
             Pool,
             "pools",
             frozenset({"PoolEntry", "Pool_runs"}),
-            needed=lambda pool: "A round was made from it." if discovery.made_from(pool).exists() else "",
+            needed=lambda pool: "A round uses it." if discovery.made_from(pool).exists() else "",
         )
-        KINDS.register(RUNS.name, RUNS)
-        PROVIDERS.register("traffic", baseline.traffic)
-        KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
-        KINDS.register(CLICKS.name, CLICKS)
+        IMPORT_KINDS.register(RUNS.name, RUNS)
+        BASELINES.register("traffic", traffic_baseline.baseline)
+        IMPORT_KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
+        IMPORT_KINDS.register(CLICKS.name, CLICKS)
         JOBS.register("draw", work_on_draw)
         JOBS.register("fetch", work_on_fetch)
         JOBS.register("pool", work_on_pool)
         JOBS.register("pool-preview", work_on_preview)
         JOBS.register("stratum", work_on_stratum)
-        JOBS.register("refill", refilling.work_on_refill)
-        TICKS.register("refill", refilling.wake_all)
-        SYSTEMS.register("runs", run_families.systems)
-        CHOOSERS.register("refill", Chooser(refilling.wake, refill.told))
+        JOBS.register("refill", refill_job.work_on_refill)
+        PERIODIC_WORK.register("refill", refill_job.queue_all)
+        SYSTEM_LISTS.register("runs", model_families.systems)
+        CHOOSERS.register("refill", Chooser(refill_job.queue_if_needed, refill.status))

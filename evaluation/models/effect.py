@@ -11,11 +11,11 @@ class RoundEffect(models.Model):
     """An answer about a round's labels on the collection's runs, as it was counted last."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="effects")
-    # What was asked, with all that it was asked with.
+    # The counter and its arguments.
     name = models.CharField(max_length=200)
-    state = models.CharField(max_length=64)  # evaluation.round_runs.state_key when it was counted
+    state = models.CharField(max_length=64)  # evaluation.effects.round_runs.state_key when it was counted
     events = models.PositiveIntegerField()  # the sum over the tallies when it was counted
-    found = models.JSONField()
+    effects = models.JSONField(db_column="found")
     computed_at = models.DateTimeField()
 
     class Meta:

@@ -138,8 +138,8 @@ class RagScorecard(models.Model):
 
     def value(self, metric: str) -> float | None:
         """The value of a metric, or None where nothing was measured."""
-        found: dict[str, Any] = self.metrics.get(metric, {})
-        return found["value"] if found.get("details", {}).get("defined") else None
+        entry: dict[str, Any] = self.metrics.get(metric, {})
+        return entry["value"] if entry.get("details", {}).get("defined") else None
 
 
 class RagGrading(models.Model):

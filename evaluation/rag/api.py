@@ -14,35 +14,36 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.rag.reading import MISSING
+from assay.core.errors import NotFound, NotValid
+from assay.rag.reader import MISSING
 from evaluation.models import RagCriticRun, RagSampleSet, RagSystem
 from evaluation.rag import critics, files, from_collection, people, scorecards, systems
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.sample_sets import sample_set_for
-from judgments import access, storage
-from judgments.api.endpoint import InCollection, rows_called
-from judgments.api.import_bodies import FileSent, Reading, documented
-from judgments.api.imports import Imports
-from judgments.api.jobs import Started, StartedWith, started
-from judgments.api.judge_bodies import CapsSent
-from judgments.api.machine_runs import run_told
-from judgments.api.posted import PostedFile, json_lines
-from judgments.api.strict import Strict
-from judgments.core.errors import NotFound, NotValid
-from judgments.views.downloads import CONTENT_TYPES, disposition
-from judgments.views.sent import uuid_of
+from judgments.imports.api.imports import Imports
+from judgments.imports.api.serializers import FileSent, Reading, documented
+from judgments.imports.posted_lists import PostedFile, json_lines
+from judgments.jobs import storage
+from judgments.jobs.api import Started, StartedWith, started
+from judgments.machines.judge_runs.api.serializers import CapsSent
+from judgments.machines.judge_runs.run_status import run_fields
+from judgments.web import access
+from judgments.web.downloads import CONTENT_TYPES, disposition
+from judgments.web.endpoints import InCollection, rows_called
+from judgments.web.posted_values import uuid_of
+from judgments.web.serializers import Strict
 
 TAG = "rag"
 JSONL = {(200, "application/x-ndjson"): OpenApiTypes.BINARY}
 
 
 class SampleSent(serializers.Serializer):
-    """One sample; other fields are those of samples.jsonl."""
+    """One sample. Other fields are those of samples.jsonl."""
 
     sample_id = serializers.CharField(required=False)
     query = serializers.CharField()
     reference_answer = serializers.JSONField(required=False, allow_null=True, help_text="A text, or a list of texts.")
-    relevant_docs = serializers.ListField(required=False, allow_null=True, help_text="Ids, or objects with a text.")
+    relevant_docs = serializers.ListField(required=False, allow_null=True, help_text="Ids, or objects with text.")
     labels = serializers.DictField(required=False)
 
 
@@ -54,12 +55,12 @@ class SampleSetBody(serializers.Serializer):
     samples = serializers.IntegerField(source="rows")
     figures = serializers.DictField(child=serializers.IntegerField())
     labels = serializers.DictField(help_text="Labels to slice by: value to number of samples.")
-    sha256 = serializers.CharField(source="stored_sha256", help_text="Of the file in storage.")
+    sha256 = serializers.CharField(source="stored_sha256", help_text="Hash of the stored file.")
     created_at = serializers.DateTimeField()
 
 
 class OutputSent(serializers.Serializer):
-    """What a system returned for one sample; other fields are those of outputs.jsonl."""
+    """The output of a system for one sample. Other fields are those of outputs.jsonl."""
 
     sample_id = serializers.CharField()
     response = serializers.CharField(required=False, allow_null=True)
@@ -71,10 +72,12 @@ class OutputsReading(Reading):
     """How to read and store the outputs of a system."""
 
     samples = serializers.UUIDField(
-        required=False, help_text="The sample set; by default the one that has the ids of the outputs."
+        required=False, help_text="The sample set; by default the one that contains the ids of the outputs."
     )
     missing = serializers.ChoiceField(
-        required=False, choices=list(MISSING), help_text="A sample without an output: an error, left out, or 0."
+        required=False,
+        choices=list(MISSING),
+        help_text="How to treat a sample without an output: error, leave it out, or score it 0.",
     )
 
 
@@ -93,14 +96,14 @@ class RagSystemBody(serializers.Serializer):
     outputs = serializers.IntegerField(source="rows")
     missing = serializers.CharField()
     figures = serializers.DictField(child=serializers.IntegerField())
-    sha256 = serializers.CharField(source="stored_sha256", help_text="Of the file in storage.")
+    sha256 = serializers.CharField(source="stored_sha256", help_text="Hash of the stored file.")
     created_at = serializers.DateTimeField()
 
 
 class SystemSent(Strict):
-    """What can be changed about a system."""
+    """Fields of a system that can change."""
 
-    baseline = serializers.BooleanField(help_text="True makes it the system that the others are compared with.")
+    baseline = serializers.BooleanField(help_text="True makes this the system that others are compared with.")
 
     def validate_baseline(self, value: bool) -> bool:
         if not value:
@@ -109,10 +112,12 @@ class SystemSent(Strict):
 
 
 class FromCollectionSent(Strict):
-    """What a sample set is made from."""
+    """The sources of a sample set."""
 
     name = serializers.CharField(max_length=120)
-    snapshot = serializers.UUIDField(required=False, allow_null=True, help_text="Its labels tell what is relevant.")
+    snapshot = serializers.UUIDField(
+        required=False, allow_null=True, help_text="Its labels define the relevant documents."
+    )
     run = serializers.UUIDField(required=False, allow_null=True, help_text="Becomes a system that only retrieves.")
     threshold = serializers.IntegerField(
         required=False, allow_null=True, min_value=1, help_text="Lowest relevant grade; by default the scale's."
@@ -204,7 +209,7 @@ class CriticSent(CapsSent):
         default=list(critics.METRICS),
         help_text="Metrics that ask a critic, as `assay rag -m` takes them.",
     )
-    dry_run = serializers.BooleanField(default=False, help_text="Return the estimate, and ask nothing.")
+    dry_run = serializers.BooleanField(default=False, help_text="Only return the estimate; make no calls.")
 
 
 class CriticEstimateBody(serializers.Serializer):
@@ -212,12 +217,12 @@ class CriticEstimateBody(serializers.Serializer):
 
     systems = serializers.IntegerField()
     samples = serializers.IntegerField()
-    known = serializers.IntegerField(help_text="Questions whose answer is stored; they are not asked again.")
+    known = serializers.IntegerField(help_text="Questions with a stored answer; they are not sent again.")
     calls = serializers.ListField(child=serializers.IntegerField())
     tokens_in = serializers.ListField(child=serializers.IntegerField())
     tokens_out = serializers.ListField(child=serializers.IntegerField())
     usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    looked_at = serializers.IntegerField(help_text="Samples that the estimate is based on.")
+    looked_at = serializers.IntegerField(help_text="Number of samples behind the estimate.")
 
 
 class CriticBody(serializers.Serializer):
@@ -238,9 +243,9 @@ class CriticBody(serializers.Serializer):
 
 
 @extend_schema_view(
-    get=extend_schema(summary="The RAG sample sets", parameters=[OpenApiParameter("name")]),
+    get=extend_schema(summary="List RAG sample sets", parameters=[OpenApiParameter("name")]),
     post=documented(
-        "Send RAG samples", SampleSent, [{"sample_id": "s1", "query": "Where?", "reference_answer": "Here"}]
+        "Upload RAG samples", SampleSent, [{"sample_id": "s1", "query": "Where?", "reference_answer": "Here"}]
     ),
 )
 class Samples(Imports):
@@ -252,20 +257,20 @@ class Samples(Imports):
     filters = {"name": "name"}
     tag = TAG
 
-    def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
-        return json_lines("samples-jsonl", _named(rows, asked))
+    def as_file(self, rows: Sequence[Any], data: dict[str, Any]) -> PostedFile:
+        return json_lines("samples-jsonl", _named(rows, data))
 
 
-def _named(rows: Sequence[Any], asked: dict[str, Any]) -> Sequence[Any]:
-    if not asked.get("name"):
+def _named(rows: Sequence[Any], data: dict[str, Any]) -> Sequence[Any]:
+    if not data.get("name"):
         raise NotValid(
-            "A posted list has no file name: say what it is called.", {"name": "Add ?name=shop to the address."}
+            "A posted list has no file name. Give the sample set a name.", {"name": "Add ?name=shop to the address."}
         )
     return rows
 
 
 class FromCollection(InCollection):
-    """Sample sets from what the collection holds."""
+    """Sample sets built from the collection's own data."""
 
     serializer_class = Started
     writes = access.STAFF
@@ -273,24 +278,24 @@ class FromCollection(InCollection):
     tag = TAG
 
     @extend_schema(
-        summary="Make RAG samples from the collection",
+        summary="Create RAG samples from the collection",
         request=FromCollectionSent,
         responses={202: Started},
         examples=[OpenApiExample("From labels", {"name": "ours", "depth": 10}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
         """The collection's queries become questions; a snapshot adds relevant documents, a run a first system."""
-        asked = self.sent(FromCollectionSent)
-        found: dict[str, Any] = {}
+        data = self.read_body(FromCollectionSent)
+        chosen_rows: dict[str, Any] = {}
         for name, rows in (("snapshot", self.collection.snapshots.all()), ("run", self.collection.runs.active())):
-            if asked.get(name):
-                found[name] = rows_called(rows, [asked[name]], name, name)[0]
-        rest = {name: value for name, value in asked.items() if name not in ("snapshot", "run") and value is not None}
-        return started(from_collection.start(self.collection, **rest, **found, actor=request.user))
+            if data.get(name):
+                chosen_rows[name] = rows_called(rows, [data[name]], name, name)[0]
+        rest = {name: value for name, value in data.items() if name not in ("snapshot", "run") and value is not None}
+        return started(from_collection.start(self.collection, **rest, **chosen_rows, actor=request.user))
 
 
 class InSampleSet(InCollection):
-    """An address below ``rag/samples/<uuid>/``."""
+    """The base of addresses below ``rag/samples/<uuid>/``."""
 
     sample_set: RagSampleSet
     tag = TAG
@@ -305,9 +310,9 @@ class OneSampleSet(InSampleSet):
 
     serializer_class = SampleSetBody
 
-    @extend_schema(summary="One RAG sample set")
+    @extend_schema(summary="Get a RAG sample set")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        return self.told(SampleSetBody, self.sample_set)
+        return self.respond(SampleSetBody, self.sample_set)
 
 
 class SamplesFile(InSampleSet):
@@ -315,41 +320,41 @@ class SamplesFile(InSampleSet):
 
     @extend_schema(summary="Download RAG samples", responses=JSONL)
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
-        """Samples as samples.jsonl."""
+        """Return samples.jsonl."""
         return _file(self.sample_set, "samples.jsonl")
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Answer with the file, whatever type the caller prefers."""
+        """Return the file, whatever type the caller prefers."""
         return super().perform_content_negotiation(request, force=True)
 
 
 class Scorecards(InSampleSet):
-    """The scorecards of the systems of a set."""
+    """The scorecards of a set's systems."""
 
     serializer_class = RagScorecardsBody
     writes = access.STAFF
 
     @extend_schema(
-        summary="The scorecards of RAG systems",
-        parameters=[OpenApiParameter("per_sample", bool, description="Whether the values of the samples come too.")],
+        summary="List the scorecards of RAG systems",
+        parameters=[OpenApiParameter("per_sample", bool, description="Whether to include the values of each sample.")],
     )
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Stored values of each metric with intervals, slices, and paired comparisons of all systems."""
-        found = scorecards.as_json(
+        """Return stored values of each metric with intervals, slices and paired comparisons of all systems."""
+        body = scorecards.as_json(
             self.sample_set, request.user, per_sample=request.query_params.get("per_sample") == "true"
         )
         job = scorecards.job_of(self.sample_set)
-        return Response({**found, "job": str(job.uuid) if job and not job.over else None})
+        return Response({**body, "job": str(job.uuid) if job and not job.over else None})
 
     @extend_schema(summary="Score RAG systems", request=ScoreSent, responses={202: Started})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """All systems of the set are scored by a job. Without metrics the usual ones are computed."""
-        asked = self.sent(ScoreSent)
+        """Start a job that scores all systems of the set. By default it computes the default metrics."""
+        data = self.read_body(ScoreSent)
         settings = scorecards.settings_of(self.sample_set)
         job = scorecards.change(
             self.sample_set,
-            metrics=asked.get("metrics", settings.metrics),
-            slices=asked.get("slices", settings.slices),
+            metrics=data.get("metrics", settings.metrics),
+            slices=data.get("slices", settings.slices),
             actor=request.user,
         )
         return started(job)
@@ -362,10 +367,12 @@ class PeopleBody(serializers.Serializer):
     name = serializers.CharField()
     dimension = serializers.CharField()
     metric = serializers.CharField()
-    calibration = serializers.DictField(help_text="Kappa, alpha, confusion, bias, and what each grade is worth.")
+    calibration = serializers.DictField(
+        help_text="Kappa, alpha, confusion matrix, bias, and the mean human grade for each machine grade."
+    )
     systems = serializers.ListField(
         child=serializers.DictField(),
-        help_text="Of each system: the metric's mean, and the mean corrected by people's grades with its interval.",
+        help_text="For each system: the metric's mean, and its mean corrected by people's grades, with an interval.",
     )
 
 
@@ -374,16 +381,16 @@ class People(InSampleSet):
 
     serializer_class = PeopleBody
 
-    @extend_schema(summary="RAG metrics compared with people's grades", responses={200: PeopleBody(many=True)})
+    @extend_schema(summary="Compare RAG metrics with people's grades", responses={200: PeopleBody(many=True)})
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """A row for each closed round and metric of its dimension, without rounds that you may still have to grade."""
+        """One row per closed round and metric of its dimension. Rounds that you may still grade are left out."""
         cards = scorecards.cards_of(self.sample_set, request.user, per_sample=True)
         rows = people.comparisons(self.sample_set, cards, request.user)
         return Response(PeopleBody([one.as_json() for one in rows], many=True).data)
 
 
 class OfCritic(InSampleSet):
-    """An address below ``critic/``."""
+    """The base of addresses below ``critic/``."""
 
     serializer_class: type[serializers.Serializer] = CriticBody
     writes = access.LEADS
@@ -391,27 +398,27 @@ class OfCritic(InSampleSet):
 
     @property
     def run(self) -> RagCriticRun:
-        found = critic_of(self.sample_set)
-        if found is None:
+        run = critic_of(self.sample_set)
+        if run is None:
             raise NotFound("This sample set has no critic.")
-        return found
+        return run
 
     def body(self) -> Response:
         run = self.run
         named = {"id": run.uuid, "model": run.model, "metrics": run.metrics, "prompts": run.parameters["prompts"]}
-        return self.told(CriticBody, named | run_told(run))
+        return self.respond(CriticBody, named | run_fields(run))
 
 
 class Critic(OfCritic):
     """The critic of a sample set."""
 
-    @extend_schema(summary="The critic of RAG systems")
+    @extend_schema(summary="Get the critic of RAG systems")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Its state, caps and cost. Its scores are in the scorecards."""
+        """Return its state, caps and cost. Its scores are in the scorecards."""
         return self.body()
 
     @extend_schema(
-        summary="Ask a critic about RAG systems",
+        summary="Start a critic of RAG systems",
         request=CriticSent,
         responses={200: CriticEstimateBody, 202: StartedWith},
         examples=[
@@ -421,13 +428,16 @@ class Critic(OfCritic):
         ],
     )
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """With `dry_run` the estimate; else a job that never spends more than its caps. One cap is needed."""
-        sent = self.sent(CriticSent)
-        provider = rows_called(self.collection.providers.all(), [sent["provider"]], "provider", "provider")[0]
-        choice = critics.Choice(provider, sent["model"], sent["metrics"])
-        if sent["dry_run"]:
-            return self.told(CriticEstimateBody, critics.look(self.sample_set, choice).as_json())
-        caps = {name: sent[name] for name in ("cap_usd", "cap_calls")}
+        """With `dry_run`, return the estimate; otherwise start a job that never exceeds its caps.
+
+        At least one cap is required.
+        """
+        data = self.read_body(CriticSent)
+        provider = rows_called(self.collection.providers.all(), [data["provider"]], "provider", "provider")[0]
+        choice = critics.Choice(provider, data["model"], data["metrics"])
+        if data["dry_run"]:
+            return self.respond(CriticEstimateBody, critics.look(self.sample_set, choice).as_json())
+        caps = {name: data[name] for name in ("cap_usd", "cap_calls")}
         run = critics.start(self.sample_set, choice, **caps, actor=request.user)
         return started(run.job, run.uuid)
 
@@ -437,25 +447,25 @@ class PauseCritic(OfCritic):
 
     @extend_schema(summary="Pause the critic of RAG systems", request=None, responses=CriticBody)
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """It stops once the answers in flight have arrived."""
+        """The job stops after the calls in progress have returned."""
         critics.pause(self.run, actor=request.user)
         return self.body()
 
 
 class GoOnWithCritic(OfCritic):
-    """A critic that goes on."""
+    """A resumed critic."""
 
-    @extend_schema(summary="Go on with the critic of RAG systems", request=CapsSent, responses={202: Started})
+    @extend_schema(summary="Resume the critic of RAG systems", request=CapsSent, responses={202: Started})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Asks what has no answer, also about new systems. Caps that are left out stay, and count all of this run."""
-        run = critics.go_on(self.run, **self.sent(CapsSent), actor=request.user)
+        """Send the unanswered questions, also about new systems. Omitted caps stay and count the whole run."""
+        run = critics.go_on(self.run, **self.read_body(CapsSent), actor=request.user)
         return started(run.job)
 
 
 @extend_schema_view(
-    get=extend_schema(summary="The RAG systems", parameters=[OpenApiParameter("samples", OpenApiTypes.UUID)]),
+    get=extend_schema(summary="List RAG systems", parameters=[OpenApiParameter("samples", OpenApiTypes.UUID)]),
     post=documented(
-        "Send the outputs of a RAG system",
+        "Upload the outputs of a RAG system",
         OutputSent,
         [{"sample_id": "s1", "response": "Here", "retrieved": [{"doc_id": "d1", "text": "It is here."}]}],
         OutputsReading,
@@ -463,12 +473,12 @@ class GoOnWithCritic(OfCritic):
     ),
 )
 class Outputs(Imports):
-    """The systems of a collection, by the outputs that they were imported with. A posted list needs `?name=`."""
+    """The systems of a collection, by their imported outputs. A posted list needs `?name=`."""
 
     kind = "outputs"
     queryset = RagSystem.objects.select_related("sample_set").defer("report").order_by("sample_set", "name")
     serializer_class = RagSystemBody
-    reading, file_sent = OutputsReading, OutputsFileSent
+    reading, file_serializer = OutputsReading, OutputsFileSent
     tag = TAG
 
     def get_queryset(self) -> QuerySet[Any]:
@@ -476,12 +486,12 @@ class Outputs(Imports):
         wanted = self.request.query_params.get("samples") if self.request else None
         return rows if wanted is None else rows.filter(sample_set__uuid=uuid_of(wanted))
 
-    def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
-        return json_lines("outputs-jsonl", _named(rows, asked))
+    def as_file(self, rows: Sequence[Any], data: dict[str, Any]) -> PostedFile:
+        return json_lines("outputs-jsonl", _named(rows, data))
 
 
 class InSystem(InCollection):
-    """An address below ``rag/outputs/<uuid>/``."""
+    """The base of addresses below ``rag/outputs/<uuid>/``."""
 
     system: RagSystem
     tag = TAG
@@ -497,17 +507,17 @@ class OneSystem(InSystem):
     serializer_class = RagSystemBody
     writes = access.STAFF
 
-    @extend_schema(summary="One RAG system")
+    @extend_schema(summary="Get a RAG system")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        return self.told(RagSystemBody, self.system)
+        return self.respond(RagSystemBody, self.system)
 
     @extend_schema(summary="Make a RAG system the baseline", request=SystemSent)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
         """The other systems of the set are compared with it."""
-        self.sent(SystemSent)
+        self.read_body(SystemSent)
         systems.set_baseline(self.system, actor=request.user)  # type: ignore[arg-type]
         self.system.refresh_from_db()
-        return self.told(RagSystemBody, self.system)
+        return self.respond(RagSystemBody, self.system)
 
 
 class OutputsFile(InSystem):
@@ -515,11 +525,11 @@ class OutputsFile(InSystem):
 
     @extend_schema(summary="Download the outputs of a RAG system", responses=JSONL)
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
-        """Outputs as outputs.jsonl."""
+        """Return outputs.jsonl."""
         return _file(self.system, "outputs.jsonl")
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Answer with the file, whatever type the caller prefers."""
+        """Return the file, whatever type the caller prefers."""
         return super().perform_content_negotiation(request, force=True)
 
 

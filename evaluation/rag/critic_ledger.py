@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from assay.llm.judge import Context, Outcome
+from assay.llm.judges.bulk_judging import Asking, Plan, Verdict
+from assay.llm.model_reply import Reply
+from assay.llm.providers import PROTOCOLS
+from assay.llm.providers.calls import Ended
+from assay.llm.providers.protocol import Endpoint
 from assay.rag.prompt_calls import Prompt, PromptReader
 from assay.rag.provider_critic import ProviderCritic
 from evaluation.models import RagCriticCall, RagCriticRun, RagSampleSet
-from judgments.answers_kept import reply_of
-from judgments.battles_kept import KEYS, keys_of
-from judgments.judges.answers import Reply
-from judgments.judges.asking import Asking, Plan, Verdict
-from judgments.judges.contract import Context, Outcome
-from judgments.providers import PROTOCOLS
-from judgments.providers.calls import Ended
-from judgments.providers.protocol import Endpoint
+from judgments.machines.judge_runs.call_log import reply_of
+from judgments.machines.pairwise.call_log import KEYS, keys_of
 
 
 def critic_of(sample_set: RagSampleSet) -> RagCriticRun | None:
@@ -45,13 +45,13 @@ class LedgerCalls:
         contexts = [Context(one.text, one.about, narrative=one.system) for one in prompts]
         questions = Asking(reader, self.endpoint, contexts, self._known(reader, contexts))
         self.plan = Plan.together([self.plan, questions.plan])
-        found: list[Outcome | None] = [None] * len(contexts)
+        outcomes: list[Outcome | None] = [None] * len(contexts)
 
         def add(verdict: Verdict) -> None:
-            found[verdict.place] = verdict.outcome
+            outcomes[verdict.place] = verdict.outcome
 
         self.ended = self._run(questions, add)
-        return found
+        return outcomes
 
     def _run(self, questions: Asking, add: Any) -> Ended:
         return questions.run(add, by=lambda *args, **options: Ended("stopped", "not asked", 0, 0))
@@ -60,15 +60,39 @@ class LedgerCalls:
         keys = list(dict.fromkeys(key for one in contexts for key in keys_of(reader, self.endpoint, one)))
         rows = RagCriticCall.objects.filter(run__sample_set__collection=self._collection)
         rows = rows.exclude(outcome="transport_error")
-        found: dict[str, Reply] = {}
+        replies: dict[str, Reply] = {}
         for begin in range(0, len(keys), KEYS):
-            found |= {row.key: reply_of(row) for row in rows.filter(key__among=keys[begin : begin + KEYS])}
-        return found
+            replies |= {row.key: reply_of(row) for row in rows.filter(key__among=keys[begin : begin + KEYS])}
+        return replies
+
+
+def ledger_rows(sample_set: RagSampleSet) -> Iterator[dict[str, Any]]:
+    """Yield every call of the set's critics, oldest first, under the names of the ledger of ``assay rag``."""
+    rows = RagCriticCall.objects.filter(run__sample_set=sample_set).select_related("run")
+    for row in rows.order_by("pk").iterator(2_000):
+        yield {
+            "key": row.key,
+            "prompt_sha256": row.prompt_sha256,
+            "critic": str(row.run.uuid),
+            "base_url": row.run.parameters["base_url"],
+            "model": row.requested_model,
+            "answered_by": row.model_answered,
+            **row.parameters,
+            "tokens_in": row.tokens_in,
+            "tokens_out": row.tokens_out,
+            "cost_usd": row.cost_usd,
+            "cost_estimated": row.cost_estimated,
+            "left_out": row.left_out,
+            "seconds": row.seconds,
+            "outcome": row.outcome,
+            "raw": row.raw,
+            "at": row.at.isoformat(),
+        }
 
 
 def critic_in_ledger(run: RagCriticRun) -> ProviderCritic:
     """A critic that gives the stored answers of a run, and asks nothing."""
-    told = run.parameters["asked_as"]
+    settings = run.parameters["asked_as"]
     endpoint = Endpoint(
         PROTOCOLS[run.parameters["protocol"]],
         run.model,
@@ -76,16 +100,16 @@ def critic_in_ledger(run: RagCriticRun) -> ProviderCritic:
         "",
         None,
         None,
-        frozenset(told.get("leave_out", ())),
-        told.get("thinks"),
-        told.get("most_tokens"),
+        frozenset(settings.get("leave_out", ())),
+        settings.get("thinks"),
+        settings.get("most_tokens"),
     )
     return ProviderCritic(LedgerCalls(run.sample_set, endpoint))
 
 
 def provenance(run: RagCriticRun, label: str) -> dict[str, Any]:
     """What a scorecard says of the critic behind a metric."""
-    rows = RagCriticCall.objects.filter(run__sample_set=run.sample_set, model_asked=run.model).order_by()
+    rows = RagCriticCall.objects.filter(run__sample_set=run.sample_set, requested_model=run.model).order_by()
     answered = rows.exclude(model_answered="").values_list("model_answered", flat=True).distinct()
     return {
         "model": run.model,

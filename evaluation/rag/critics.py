@@ -10,22 +10,25 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Sum
 
+from assay.core.errors import Conflict, NotFound, NotValid
+from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
+from assay.llm.providers.calls import Ended
+from assay.llm.providers.limits import Budget
 from assay.rag.fields import output_of, sample_of
 from assay.rag.metric import Metric
-from assay.rag.names import asking, parse_metrics
+from assay.rag.metric_names import asking, parse_metrics
 from assay.rag.provider_critic import ProviderCritic
 from evaluation.models import RagCriticCall, RagCriticRun, RagOutput, RagSampleSet
 from evaluation.rag import files, scorecards
 from evaluation.rag.critic_ledger import LedgerCalls, critic_of
-from judgments import audit, jobs, judging_waking, machine_runs, model_judges, providers_kept
-from judgments.answers_kept import call_fields
-from judgments.core.errors import Conflict, NotFound, NotValid
-from judgments.desk import Desk
-from judgments.judges.asking import Answered, Asking, Verdict
-from judgments.judging_estimate import CostEstimate
-from judgments.models import Judge, Provider, User
-from judgments.providers.calls import Ended
-from judgments.providers.limits import Budget
+from judgments.jobs import jobs
+from judgments.machines import machine_runs
+from judgments.machines.judge_runs import model_judges, retry
+from judgments.machines.judge_runs.call_log import call_fields
+from judgments.machines.judge_runs.estimate import CostEstimate
+from judgments.machines.owner_thread import MainThreadExecutor
+from judgments.machines.providers import accounts
+from judgments.models import Judge, Provider, User, audit
 
 KIND = "rag-critic"
 METRICS = ("LLMFaithfulnessScore", "LLMAnswerQuality")
@@ -53,14 +56,14 @@ class Choice:
         if self.provider.offered(self.model) is None:
             message = f"{self.provider} does not offer the model {self.model!r}."
             raise NotValid(message, {"model": message})
-        found = {metric.label: metric for metric in parse_metrics(self.metrics)}
-        if wrong := [label for label, metric in found.items() if asking(metric) is None]:
+        by_label = {metric.label: metric for metric in parse_metrics(self.metrics)}
+        if wrong := [label for label, metric in by_label.items() if asking(metric) is None]:
             message = f"{wrong[0]} asks no critic. Name it under Metrics and slices."
             raise NotValid(message, {"metrics": message})
-        if not 0 < len(found) <= MOST_METRICS:
+        if not 0 < len(by_label) <= MOST_METRICS:
             message = f"Name 1 to {MOST_METRICS} metrics that ask a critic, for example {METRICS[0]}."
             raise NotValid(message, {"metrics": message})
-        return list(found.values())
+        return list(by_label.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +94,7 @@ def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
         The provider's key cannot be decrypted.
     """
     metrics, systems = choice.parsed(), list(sample_set.systems.active())
-    calls = LedgerCalls(sample_set, providers_kept.endpoint(choice.provider, choice.model))
+    calls = LedgerCalls(sample_set, accounts.endpoint(choice.provider, choice.model))
     index = list(sample_set.samples.all())
     some = index[:: max(1, len(index) // LOOKED_AT)][:LOOKED_AT]
     samples = [sample_of(record, 1) for record in files.objects(sample_set, some)]
@@ -157,12 +160,10 @@ def start(
     RagSampleSet.objects.select_for_update(of=("self",)).get(pk=sample_set.pk)
     before = critic_of(sample_set)
     if before is not None and not machine_runs.is_over(before):
-        raise Conflict(f"The {before} is at work on this sample set. Pause it first.")
+        raise Conflict(f"The {before} is running on this sample set. Pause it first.")
     estimate = look(sample_set, choice)
     if not estimate.calls[0] and not estimate.known:
-        raise Conflict(
-            "There is nothing to ask: no system of this set has an answer. Import outputs with answers first."
-        )
+        raise Conflict("No system of this set has an answer to score. Import outputs with answers first.")
     prompts = {metric.label: _prompt(metric) for metric in metrics}
     run = RagCriticRun.objects.create(
         sample_set=sample_set,
@@ -172,7 +173,7 @@ def start(
         parameters={
             "protocol": choice.provider.protocol,
             "base_url": choice.provider.base_url,
-            "asked_as": providers_kept.settings_of(choice.provider, choice.model),
+            "asked_as": accounts.settings_of(choice.provider, choice.model),
             "prompts": prompts,
         },
         cap_usd=cap_usd,
@@ -180,7 +181,7 @@ def start(
         estimate=estimate.as_json(),
         created_by=actor,
     )
-    sentence = f"{actor} had {choice.model} score the answers of {sample_set}"
+    sentence = f"{actor} started scoring the answers of {sample_set} with {choice.model}"
     _record("start", sentence, run, actor, cap_usd=cap_usd, cap_calls=cap_calls)
     _queue(run, actor)
     return run
@@ -196,7 +197,7 @@ def pause(run: RagCriticRun, *, actor: User) -> None:
         The critic is not at work.
     """
     if not machine_runs.ask_to_pause(run):
-        raise Conflict(f"The {run} is not at work.")
+        raise Conflict(f"The {run} is not running.")
     _record("pause", f"{actor} paused the {run} of {run.sample_set}", run, actor)
 
 
@@ -223,18 +224,18 @@ def go_on(
         A cap is below what was spent, or the model has no price for a cap in dollars.
     """
     RagSampleSet.objects.select_for_update(of=("self",)).get(pk=run.sample_set_id)
-    found = critic_of(run.sample_set)
-    if found is None or found.pk != run.pk:
-        raise Conflict(f"The {run} is not the critic of this sample set any more.")
-    if not machine_runs.is_over(found):
-        raise Conflict(f"The {run} is at work. Pause it first.")
-    provider = _provider(found)
-    if (found.cap_usd if cap_usd is None else cap_usd) is not None:
-        machine_runs.check_price(provider, found.model)
-    machine_runs.change(found, cap_usd, cap_calls)
-    _record("go_on", f"{actor} went on with the {found} of {found.sample_set}", found, actor)
-    _queue(found, actor)
-    return found
+    current = critic_of(run.sample_set)
+    if current is None or current.pk != run.pk:
+        raise Conflict(f"The {run} is no longer the critic of this sample set.")
+    if not machine_runs.is_over(current):
+        raise Conflict(f"The {run} is running. Pause it first.")
+    provider = _provider(current)
+    if (current.cap_usd if cap_usd is None else cap_usd) is not None:
+        machine_runs.check_price(provider, current.model)
+    machine_runs.change(current, cap_usd, cap_calls)
+    _record("go_on", f"{actor} resumed the {current} of {current.sample_set}", current, actor)
+    _queue(current, actor)
+    return current
 
 
 def asks(provider: Provider) -> bool:
@@ -268,14 +269,14 @@ class _AskingCalls(LedgerCalls):
     """
 
     def __init__(self, work: jobs.Work, run: RagCriticRun, client: Any, provider: Provider) -> None:
-        super().__init__(run.sample_set, providers_kept.endpoint(provider, run.model, run.parameters["asked_as"]))
+        super().__init__(run.sample_set, accounts.endpoint(provider, run.model, run.parameters["asked_as"]))
         used = RagCriticCall.objects.filter(run=run).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
         self.spent, self.calls = used["usd"] or 0.0, used["calls"]
         self.budget = Budget(run.cap_usd, run.cap_calls, self.spent, self.calls)
         self.answered = 0
         self.interrupted: jobs.Cancelled | jobs.Lost | None = None
         self._work, self._job_run, self._client = work, run, client
-        self._limits = providers_kept.limits(provider)
+        self._limits = accounts.limits(provider)
         self._paused = False
         self._new: list[RagCriticCall] = []
 
@@ -288,7 +289,7 @@ class _AskingCalls(LedgerCalls):
         if self.over and self.ended is not None:
             super()._run(questions, add)
             return self.ended
-        desk = Desk(self._beat)
+        desk = MainThreadExecutor(self._beat)
         ended = desk.during(
             lambda: questions.run(
                 add,
@@ -327,7 +328,7 @@ class _AskingCalls(LedgerCalls):
         try:
             total = max(self.answered, self._job_run.estimate.get("calls", [0])[0])
             self._work.progress(self.answered, total)
-            self._paused = RagCriticRun.objects.filter(pk=self._job_run.pk, pause_asked=True).exists()
+            self._paused = RagCriticRun.objects.filter(pk=self._job_run.pk, pause_requested=True).exists()
         except (jobs.Cancelled, jobs.Lost) as error:
             self.interrupted, self._paused = error, True
 
@@ -341,22 +342,22 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     rows = RagCriticRun.objects.select_related("provider", "sample_set__collection", "created_by")
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:
-        raise NotFound("This critic was deleted before it was asked.")
-    with machine_runs.at_work(run):
+        raise NotFound("This critic was deleted before it started.")
+    with machine_runs.attempt(run):
         calls = _ask_all(work, run)
     ended = calls.ended or Ended("done", "", 0, 0)
     try:
-        machine_runs.close(run, ended.end, ended.said, leave_alone=ended.leave_alone, page="the page of the critic")
+        machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the page of the critic")
     finally:
         scorecards.queue(run.sample_set, actor=run.created_by)
-    return {"end": ended.end, "said": ended.said, "answered": calls.answered}
+    return {"end": ended.end, "said": ended.message, "answered": calls.answered}
 
 
 def _ask_all(work: jobs.Work, run: RagCriticRun) -> _AskingCalls:
     from assay.rag import read_outputs, read_samples
 
     provider, metrics = _provider(run), parse_metrics(run.metrics)
-    with closing(providers_kept.client(provider)) as client:
+    with closing(accounts.client(provider)) as client:
         calls = _AskingCalls(work, run, client, provider)
         with files.checked(run.sample_set) as path:
             samples = read_samples(path)
@@ -371,11 +372,11 @@ def _ask_all(work: jobs.Work, run: RagCriticRun) -> _AskingCalls:
     return calls
 
 
-WAITING = judging_waking.Kind(
+WAITING = retry.Kind(
     RagCriticRun,
     ("sample_set__collection", "provider", "job", "created_by"),
     lambda run: RagCriticCall.objects.filter(run=run),
     _provider,
     _queue,
-    lambda run: f"The {run} of {run.sample_set} is asked again, since its provider did not answer",
+    lambda run: f"The {run} of {run.sample_set} is retried because its provider did not answer",
 )

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from assay.core.errors import AssayError, NotValid
+from assay.core.run_names import stem
+from assay.formats.json_lines import dump
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
-from judgments import storage
-from judgments.core.errors import AssayError, NotValid
-from judgments.core.run_names import stem
-from judgments.formats.json_lines import dump
-from judgments.import_kinds import Checked
+from judgments.imports.kinds import Checked
+from judgments.jobs import storage
 from judgments.models import Upload
 
 Record = TypeVar("Record")
@@ -65,14 +65,14 @@ def write_upload(
 ) -> Checked:
     """Write the records of an upload into the file that stays in storage."""
     stored = write(checked.rows, to_dict, upload.uuid.hex)
-    return replace(checked, rows=stored.records, kept=(stored.path, format_name), hashes=(stored.sha256,))
+    return replace(checked, rows=stored.records, stored=(stored.path, format_name), hashes=(stored.sha256,))
 
 
 def of_upload(checked: Checked) -> Stored[Any]:
     """The file that `write_upload` wrote."""
-    if checked.kept is None:
+    if checked.stored is None:
         raise AssertionError("an upload is written before it is stored")
-    return Stored(checked.kept[0], checked.hashes[0], list(checked.rows))
+    return Stored(checked.stored[0], checked.hashes[0], list(checked.rows))
 
 
 def upload_fields(upload: Upload, options: Mapping[str, Any], default: str) -> dict[str, Any]:
@@ -97,8 +97,8 @@ def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
     try:
         with storage.local(row.path) as path:
             with path.open("rb") as stream:
-                found = hashlib.file_digest(stream, "sha256").hexdigest()
-            if found != row.stored_sha256:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            if digest != row.stored_sha256:
                 raise AssayError(f"The file of {row} changed in storage: its hash differs. Restore it from a backup.")
             yield path
     except FileNotFoundError as error:
@@ -113,12 +113,12 @@ def objects(row: RagSampleSet | RagSystem, index: Iterable[RagSample | RagOutput
     AssayError
         The file is missing, or a line of it cannot be read.
     """
-    found = []
+    records = []
     try:
         with storage.open_file(row.path) as stream:
             for one in index:
                 stream.seek(one.start)
-                found.append(json.loads(stream.read(one.length)))
+                records.append(json.loads(stream.read(one.length)))
     except (FileNotFoundError, ValueError) as error:
         raise AssayError(f"The file of {row} is missing or damaged in storage. Restore it from a backup.") from error
-    return found
+    return records

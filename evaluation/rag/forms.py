@@ -8,11 +8,12 @@ from django import forms
 
 from evaluation.models import RagSampleSet
 from evaluation.rag import critics, from_collection, scorecards
-from judgments import access, cap_forms
-from judgments.answer_dimensions import DIMENSIONS
-from judgments.forms import AssayForm
-from judgments.judge_forms import APART, models_of
+from judgments.machines import caps_form
+from judgments.machines.providers.forms import APART, models_of
 from judgments.models import Collection, User
+from judgments.rounds.answer_dimensions import DIMENSIONS
+from judgments.web import access
+from judgments.web.forms import AssayForm
 
 
 class SettingsForm(AssayForm):
@@ -22,7 +23,7 @@ class SettingsForm(AssayForm):
         required=False,
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Separated by spaces or commas, for example TokenF1 RecallAtK(k=5). Leave empty for the usual ones.",
+        help_text="Separated by spaces or commas, for example TokenF1 RecallAtK(k=5). Leave empty for the defaults.",
     )
     slices = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Labels to slice by")
 
@@ -38,7 +39,7 @@ class SettingsForm(AssayForm):
 
 
 class FromCollectionForm(AssayForm):
-    """What a sample set is made from."""
+    """Sources of a new sample set."""
 
     name = forms.CharField(max_length=120, label="Name of the sample set")
     snapshot = forms.ModelChoiceField(
@@ -67,7 +68,7 @@ class FromCollectionForm(AssayForm):
         max_value=from_collection.MOST_DEPTH,
         initial=from_collection.DEPTH,
         label="Documents per query",
-        help_text="How many documents of the run each query keeps.",
+        help_text="The number of documents of the run to keep for each query.",
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -77,7 +78,7 @@ class FromCollectionForm(AssayForm):
 
 
 class GradeForm(AssayForm):
-    """Which answers people grade, on what, and who does it."""
+    """Answers, dimensions and raters of the rounds to create."""
 
     name = forms.CharField(max_length=60, label="Name of the rounds")
     systems = forms.ModelMultipleChoiceField(queryset=None, to_field_name="uuid", widget=forms.CheckboxSelectMultiple)
@@ -85,13 +86,13 @@ class GradeForm(AssayForm):
         choices=[(name, f"{name}: {of.question}") for name, of in DIMENSIONS.items()],
         initial=list(DIMENSIONS),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Each dimension becomes a draft round of its own, over the same answers.",
+        help_text="Each dimension becomes a separate draft round with the same answers.",
     )
     samples = forms.IntegerField(
         required=False,
         min_value=1,
         label="Number of samples (optional)",
-        help_text="So many samples are drawn at random. Leave empty for all of them.",
+        help_text="Assay draws this many samples at random. Leave empty to use all samples.",
     )
     ratings_per_pair = forms.IntegerField(min_value=1, max_value=10, initial=2, label="Ratings per answer")
     raters = forms.ModelMultipleChoiceField(
@@ -117,8 +118,8 @@ class CriticForm(AssayForm):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Separated by spaces or commas, for example LLMAnswerQuality(dimensions=[clarity]).",
     )
-    cap_usd = cap_forms.in_dollars("Over all systems together")
-    cap_calls = cap_forms.in_calls()
+    cap_usd = caps_form.in_dollars("For all systems together")
+    cap_calls = caps_form.in_calls()
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -133,5 +134,5 @@ class CriticForm(AssayForm):
 
     @property
     def caps(self) -> dict[str, Any]:
-        """Where the critic stops."""
+        """The caps of the critic."""
         return {name: self.cleaned_data[name] for name in ("cap_usd", "cap_calls")}

@@ -8,16 +8,16 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 
+from assay.core.errors import NotFound, NotValid
 from assay.rag import outputs_jsonl, samples_jsonl
 from assay.rag.records import Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from evaluation import rankings
 from evaluation.rag import files, sample_sets, systems
-from evaluation.usual_metrics import relevant_from
-from judgments import audit, jobs, storage
-from judgments.core.errors import NotFound, NotValid
-from judgments.models import Collection, Job, Snapshot, User
-from pooling import runs
+from evaluation.scoring.default_metrics import relevant_from
+from judgments.jobs import jobs, storage
+from judgments.models import Collection, Job, Snapshot, User, audit
+from judgments.snapshots import snapshots
 from pooling.models import Run
+from pooling.runs import runs
 
 KIND = "rag-samples"
 DEPTH, MOST_DEPTH = 10, 100
@@ -74,23 +74,28 @@ def start(
         "threshold": threshold,
         "depth": depth,
     }
-    title = f"Make the RAG samples {parameters['name']}"
+    title = f"Create the RAG samples {parameters['name']}"
     audit.record(
-        "rag.from_collection", f"{actor} made the RAG samples {parameters['name']}", actor=actor, collection=collection
+        "rag.from_collection",
+        f"{actor} created the RAG samples {parameters['name']}",
+        actor=actor,
+        collection=collection,
     )
     return jobs.start(KIND, title=title, parameters=parameters, collection=collection, actor=actor)
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
     """The job behind `start`: the set, its system and the job's result are stored together or not at all."""
-    collection, asked = work.job.collection, work.job.parameters
+    collection, parameters = work.job.collection, work.job.parameters
     if collection is None:
-        raise NotFound("The collection is gone.")
-    snapshot = _named(collection.snapshots.all(), asked["snapshot"], "snapshot")
-    run = _named(collection.runs.all(), asked["run"], "run")
-    samples = samples_of(collection, snapshot, asked["threshold"])
+        raise NotFound("The collection was deleted.")
+    snapshot = _named(collection.snapshots.all(), parameters["snapshot"], "snapshot")
+    run = _named(collection.runs.all(), parameters["run"], "run")
+    samples = samples_of(collection, snapshot, parameters["threshold"])
     work.progress(1, 2)
-    outputs = [] if run is None else outputs_of(collection, run, [one.sample_id for one in samples], asked["depth"])
+    outputs = (
+        [] if run is None else outputs_of(collection, run, [one.sample_id for one in samples], parameters["depth"])
+    )
     written = files.write(samples, samples_jsonl.to_dict, work.job.uuid.hex)
     answered = files.write(outputs, outputs_jsonl.to_dict, f"{work.job.uuid.hex}-run") if run else None
     try:
@@ -98,9 +103,9 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
             made = sample_sets.add(
                 collection,
                 written,
-                name=asked["name"],
-                filename=f"{asked['name']}.jsonl"[:255],
-                origin={key: asked[key] for key in ("snapshot", "run", "threshold", "depth")},
+                name=parameters["name"],
+                filename=f"{parameters['name']}.jsonl"[:255],
+                origin={key: parameters[key] for key in ("snapshot", "run", "threshold", "depth")},
                 snapshot=snapshot,
                 actor=work.job.created_by,
             )
@@ -111,7 +116,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
                     name=run.name,
                     filename=run.filename,
                     missing="zero",
-                    description=f"The first {asked['depth']} documents of the run {run.name}"[:300],
+                    description=f"The first {parameters['depth']} documents of the run {run.name}"[:300],
                     actor=work.job.created_by,
                 )
             page = reverse("rag_set", args=[collection.slug, made.uuid])
@@ -125,17 +130,17 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
 def _named(rows: Any, uuid: str | None, noun: str) -> Any:
     if uuid is None:
         return None
-    found = rows.filter(uuid=uuid).first()
-    if found is None:
-        raise NotFound(f"The {noun} was deleted before the samples were made.")
-    return found
+    row = rows.filter(uuid=uuid).first()
+    if row is None:
+        raise NotFound(f"The {noun} was deleted before the samples were created.")
+    return row
 
 
 def samples_of(
     collection: Collection, snapshot: Snapshot | None, threshold: int | None = None
 ) -> list[EvaluationSample]:
     """The queries of a collection as samples; with a snapshot those that have labels, with their relevant documents."""
-    labels: Mapping[str, Mapping[str, float]] = rankings.labels_of(snapshot) if snapshot else {}
+    labels: Mapping[str, Mapping[str, float]] = snapshots.labels_of(snapshot) if snapshot else {}
     lowest = threshold if threshold is not None else relevant_from(snapshot) if snapshot else 1
     relevant = {
         query_id: sorted(
@@ -144,19 +149,19 @@ def samples_of(
         for query_id, grades in labels.items()
     }
     texts = _texts(collection, (doc_id for doc_ids in relevant.values() for doc_id in doc_ids))
-    found = []
+    samples = []
     for query_id, text, tier in collection.queries.order_by("query_id").values_list("query_id", "text", "tier"):
         if snapshot is not None and query_id not in labels:
             continue
         docs = tuple(Document(doc_id, texts.get(doc_id, "")) for doc_id in relevant.get(query_id, ()))
-        found.append(
+        samples.append(
             EvaluationSample(
                 query_id, text, relevant_docs=docs if snapshot else None, labels={"tier": tier} if tier else {}
             )
         )
-    if not found:
+    if not samples:
         raise NotValid("No query of the collection has a label in this snapshot. Choose another snapshot.")
-    return found
+    return samples
 
 
 def outputs_of(collection: Collection, run: Run, sample_ids: Iterable[str], depth: int) -> list[SystemOutputs]:
@@ -179,9 +184,9 @@ def outputs_of(collection: Collection, run: Run, sample_ids: Iterable[str], dept
 def _texts(collection: Collection, doc_ids: Iterable[str]) -> dict[str, str]:
     """Title and text of documents, by id."""
     wanted = list(dict.fromkeys(doc_ids))
-    found = {}
+    texts = {}
     for first in range(0, len(wanted), CHUNK):
         rows = collection.documents.filter(doc_id__in=wanted[first : first + CHUNK])
         for doc_id, title, text in rows.values_list("doc_id", "title", "text"):
-            found[doc_id] = "\n".join(filter(None, (title, text)))
-    return found
+            texts[doc_id] = "\n".join(filter(None, (title, text)))
+    return texts

@@ -12,17 +12,17 @@ import numpy as np
 from django.core.cache import cache
 from django.db import transaction
 
+from assay.core.errors import NotValid
 from assay.rag.fields import output_of, sample_of
-from assay.rag.people import PeopleComparison, compare_values
-from evaluation.metrics.intervals import mean_intervals
+from assay.rag.human_grades import PeopleComparison, compare_values
+from assay.scoring.intervals import mean_intervals
 from evaluation.models import RagGrading, RagOutput, RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import files
-from judgments import untold
-from judgments.answer_dimensions import DIMENSIONS
-from judgments.answer_rounds import LONGEST_QUERY, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
-from judgments.core.errors import NotValid
+from judgments.labels import grade_visibility
+from judgments.labels.round_labels import label, read_rounds
 from judgments.models import Round, User
-from judgments.round_labels import label, read_rounds
+from judgments.rounds.answer_dimensions import DIMENSIONS
+from judgments.rounds.answer_rounds import LONGEST_QUERY, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
 
 RULE = "median"
 # The targets of the metrics that are compared with grades of a dimension.
@@ -55,11 +55,11 @@ def start(
     systems : sequence of RagSystem
         Whose answers people grade, all on the same samples.
     dimensions : sequence of str
-        Members of `judgments.answer_dimensions.DIMENSIONS`.
+        Members of `judgments.rounds.answer_dimensions.DIMENSIONS`.
     samples : int, optional
         How many samples are drawn at random, from the seed; all of them by default.
     ratings_per_pair, raters, seed, actor
-        As `judgments.answer_rounds.create_answer_rounds` takes them.
+        As `judgments.rounds.answer_rounds.create_answer_rounds` takes them.
 
     Raises
     ------
@@ -76,12 +76,12 @@ def start(
     answers: dict[str, dict[str, GivenAnswer]] = {}
     for system in systems:
         places = list(RagOutput.objects.filter(system=system, sample__in=questions).order_by("start"))
-        found = answers[str(system.uuid)] = {}
+        by_sample = answers[str(system.uuid)] = {}
         for place, record in zip(places, files.objects(system, places), strict=True):
             output, question = output_of(record, 1), questions[place.sample_id]
             if output.response is None or not output.response.text.strip():
                 continue  # people cannot grade an empty answer
-            found[question.sample_id] = GivenAnswer(
+            by_sample[question.sample_id] = GivenAnswer(
                 question.sample_id,
                 question.query[:LONGEST_QUERY],
                 output.response.text,
@@ -91,14 +91,14 @@ def start(
     made = create_answer_rounds(
         sample_set.collection,
         name=name,
-        answers=[one for found in answers.values() for one in found.values()],
+        answers=[one for by_sample in answers.values() for one in by_sample.values()],
         dimensions=dimensions,
         ratings_per_pair=ratings_per_pair,
         raters=raters,
         seed=seed,
         actor=actor,
     )
-    ids = {system: {key: one.doc_id for key, one in found.items()} for system, found in answers.items()}
+    ids = {system: {key: one.doc_id for key, one in by_sample.items()} for system, by_sample in answers.items()}
     RagGrading.objects.bulk_create(RagGrading(sample_set=sample_set, round=round_, answers=ids) for round_ in made)
     return made
 
@@ -115,31 +115,42 @@ class MeanGrade:
 
 @dataclass(frozen=True)
 class Graded:
-    """A round over the answers of a set: the mean grade of each system, once the round is closed."""
+    """A round over the answers of a set: the mean grade of each system, or why it is hidden."""
 
     round: Round
     top: int
     means: Mapping[str, MeanGrade]
+    hidden: str = ""
 
 
-def graded(sample_set: RagSampleSet) -> list[Graded]:
-    """The rounds over the answers of a set. Grades of a round that is not closed are hidden."""
-    rows = sample_set.gradings.filter(round__archived_at__isnull=True).select_related("round__scale")
-    found = []
-    for row in rows:
-        means = _means(row) if row.round.state == Round.State.CLOSED else {}
-        found.append(Graded(row.round, max(row.round.scale.grades.values_list("value", flat=True), default=0), means))
-    return found
+def graded(sample_set: RagSampleSet, reader: Any) -> list[Graded]:
+    """The rounds over the answers of a set, with mean grades where the reader may see them.
+
+    Grades of a round that is not closed are hidden, and those of answers that the reader may still have to grade.
+    """
+    rows = sample_set.gradings.filter(round__archived_at__isnull=True).select_related(
+        "round__scale", "round__collection"
+    )
+    gradings = []
+    for row in rows.select_related("round__scale", "round__collection"):
+        hidden = ""
+        if row.round.state != Round.State.CLOSED:
+            hidden = "shown when the round is closed"
+        elif not grade_visibility.means_visible(reader, row.round):
+            hidden = "hidden while you can still grade these answers"
+        top = max(row.round.scale.grades.values_list("value", flat=True), default=0)
+        gradings.append(Graded(row.round, top, {} if hidden else _means(row), hidden))
+    return gradings
 
 
 def _means(row: RagGrading) -> dict[str, MeanGrade]:
     key = f"rag:grades:{_closed(row)}"
-    found: dict[str, MeanGrade] | None = cache.get(key)
-    if found is None:
+    means: dict[str, MeanGrade] | None = cache.get(key)
+    if means is None:
         labels = _labels(row)
-        found = {system: _mean(ids, labels) for system, ids in row.answers.items()}
-        cache.set(key, found, CACHED_SECONDS)
-    return found
+        means = {system: _mean(ids, labels) for system, ids in row.answers.items()}
+        cache.set(key, means, CACHED_SECONDS)
+    return means
 
 
 def _closed(row: RagGrading) -> str:
@@ -189,16 +200,16 @@ def comparisons(sample_set: RagSampleSet, cards: Sequence[RagScorecard], reader:
         Who reads the page or the answer of the API.
     """
     rows = sample_set.gradings.filter(round__archived_at__isnull=True, round__state=Round.State.CLOSED)
-    found = []
+    results = []
     for row in rows.select_related("round__scale", "round__collection"):
-        if not untold.may_be_told_means(reader, row.round):
+        if not grade_visibility.means_visible(reader, row.round):
             continue
         for metric, about in _about(cards).items():
             if about["target"] in TARGETS.get(row.round.dimension or "", ()):
                 result = _compared(row, cards, metric)
                 if result is not None:
-                    found.append(Compared(row.round, metric, about["title"], result))
-    return found
+                    results.append(Compared(row.round, metric, about["title"], result))
+    return results
 
 
 def _about(cards: Sequence[RagScorecard]) -> dict[str, Mapping[str, Any]]:
@@ -209,8 +220,8 @@ def _compared(row: RagGrading, cards: Sequence[RagScorecard], metric: str) -> Pe
     names = {str(card.system.uuid): card.system.name for card in cards}
     stamp = sorted(f"{card.pk} {card.computed_at.isoformat()}" for card in cards)
     key = hashlib.sha256(repr((_closed(row), metric, stamp)).encode()).hexdigest()
-    found: list[PeopleComparison] | None = cache.get(f"rag:compared:{key}")
-    if found is None:
+    comparisons: list[PeopleComparison] | None = cache.get(f"rag:compared:{key}")
+    if comparisons is None:
         labels = _labels(row)
         grades = {
             (sample_id, names[system]): labels[sample_id, doc_id]
@@ -224,9 +235,11 @@ def _compared(row: RagGrading, cards: Sequence[RagScorecard], metric: str) -> Pe
             for sample_id, value in card.per_sample.get(metric, {}).items()
             if value is not None
         }
-        found = []
+        comparisons = []
         # A metric without a value of each sample, such as a quantile, is not compared.
         if grades and known and all(0 <= value <= 1 for value in known.values()):
-            found = [compare_values(metric, list(names.values()), known, grades, sorted(row.round.scale.values()))]
-        cache.set(f"rag:compared:{key}", found, CACHED_SECONDS)
-    return found[0] if found else None
+            comparisons = [
+                compare_values(metric, list(names.values()), known, grades, sorted(row.round.scale.values()))
+            ]
+        cache.set(f"rag:compared:{key}", comparisons, CACHED_SECONDS)
+    return comparisons[0] if comparisons else None

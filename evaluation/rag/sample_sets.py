@@ -8,19 +8,21 @@ from typing import Any
 
 from django.db import transaction
 
+from assay.core.counted_nouns import amount
+from assay.core.errors import Conflict, NotAllowed, NotValid
+from assay.core.ids import id_fault
+from assay.core.storable_text import storable
 from assay.rag import samples_jsonl
+from assay.rag.metric import Skip
 from assay.rag.metrics.sliced_metric import label_text
+from assay.rag.metrics.variants import parents
 from assay.rag.records import EvaluationSample
-from evaluation import blindness
 from evaluation.models import RagSample, RagSampleSet
 from evaluation.rag import files
-from judgments import access
-from judgments.core.amounts import amount
-from judgments.core.errors import Conflict, NotAllowed, NotValid
-from judgments.core.ids import id_fault
-from judgments.core.storable import storable
-from judgments.import_kinds import Checked, Finding, ImportKind
+from evaluation.scoring import visibility
+from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Snapshot, Upload, User
+from judgments.web import access
 
 # Labels with more values, or longer ones, name samples and do not group them.
 MOST_VALUES, LONGEST_VALUE = 20, 100
@@ -33,13 +35,19 @@ def check(collection: Collection, rows: Sequence[EvaluationSample], upload: Uplo
     if earlier is not None:
         raise Conflict(f"{upload.filename} is in this collection already, as the sample set {earlier}.")
     findings = []
-    ids = {row.sample_id for row in rows}
-    strays = [row for row in rows if PARENT in row.labels and row.labels[PARENT] not in ids]
+    links = list(zip(rows, parents(rows), strict=True))
+    strays = [row for row, parent in links if parent == Skip("unknown_parent")]
     if strays:
         what = f"{amount(len(strays), 'variant')} of a sample that is not in the file; the first is "
         fix = "Add the samples that `variant_of` names, or correct the ids."
         done = "stored; robustness metrics skip these samples"
         findings.append(_finding("W60", strays[0], what + repr(strays[0].sample_id), done, fix))
+    circular = [row for row, parent in links if parent == Skip("circular_variant")]
+    if circular:
+        what = f"{amount(len(circular), 'sample')} whose `variant_of` leads into a circle; the first is "
+        fix = "Correct `variant_of`, so that every variant leads to a sample that is not a variant."
+        done = "stored; robustness metrics skip these samples"
+        findings.append(_finding("W62", circular[0], what + repr(circular[0].sample_id), done, fix))
     bare = [row for row in rows if not row.references and not row.relevant_docs and not _is_unanswerable(row)]
     if bare:
         what = f"{amount(len(bare), 'sample')} without reference answer and relevant documents; the first is "
@@ -70,12 +78,12 @@ def figures_of(rows: Sequence[EvaluationSample]) -> dict[str, Any]:
 def labels_of(rows: Sequence[EvaluationSample]) -> dict[str, dict[str, int]]:
     """The labels that samples can be sliced by: label to value to the number of samples."""
     names = dict.fromkeys(name for row in rows for name in row.labels if name != PARENT)
-    found = {}
+    labels = {}
     for name in names:
         values = Counter(label_text(row.labels.get(name)) for row in rows)
         if 1 < len(values) <= MOST_VALUES and all(len(value) <= LONGEST_VALUE for value in (name, *values)):
-            found[storable(name)] = {storable(value): count for value, count in sorted(values.items())}
-    return found
+            labels[storable(name)] = {storable(value): count for value, count in sorted(values.items())}
+    return labels
 
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
@@ -171,10 +179,10 @@ def sample_set_for(user: Any, collection: Collection, uuid: Any) -> RagSampleSet
         Its relevant documents would reveal grades that the user may still have to give.
     """
     rows = RagSampleSet.objects.select_related("collection", "snapshot").filter(collection=collection)
-    found = access.reach(rows, user, access.STAFF, uuid=uuid)
-    if found.snapshot is not None:
-        check_reader(user, found.snapshot)
-    return found
+    sample_set = access.reach(rows, user, access.STAFF, uuid=uuid)
+    if sample_set.snapshot is not None:
+        check_reader(user, sample_set.snapshot)
+    return sample_set
 
 
 def check_reader(user: Any, snapshot: Snapshot) -> None:
@@ -185,9 +193,9 @@ def check_reader(user: Any, snapshot: Snapshot) -> None:
     NotAllowed
         There are such pairs.
     """
-    if withheld := blindness.withheld_queries(user, snapshot):
+    if withheld := visibility.withheld_queries(user, snapshot):
         raise NotAllowed(
-            f"These samples show labels of {snapshot}, and you may still have to grade pairs of {len(withheld):,} of "
+            f"These samples reveal labels of {snapshot}, and you may still have to grade pairs of {len(withheld):,} of "
             "its queries. Finish grading first."
         )
 

@@ -11,14 +11,16 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from assay.core.errors import NotFound, NotValid
 from assay.rag.metric import Metric
-from assay.rag.names import asking, parse_metrics
+from assay.rag.metric_names import asking, parse_metrics
 from evaluation.models import RagCriticRun, RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import files
 from evaluation.rag.critic_ledger import critic_in_ledger, provenance
-from judgments import audit, grants, jobs, untold
-from judgments.core.errors import NotFound, NotValid
-from judgments.models import Collection, Job, User
+from judgments.jobs import jobs
+from judgments.labels import grade_visibility
+from judgments.members import grants
+from judgments.models import Collection, Job, User, audit
 
 KIND = "rag-score"
 MOST_METRICS, MOST_SLICES = 40, 5
@@ -56,20 +58,20 @@ def metric_labels(names: Iterable[str], collection: Collection) -> list[str]:
     NotValid
         A metric is unknown, asks a critic, or needs a model that cannot be loaded here; or there are none or too many.
     """
-    found = {metric.label: metric for metric in parse_metrics(names)}
+    by_label = {metric.label: metric for metric in parse_metrics(names)}
     message = ""
-    if not found:
+    if not by_label:
         message = "Name at least one metric, for example TokenF1."
-    elif len(found) > MOST_METRICS:
-        message = f"A scorecard has at most {MOST_METRICS} metrics; these are {len(found)}."
-    for metric in found.values():
+    elif len(by_label) > MOST_METRICS:
+        message = f"A scorecard has at most {MOST_METRICS} metrics; these are {len(by_label)}."
+    for metric in by_label.values():
         if asking(metric) is not None:
             message = f"{metric.label} asks a critic. Leads choose it with a model and a cap on the set's page Critic."
         else:
             message = message or _model_fault(metric, collection)
     if message:
         raise NotValid(message, {"metrics": message})
-    return list(found)
+    return list(by_label)
 
 
 def _model_fault(metric: Metric, collection: Collection) -> str:
@@ -134,7 +136,7 @@ def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence
         raise NotValid(message, {"slices": message})
     sample_set.settings = {**sample_set.settings, "metrics": labels, "slices": list(slices)}
     sample_set.save(update_fields=["settings"])
-    sentence = f"{actor} had the RAG systems of {sample_set} scored"
+    sentence = f"{actor} started scoring the RAG systems of {sample_set}"
     audit.record("rag.score", sentence, actor=actor, collection=sample_set.collection, target=sample_set)
     return queue(sample_set, actor=actor)
 
@@ -142,7 +144,7 @@ def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence
 def queue(sample_set: RagSampleSet, *, actor: Any) -> Job:
     """Queue the one job that scores the systems of a set; a job that is over is queued once more."""
     parameters = {"sample_set": str(sample_set.uuid)}
-    job = jobs.kept(KIND, sample_set.collection, parameters)
+    job = jobs.find_recent(KIND, sample_set.collection, parameters)
     if job is None:
         title = f"Score RAG systems on {sample_set}"
         return jobs.start(KIND, title=title, parameters=parameters, collection=sample_set.collection, actor=actor)
@@ -158,15 +160,15 @@ def unfinished(job: Job) -> bool:
     sample_set = RagSampleSet.objects.filter(uuid=job.parameters["sample_set"]).first()
     if sample_set is None:
         return False
-    asked = _asked(settings_of(sample_set))
+    current = _settings_record(settings_of(sample_set))
     scored = {card.system_id: card.settings for card in cards_of(sample_set)}
     return any(
-        {name: scored.get(pk, {}).get(name) for name in asked} != asked
+        {name: scored.get(pk, {}).get(name) for name in current} != current
         for pk in sample_set.systems.active().values_list("pk", flat=True)
     )
 
 
-def _asked(settings: Settings) -> dict[str, Any]:
+def _settings_record(settings: Settings) -> dict[str, Any]:
     """What a stored scorecard says of the settings that it was computed with."""
     run = settings.critic
     critic = "" if run is None else f"{run.uuid} {run.ended_at}"
@@ -175,7 +177,7 @@ def _asked(settings: Settings) -> dict[str, Any]:
 
 def job_of(sample_set: RagSampleSet) -> Job | None:
     """The job that scores the systems of a set."""
-    return jobs.kept(KIND, sample_set.collection, {"sample_set": str(sample_set.uuid)})
+    return jobs.find_recent(KIND, sample_set.collection, {"sample_set": str(sample_set.uuid)})
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
@@ -202,12 +204,12 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
     metric_labels(settings.metrics, sample_set.collection)  # models and grants change
     with files.checked(sample_set) as path:
         samples = read_samples(path)
-    found: list[RagEvaluation] = []
+    evaluations: list[RagEvaluation] = []
     for done, system in enumerate(systems):
         work.progress(done, len(systems) + 1)
         with files.checked(system) as path:
             outputs = read_outputs(path)
-        found.append(
+        evaluations.append(
             evaluate(
                 samples,
                 {system.name: outputs},
@@ -222,11 +224,11 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
         )
         work.say(f"scored {system}")
     work.progress(len(systems), len(systems) + 1)
-    together = replace(found[0], systems=tuple(one.systems[0] for one in found))
+    together = replace(evaluations[0], systems=tuple(one.systems[0] for one in evaluations))
     rows = [row.to_dict() for row in compare(together)] if len(systems) > 1 else []
     work.progress(len(systems) + 1, len(systems) + 1)
     with transaction.atomic():
-        for system, evaluation in zip(systems, found, strict=True):
+        for system, evaluation in zip(systems, evaluations, strict=True):
             _store(system, evaluation, settings)
         gone = sample_set.systems.exclude(pk__in=[system.pk for system in systems])
         RagScorecard.objects.filter(system__in=gone).delete()
@@ -237,7 +239,7 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
 
 
 def _store(system: RagSystem, evaluation: Any, settings: Settings) -> None:
-    told = evaluation.to_dict(per_sample=False)
+    report = evaluation.to_dict(per_sample=False)
     scored, run = evaluation.systems[0], settings.critic
     critics = {label: provenance(run, label) for label in run.metrics} if run else {}
     RagScorecard.objects.update_or_create(
@@ -245,16 +247,16 @@ def _store(system: RagSystem, evaluation: Any, settings: Settings) -> None:
         defaults={
             "about": {
                 metric.label: {
-                    **told["metrics"][metric.label],
+                    **report["metrics"][metric.label],
                     "higher_is_better": metric.higher_is_better,
                     "critic": critics.get(metric.label),
                 }
                 for metric in evaluation.metrics
             },
-            "metrics": told["systems"][0]["metrics"],
-            "slices": told["systems"][0]["slices"],
+            "metrics": report["systems"][0]["metrics"],
+            "slices": report["systems"][0]["slices"],
             "per_sample": {label: scored.per_sample_of(label) for label in scored.scores},
-            "settings": told["settings"] | _asked(settings),
+            "settings": report["settings"] | _settings_record(settings),
             "notes": list(evaluation.notes),
             "computed_at": timezone.now(),
         },
@@ -281,7 +283,7 @@ def cards_of(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool =
 def hides_critics(sample_set: RagSampleSet, reader: Any) -> bool:
     """Whether the reader may still have to grade answers of the set, and so sees no critic's scores of them."""
     gradings = sample_set.gradings.select_related("round__collection")
-    return any(not untold.may_be_told_means(reader, grading.round) for grading in gradings)
+    return any(not grade_visibility.means_visible(reader, grading.round) for grading in gradings)
 
 
 def _show_only(card: RagScorecard, labels: Sequence[str], per_sample: bool) -> None:
@@ -407,23 +409,23 @@ def critic_words(about: Mapping[str, Any]) -> str:
 
 def by_sample(card: RagScorecard) -> dict[str, dict[str, float | None]]:
     """The values of each sample, for metrics that have such values."""
-    found: dict[str, dict[str, float | None]] = {}
+    by_sample: dict[str, dict[str, float | None]] = {}
     for label, values in card.per_sample.items():
         for sample_id, value in values.items():
-            found.setdefault(sample_id, {})[label] = value
-    return found
+            by_sample.setdefault(sample_id, {})[label] = value
+    return by_sample
 
 
 def rows_of(sample_set: RagSampleSet, reader: Any = None) -> list[dict[str, Any]]:
     """One row for each system, slice and metric, for CSV; the slice of all samples is empty."""
-    found = []
+    rows = []
     for card in cards_of(sample_set, reader):
         parts = [("", "", card.metrics)]
         parts += [(name, value, of) for name, values in card.slices.items() for value, of in values.items()]
         for name, value, metrics in parts:
             for label, score in metrics.items():
                 details = score["details"]
-                found.append(
+                rows.append(
                     {
                         "system": card.system.name,
                         "slice": name,
@@ -438,4 +440,4 @@ def rows_of(sample_set: RagSampleSet, reader: Any = None) -> list[dict[str, Any]
                         "critic": critic_words(card.about[label]),
                     }
                 )
-    return found
+    return rows

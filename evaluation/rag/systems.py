@@ -9,18 +9,18 @@ from django import forms
 from django.db import transaction
 from django.db.models import Count
 
+from assay.core.errors import Conflict, NotFound, NotValid
+from assay.core.ids import id_fault
+from assay.core.storable_text import storable
 from assay.rag import outputs_jsonl
-from assay.rag.reading import MISSING, align
+from assay.rag.reader import MISSING, align
 from assay.rag.records import EvaluationSample, SystemOutputs
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
 from evaluation.rag import files, scorecards
 from evaluation.rag.sample_sets import checked_name, sample_set_for
-from judgments import access, audit
-from judgments.core.errors import Conflict, NotFound, NotValid
-from judgments.core.ids import id_fault
-from judgments.core.storable import storable
-from judgments.import_kinds import Checked, ImportKind
-from judgments.models import Collection, Upload, User
+from judgments.imports.kinds import Checked, ImportKind
+from judgments.models import Collection, Upload, User, audit
+from judgments.web import access
 
 EXCERPT = 300
 # So many ids tell which sample set a file of outputs belongs to.
@@ -58,7 +58,7 @@ def check(collection: Collection, rows: Sequence[SystemOutputs], upload: Upload)
 def best_set(collection: Collection, sample_ids: Sequence[str]) -> RagSampleSet | None:
     """The active sample set that has most of these ids; the newest of several."""
     wanted = list(sample_ids[:IDS_COMPARED])
-    found = (
+    match = (
         RagSample.objects.filter(sample_set__in=collection.rag_sample_sets.active().values("pk"), sample_id__in=wanted)
         .order_by()
         .values("sample_set")
@@ -66,7 +66,7 @@ def best_set(collection: Collection, sample_ids: Sequence[str]) -> RagSampleSet 
         .order_by("-shared", "-sample_set")
         .first()
     )
-    return None if found is None else RagSampleSet.objects.get(pk=found["sample_set"])
+    return None if match is None else RagSampleSet.objects.get(pk=match["sample_set"])
 
 
 def questions(upload: Upload) -> dict[str, Any]:
@@ -112,13 +112,13 @@ def store(
 
 def _chosen_set(collection: Collection, checked: Checked, wanted: str, actor: User) -> RagSampleSet:
     if not wanted:
-        found = best_set(collection, [placed.record.sample_id for placed in checked.rows])
-        if found is None:
+        sample_set = best_set(collection, [placed.record.sample_id for placed in checked.rows])
+        if sample_set is None:
             raise NotValid(
                 "No sample set of this collection has the ids of these outputs.",
                 {"samples": "Import the samples first, or give the outputs the ids of the samples."},
             )
-        return found
+        return sample_set
     try:
         return sample_set_for(actor, collection, wanted)
     except NotFound:
@@ -228,9 +228,9 @@ def system_for(user: Any, collection: Collection, uuid: Any) -> RagSystem:
         As for its sample set.
     """
     rows = RagSystem.objects.select_related("collection", "sample_set__snapshot").filter(collection=collection)
-    found = access.reach(rows, user, access.STAFF, uuid=uuid)
-    sample_set_for(user, collection, found.sample_set.uuid)
-    return found
+    system = access.reach(rows, user, access.STAFF, uuid=uuid)
+    sample_set_for(user, collection, system.sample_set.uuid)
+    return system
 
 
 OUTPUTS = ImportKind(

@@ -1,45 +1,16 @@
-"""Agreement coefficients, one file each; a new one is one new file and one new line.
+"""Agreement of a round: coefficients, gate, conflicts and resolutions.
 
-From Python: ``from judgments.agreement import krippendorff_alpha, cohen_kappa``.
+The coefficients are in `assay.coefficients` and can still be imported from here.
 """
 
 from __future__ import annotations
 
-from judgments.agreement.coefficient import REASONS, Agreement, Coefficient
-from judgments.agreement.cohen import cohen_kappa
-from judgments.agreement.fleiss import fleiss_kappa
-from judgments.agreement.gwet import gwet_ac
-from judgments.agreement.krippendorff import krippendorff_alpha
-from judgments.agreement.report import AgreementReport, CohenRow, agreement_report
-from judgments.core.family import Family
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "COEFFICIENTS",
-    "REASONS",
-    "Agreement",
-    "AgreementReport",
-    "Coefficient",
-    "CohenRow",
-    "agreement_report",
-    "cohen_kappa",
-    "fleiss_kappa",
-    "gwet_ac",
-    "krippendorff_alpha",
-]
 
-COEFFICIENTS: Family[Coefficient] = Family(
-    "coefficient",
-    {
-        "alpha-ordinal": "judgments.agreement.krippendorff:ORDINAL",
-        "alpha-nominal": "judgments.agreement.krippendorff:NOMINAL",
-        "alpha-interval": "judgments.agreement.krippendorff:INTERVAL",
-        "alpha-ratio": "judgments.agreement.krippendorff:RATIO",
-        "cohen-unweighted": "judgments.agreement.cohen:UNWEIGHTED",
-        "cohen-linear": "judgments.agreement.cohen:LINEAR",
-        "cohen-quadratic": "judgments.agreement.cohen:QUADRATIC",
-        "fleiss": "judgments.agreement.fleiss:FLEISS",
-        "ac1": "judgments.agreement.gwet:AC1",
-        "ac2": "judgments.agreement.gwet:AC2",
-    },
-    group="assay.agreement",
-)
+def __getattr__(name: str) -> Any:
+    coefficients = import_module("assay.coefficients")
+    if name in coefficients.__all__:
+        return getattr(coefficients, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,25 +1,26 @@
 """Models of the judgments app: who judged what, and the final label of each pair."""
 
 from judgments.models.audit import AuditRow
-from judgments.models.battle import Battle, BattleCanary, BattleRun
-from judgments.models.collection import Collection, Membership, Role
 from judgments.models.declaration import Declaration
 from judgments.models.document import Document
 from judgments.models.example import Example
 from judgments.models.gold import GoldPair, Probe, ProbeAnswer
-from judgments.models.grant import Grant
 from judgments.models.guidelines import GuidelinesVersion
-from judgments.models.invite_link import InviteLink
 from judgments.models.job import Job
-from judgments.models.judging import AutoAccept, JudgeRun, MachineRun, ModelCall, ProviderCall
 from judgments.models.judgment import Adjudication, Judgment
-from judgments.models.login_tries import LoginTries
 from judgments.models.lookups import Among
-from judgments.models.machine import Judge, MachineJudgment
-from judgments.models.member_invitation import MemberInvitation
+from judgments.models.machines.battle import Battle, BattleCanary, BattleRun
+from judgments.models.machines.judging import AutoAccept, JudgeRun, MachineRun, ModelCall, ProviderCall
+from judgments.models.machines.machine import Judge, MachineJudgment
+from judgments.models.machines.prompt import PromptVersion
+from judgments.models.machines.provider import Provider
+from judgments.models.members.collection import Collection, Membership, Role
+from judgments.models.members.grant import Grant
+from judgments.models.members.invite_link import InviteLink
+from judgments.models.members.login_tries import LoginTries
+from judgments.models.members.member_invitation import MemberInvitation
+from judgments.models.members.user import ApiToken, User
 from judgments.models.pair import Handout, Pair, Slot
-from judgments.models.prompt import PromptVersion
-from judgments.models.provider import Provider
 from judgments.models.query import Query, QuerySample
 from judgments.models.round import Round, RoundRater
 from judgments.models.scale import Grade, Scale
@@ -28,7 +29,6 @@ from judgments.models.source import ImportedLabel, LabelSource
 from judgments.models.stratum import Place, QueryGroup, RefusedProposal, Stratum
 from judgments.models.tally import RoundReport, Tally
 from judgments.models.upload import Upload
-from judgments.models.user import ApiToken, User
 
 __all__ = [
     "Adjudication",

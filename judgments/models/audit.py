@@ -1,16 +1,19 @@
-"""Audit rows: who did what, to what, and when."""
+"""Audit trail: who did what, to what, and when."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import models
 
-from judgments.models.collection import Collection
 from judgments.models.fields import EventModel, PublicModel
-from judgments.models.user import User
+from judgments.models.members.collection import Collection
+from judgments.models.members.user import User
 
 
 class AuditRow(PublicModel, EventModel):
-    """One act of a lead or an engineer, written by the verb that did it."""
+    """One action of a lead or an engineer."""
 
     # The row outlives what it speaks of: no constraint, so that nothing has to change or go with it.
     collection = models.ForeignKey(
@@ -30,3 +33,46 @@ class AuditRow(PublicModel, EventModel):
 
     def __str__(self) -> str:
         return self.sentence
+
+
+def record(
+    verb: str, sentence: str, *, actor: Any, collection: Collection | None, target: Any = None, **detail: Any
+) -> AuditRow:
+    """Write one audit row. The action itself calls this, in its own transaction.
+
+    Parameters
+    ----------
+    verb : str
+        Name of the action, for example ``"rounds.open_round"``.
+    sentence : str
+        What was done, in plain words.
+    actor : User or None
+        The user who did it; None for the server itself.
+    collection : Collection or None
+        The collection in which it was done.
+    target : Model, optional
+        The row that the action changed.
+    **detail
+        Further data to store as JSON. Never a secret.
+    """
+    return AuditRow.objects.create(
+        verb=verb,
+        sentence=sentence[:300],
+        actor_id=getattr(actor, "pk", None),
+        collection=collection,
+        target=type(target).__name__ if target is not None else "",
+        target_uuid=getattr(target, "uuid", None),
+        detail=detail,
+    )
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that differ between two states, as ``before`` and ``after``.
+
+    Examples
+    --------
+    >>> changed({"name": "a", "depth": 3}, {"name": "b", "depth": 3})
+    {'before': {'name': 'a'}, 'after': {'name': 'b'}}
+    """
+    names = [name for name in after if before.get(name) != after[name]]
+    return {"before": {name: before.get(name) for name in names}, "after": {name: after[name] for name in names}}

@@ -5,19 +5,19 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.collection import Collection
 from judgments.models.fields import EventModel, EventQuerySet, PublicModel
-from judgments.models.user import User
+from judgments.models.members.collection import Collection
+from judgments.models.members.user import User
 
 
 class DeclarationQuerySet(EventQuerySet):
     def standing(self) -> DeclarationQuerySet:
-        """Those that nobody took back."""
+        """Filter the recorded changes that were not withdrawn."""
         return self.filter(withdraws__isnull=True, withdrawn_by__isnull=True)
 
 
 class Declaration(PublicModel, EventModel):
-    """One statement, on record for good: the schema or the embeddings changed, a category or a language came.
+    """One recorded change outside the data, such as a new schema, new embeddings or a new category.
 
     ``fields`` says in which fields of the documents category and language stand; ``index`` which judged documents the
     index holds no more; ``unrated`` what an engine returned and found unrated. A row that ``withdraws`` another one

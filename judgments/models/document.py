@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.collection import Collection
 from judgments.models.fields import Archivable, ArchivableQuerySet, OfKind, OpaqueIdField, PublicModel
+from judgments.models.members.collection import Collection
 
 
 class DocumentKind(models.TextChoices):
@@ -15,7 +15,7 @@ class DocumentKind(models.TextChoices):
 
 
 class Documents(OfKind.from_queryset(ArchivableQuerySet)):  # type: ignore[misc]
-    """The documents of a collection. Answers are not among them."""
+    """The documents of a collection, without answers."""
 
     kind = DocumentKind.DOCUMENT
 
@@ -62,7 +62,7 @@ class Document(PublicModel, Archivable):
     class Meta:
         ordering = ["doc_id"]
         constraints = [
-            # Nobody can take the id of an answer away by importing a document with that id.
+            # Includes the kind, so that a document cannot take the id of an answer.
             models.UniqueConstraint(fields=["collection", "kind", "doc_id"], name="doc_id_once"),
             models.CheckConstraint(condition=Q(kind__in=["document", "answer"]), name="document_kind_known"),
             models.CheckConstraint(condition=~Q(doc_id=""), name="document_has_id"),

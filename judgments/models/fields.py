@@ -9,7 +9,7 @@ from django.db import IntegrityError, connections, models, transaction
 
 
 class OpaqueIdField(models.CharField):
-    """An id that comes from outside: a string that is compared and sorted as UTF-8 bytes, on every database.
+    """An id from outside, compared and sorted as UTF-8 bytes on every database.
 
     SQLite compares bytes by itself; PostgreSQL needs collation ``C``, or the order would follow the server's locale.
     """
@@ -26,7 +26,7 @@ class OpaqueIdField(models.CharField):
 
 
 class PublicModel(models.Model):
-    """A row that pages and the API name by UUID; the small integer stays inside."""
+    """A model that pages and the API identify by UUID; the integer key stays internal."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
 
@@ -35,7 +35,7 @@ class PublicModel(models.Model):
 
 
 class OfKind(models.Manager):
-    """The rows of one kind, in tables that hold several."""
+    """A manager for the rows of one kind in a table of several kinds."""
 
     kind: str
 
@@ -44,19 +44,19 @@ class OfKind(models.Manager):
 
 
 class ArchivableQuerySet(models.QuerySet):
-    """Rows that can be put away."""
+    """Rows that can be archived."""
 
     def active(self) -> Any:
-        """Those that lists and choices offer."""
+        """Filter the rows that are not archived."""
         return self.filter(archived_at__isnull=True)
 
     def archived(self) -> Any:
-        """Those that were put away."""
+        """Filter the archived rows."""
         return self.filter(archived_at__isnull=False)
 
 
 class Archivable(models.Model):
-    """A row that a lead can archive: lists and choices leave it out, what was made from it stays."""
+    """A model whose rows a lead can archive: lists and choices leave them out, and their results stay."""
 
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -67,7 +67,7 @@ class Archivable(models.Model):
 
 
 class EventQuerySet(models.QuerySet):
-    """Rows that happened: a query can read them and add to them, nothing else."""
+    """Event rows: they can be read and added, but not changed or deleted."""
 
     def update(self, **kwargs: Any) -> NoReturn:
         raise TypeError(f"{self.model.__name__} rows are events: add one, never change one")
@@ -76,7 +76,7 @@ class EventQuerySet(models.QuerySet):
         raise TypeError(f"{self.model.__name__} rows are events: supersede one, never delete one")
 
     def bulk_create(self, objs: Any, *args: Any, ignore_conflicts: bool = False, **kwargs: Any) -> Any:
-        """As Django's. On SQLite a trigger refuses a row that is there, so that conflicts are ignored one by one."""
+        """Create rows as Django does. On SQLite a trigger refuses duplicates, so conflicts are ignored row by row."""
         if not ignore_conflicts or connections[self.db].vendor != "sqlite":
             return super().bulk_create(objs, *args, ignore_conflicts=ignore_conflicts, **kwargs)
         rows = list(objs)
@@ -92,7 +92,7 @@ class EventQuerySet(models.QuerySet):
 
 
 class EventModel(models.Model):
-    """A row that is written once. The database refuses changes too (see the migration ``events_never_change``)."""
+    """A model whose rows never change. The database enforces it too (migration ``events_never_change``)."""
 
     objects = EventQuerySet.as_manager()
 

@@ -13,14 +13,14 @@ from django.db.models import F, Q
 
 from judgments.models.document import Document
 from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.members.user import User
 from judgments.models.pair import Pair
 from judgments.models.query import Query
 from judgments.models.round import Round
-from judgments.models.user import User
 
 
 class GoldPair(PublicModel):
-    """A query and a document whose grade is known. Raters learn from it before a round, or are checked by it within."""
+    """A pair with an expert grade. It qualifies raters before a round or checks them during it."""
 
     class Use(models.TextChoices):
         CALIBRATION = "calibration", "calibration, with feedback"
@@ -32,7 +32,7 @@ class GoldPair(PublicModel):
     use = models.CharField(max_length=11, choices=Use.choices)
     position = models.PositiveIntegerField()
     grade = models.SmallIntegerField()
-    explanation = models.TextField(blank=True)  # why the grade is right: what a rater reads after calibrating
+    explanation = models.TextField(blank=True)  # the reason for the grade, shown to raters after they answer
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -49,7 +49,7 @@ class GoldPair(PublicModel):
 
 
 class Probe(PublicModel):
-    """That a rater was shown a pair whose right answer is known: a gold one, or one that they graded themselves.
+    """A gold pair or repeat that was shown to a rater.
 
     To the rater its public id looks like a pair's, and nothing tells it from one.
     """
@@ -64,8 +64,8 @@ class Probe(PublicModel):
     kind = models.CharField(max_length=11, choices=Kind.choices)
     gold = models.ForeignKey(GoldPair, null=True, on_delete=models.PROTECT, related_name="probes")
     pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="probes")
-    expected = models.SmallIntegerField()  # the known grade, or the rater's own first one
-    attempt = models.PositiveSmallIntegerField(default=1)  # a calibration may be taken again
+    expected = models.SmallIntegerField()  # the expert grade, or the rater's own first grade
+    attempt = models.PositiveSmallIntegerField(default=1)  # a rater may try to qualify several times
     answered = models.BooleanField(default=False)
     handed_at = models.DateTimeField(auto_now_add=True)
 
@@ -89,32 +89,32 @@ class Probe(PublicModel):
         return f"{self.kind} for {self.rater_id}"
 
     @property
-    def asked(self) -> GoldPair | Pair:
-        """What is asked: the pair of known grade, or the rater's own pair."""
-        # The database refuses a probe that asks for neither.
+    def source(self) -> GoldPair | Pair:
+        """The gold pair, or the rater's own pair."""
+        # A database constraint ensures that one of them is set.
         return cast("GoldPair | Pair", self.gold or self.pair)
 
     @property
     def query(self) -> Query:
-        return self.asked.query
+        return self.source.query
 
     @property
     def query_id(self) -> int:
-        return self.asked.query_id
+        return self.source.query_id
 
     @property
     def document(self) -> Document:
-        return self.asked.document
+        return self.source.document
 
 
 class ProbeAnswerQuerySet(EventQuerySet):
     def current(self) -> ProbeAnswerQuerySet:
-        """The answers that stand: not superseded by a later one, not taken back."""
+        """Filter the current answers: not superseded and not undone."""
         return self.filter(superseded_by__isnull=True).exclude(state=ProbeAnswer.State.UNDONE)
 
 
 class ProbeAnswer(PublicModel, EventModel):
-    """What a rater answered to a probe: an event, as a judgment is."""
+    """A rater's answer to a probe, an event like a judgment."""
 
     class State(models.TextChoices):
         GRADED = "graded", "graded"
@@ -155,7 +155,7 @@ class ProbeAnswer(PublicModel, EventModel):
     def __str__(self) -> str:
         return f"{self.state} {self.grade if self.grade is not None else ''}".strip()
 
-    # A rater's program is answered with the same names for this as for a judgment.
+    # The API returns the same fields for a probe answer as for a judgment.
     surplus = False
 
     @property

@@ -7,13 +7,13 @@ import hashlib
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.collection import Collection
 from judgments.models.fields import EventModel, PublicModel
-from judgments.models.user import User
+from judgments.models.members.collection import Collection
+from judgments.models.members.user import User
 
 
 class GuidelinesVersion(PublicModel, EventModel):
-    """One version of a collection's guidelines: Markdown, numbered from 1, never changed afterwards."""
+    """One version of a collection's guidelines: Markdown, numbered from 1. It never changes."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="guidelines")
     number = models.PositiveIntegerField()
@@ -34,5 +34,5 @@ class GuidelinesVersion(PublicModel, EventModel):
 
     @staticmethod
     def hash_of(markdown: str) -> str:
-        """SHA-256 of the text as it stands."""
+        """Return the SHA-256 of the text."""
         return hashlib.sha256(markdown.encode()).hexdigest()

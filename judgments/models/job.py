@@ -7,20 +7,20 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.collection import Collection
 from judgments.models.fields import PublicModel
-from judgments.models.user import User
+from judgments.models.members.collection import Collection
+from judgments.models.members.user import User
 
 
 class Job(PublicModel):
-    """One piece of background work. The queue only points here: state, progress, log and lease are in this row."""
+    """One background job. The queue only points to this row, which has state, progress, log and lease."""
 
     class State(models.TextChoices):
         QUEUED = "queued", "queued"
         RUNNING = "running", "running"
         DONE = "done", "done"
-        FAILED = "failed", "failed"  # as foreseen, with a sentence for the user
-        CRASHED = "crashed", "crashed"  # our mistake, with the traceback on the row
+        FAILED = "failed", "failed"  # an expected failure, with a message for the user
+        CRASHED = "crashed", "crashed"  # an unexpected error, with its traceback
         CANCELLED = "cancelled", "cancelled"
 
     collection = models.ForeignKey(Collection, null=True, on_delete=models.CASCADE, related_name="jobs")
@@ -36,7 +36,7 @@ class Job(PublicModel):
     traceback = models.TextField(blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
-    cancel_asked = models.BooleanField(default=False)
+    cancel_requested = models.BooleanField(default=False, db_column="cancel_asked")
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="jobs")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
@@ -60,7 +60,7 @@ class Job(PublicModel):
         return self.state not in (self.State.QUEUED, self.State.RUNNING)
 
     @property
-    def told_result(self) -> dict[str, Any] | None:
-        """The result for all who may read the job; what was ``found`` is told by its own page, to whom it may be."""
+    def visible_result(self) -> dict[str, Any] | None:
+        """The result without its ``found`` part, which only the page that checks access shows."""
         result: dict[str, Any] | None = self.result
         return result and {name: value for name, value in result.items() if name != "found"}

@@ -8,36 +8,36 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 
 from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.members.user import User
 from judgments.models.pair import Pair, Slot
-from judgments.models.user import User
 
 
 class JudgmentQuerySet(EventQuerySet):
     def current(self) -> JudgmentQuerySet:
-        """The answers that stand: not superseded by a later one, not taken back, not set aside."""
+        """Filter the current answers: not superseded, undone or excluded."""
         return self.filter(superseded_by__isnull=True).exclude(state__in=Judgment.NO_ANSWER)
 
     def counted(self) -> JudgmentQuerySet:
-        """The grades that statistics and labels are made from: current, graded, within the k of the pair."""
+        """Filter the grades that statistics and labels use: current, graded, within the pair's ratings."""
         return self.current().filter(state=Judgment.State.GRADED, surplus=False)
 
     def called_in(self) -> JudgmentQuerySet:
-        """Those that fill a place beyond the plan of their pair, which got it because the grades before lay apart."""
+        """Filter extra ratings, which were requested because two grades differed."""
         return self.filter(_beyond_plan())
 
     def planned(self) -> JudgmentQuerySet:
-        """The others: what raters are compared by. Pairs chosen by how two raters differ show no usual agreement."""
+        """Filter planned ratings, which agreement uses. Pairs chosen by disagreement would distort it."""
         return self.filter(~_beyond_plan())
 
-    def told_apart(self) -> JudgmentQuerySet:
-        """Both, each with ``called_in``: whether it is one of the former."""
+    def with_origin(self) -> JudgmentQuerySet:
+        """Annotate each row with ``called_in``: whether it is an extra rating."""
         return self.annotate(called_in=_beyond_plan())
 
     def of_round(self, round_: Any) -> JudgmentQuerySet:
         return self.filter(pair__round=round_)
 
     def standing(self) -> JudgmentQuerySet:
-        """The same as `current`, looked up one by one: for few rows of a large table.
+        """Filter the same rows as `current`, looked up one by one: for few rows of a large table.
 
         SQLite would make an index of the whole table for the join.
         """
@@ -46,20 +46,20 @@ class JudgmentQuerySet(EventQuerySet):
 
 
 def _beyond_plan() -> Exists:
-    """The place tells, not the rater or the time: who fills a planned place in somebody's stead is planned too."""
+    """Match extra ratings by their slot, since any rater may fill a planned slot."""
     extra = Slot.objects.filter(filled_by=OuterRef("pk"), number__gt=OuterRef("pair__ratings_wanted"))
     return Exists(extra.order_by())
 
 
 class Judgment(PublicModel, EventModel):
-    """One rater's answer for one pair: an event. A change of mind is a new row that supersedes the old one."""
+    """One rater's answer for one pair, an event. A correction is a new row that supersedes the old one."""
 
     class State(models.TextChoices):
         GRADED = "graded", "graded"
         UNRATEABLE = "unrateable", "cannot judge"
         LATER = "later", "later"
-        UNDONE = "undone", "taken back"  # supersedes an answer and leaves none
-        REQUEUED = "requeued", "set aside"  # the same, by a lead: the pair goes to somebody else
+        UNDONE = "undone", "taken back"  # supersedes an answer without a new one
+        REQUEUED = "requeued", "set aside"  # the same by a lead: the pair goes to another rater
 
     NO_ANSWER = (State.UNDONE, State.REQUEUED)
 
@@ -72,9 +72,9 @@ class Judgment(PublicModel, EventModel):
     note = models.TextField(blank=True)
     seconds_active = models.FloatField(null=True)
     seconds_away = models.FloatField(null=True)
-    # How it was given: by key, click or touch; one document or a list; excerpt or whole text; width of the window.
+    # How the answer was entered: key, click or touch; one document or a list; excerpt or whole text; window width.
     how = models.JSONField(default=dict)
-    # True when the pair had all its ratings already: kept, and not counted.
+    # True if the pair already had all its ratings: stored but not counted.
     surplus = models.BooleanField(default=False)
     document_sha256 = models.CharField(max_length=64)
     supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
@@ -107,12 +107,20 @@ class Judgment(PublicModel, EventModel):
 
 
 class Adjudication(PublicModel, EventModel):
-    """A lead's settlement of one pair, with a reason. A later one supersedes it."""
+    """A lead's resolution of one pair, with a reason. A later one supersedes it."""
+
+    class Cause(models.TextChoices):
+        """Why raters differed, which decides what a lead changes. The stored reason begins with these words."""
+
+        GUIDELINES = "guidelines", "The guidelines leave it open"
+        SLIP = "slip", "A rater slipped"
+        QUERY = "query", "The query means several things"
+        DOCUMENT = "document", "The document is odd"
 
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="adjudications")
     grade = models.SmallIntegerField()
     reason = models.TextField()
-    settled_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    resolved_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_column="settled_by_id")
     supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -126,4 +134,22 @@ class Adjudication(PublicModel, EventModel):
         ]
 
     def __str__(self) -> str:
-        return f"settled as {self.grade}"
+        return f"resolved as {self.grade}"
+
+    @property
+    def reason_parts(self) -> tuple[str, str]:
+        """The cause and the lead's text, of which the stored reason consists.
+
+        Examples
+        --------
+        >>> Adjudication(reason="A rater slipped. It is for men.").reason_parts
+        ('slip', 'It is for men.')
+        >>> Adjudication(reason="A rater slipped").reason_parts, Adjudication(reason="It is for men.").reason_parts
+        (('slip', ''), ('', 'It is for men.'))
+        """
+        for cause in self.Cause:
+            if self.reason == cause.label:
+                return cause.value, ""
+            if self.reason.startswith(f"{cause.label}. "):
+                return cause.value, self.reason.removeprefix(f"{cause.label}. ")
+        return "", self.reason

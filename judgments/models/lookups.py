@@ -20,7 +20,7 @@ from django.db.models.sql.compiler import SQLCompiler
 @IntegerField.register_lookup
 @UUIDField.register_lookup
 class Among(In):
-    """``pk__among=keys``: as ``pk__in``; a query that finds the keys is asked first, whatever PostgreSQL would plan.
+    """``pk__among=keys`` works like ``pk__in``, but evaluates a subquery for the keys first on PostgreSQL.
 
     Of a foreign key it is asked as ``pair__pk__among``; no table is joined for it.
     """
@@ -28,13 +28,13 @@ class Among(In):
     lookup_name = "among"
 
     def get_prep_lookup(self) -> Any:
-        """The keys as they are: what is asked for was read from the same table."""
+        """Return the keys unchanged: they were read from the same table."""
         return self.rhs if isinstance(self.rhs, (Expression, Query)) else [*self.rhs]
 
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any
     ) -> tuple[str, tuple[Any, ...]]:
-        """Keys that are left open become as many parameters as there are, in `judgments/compiled.py`."""
+        """Compile to ``IN``; open keys become parameters in `judgments/models/compiled_queries.py`."""
         if not isinstance(self.rhs, Expression):
             return self.as_sql(compiler, connection)
         column, before = self.process_lhs(compiler, connection)
@@ -43,7 +43,7 @@ class Among(In):
     def as_postgresql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any
     ) -> tuple[str, tuple[Any, ...]]:
-        """One parameter, however many keys."""
+        """Compile to one array parameter for all keys."""
         if not self.rhs:
             raise EmptyResultSet
         column, before = self.process_lhs(compiler, connection)

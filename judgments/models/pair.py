@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from judgments.models.document import Document
 from judgments.models.fields import PublicModel
+from judgments.models.members.user import User
 from judgments.models.query import Query
 from judgments.models.round import Round
-from judgments.models.user import User
+
+# Up to this number of empty slots they are listed; beyond it, each pair is looked up.
+FEW_SLOTS = 20_000
+
+
+class PairQuerySet(models.QuerySet):
+    def in_conflict(self, round_: Round, *, hidden: QuerySet[Pair] | None, steps: int = 1) -> PairQuerySet:
+        """Filter a round's conflicts, the widest first: grades differ by at least this many steps, and none is missing.
+
+        In an open round no slot of a conflict is free or leased. The hidden pairs are left out.
+        """
+        # This repeats the condition of the index, so that the database uses it.
+        apart = self.filter(round=round_, spread__gt=0, spread__gte=steps)
+        if round_.state == Round.State.OPEN:
+            apart = apart.complete(round_)
+        if hidden is not None:
+            apart = apart.exclude(pk__in=hidden.values("pk"))
+        return apart.order_by("-spread", "position")
+
+    def complete(self, round_: Round) -> PairQuerySet:
+        """Filter the pairs of a round whose slots are all filled, by the cheaper of two queries."""
+        waiting = Slot.objects.filter(round=round_, filled_by__isnull=True).order_by()
+        missing = waiting[: FEW_SLOTS + 1].count()
+        if missing > FEW_SLOTS:
+            return self.filter(~Exists(waiting.filter(pair=OuterRef("pk"))))
+        return self.exclude(pk__in=waiting.values("pair")) if missing else self
+
+    def unresolved(self) -> PairQuerySet:
+        """Filter the pairs that no lead has resolved."""
+        return self.filter(resolved=False)
 
 
 class Pair(PublicModel):
-    """One query with one document, in one round, and the reason why it is there."""
+    """One query with one document in one round, and the reason why it was chosen."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="pairs")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="pairs")
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="pairs")
-    position = models.PositiveIntegerField()  # place in the round: queries whole, one after the other
+    position = models.PositiveIntegerField()  # position in the round, grouped by query
     ratings_wanted = models.PositiveSmallIntegerField()
     origin = models.JSONField(default=dict)  # pool, strategy, step, seed, runs and ranks
-    # Kept current under the pair's lock: how far its counted grades lie apart, and whether a lead settled it.
+    # Updated under the pair's lock: the largest difference of counted grades, and whether a lead resolved it.
     spread = models.PositiveSmallIntegerField(default=0)
-    settled = models.BooleanField(default=False)
+    resolved = models.BooleanField(default=False, db_column="settled")
+
+    objects = PairQuerySet.as_manager()
 
     class Meta:
         ordering = ["position"]
@@ -34,6 +66,8 @@ class Pair(PublicModel):
         ]
         indexes = [
             models.Index(fields=["round", "-spread", "position"], name="pair_in_conflict", condition=Q(spread__gt=0)),
+            # Counts of open and of resolved conflicts, which the overview shows.
+            models.Index(fields=["round", "resolved", "spread"], name="pair_resolved", condition=Q(spread__gt=0)),
         ]
 
     def __str__(self) -> str:
@@ -55,7 +89,7 @@ class Slot(models.Model):
     language = models.CharField(max_length=35, blank=True)  # the query's
     rater = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="slots")
     lease_until = models.DateTimeField(null=True)
-    # Not a OneToOneField: SQLite would take the index of that for the quickest way to all slots that are not filled.
+    # Not a OneToOneField: SQLite would use its index to find unfilled slots, which is slow.
     filled_by = models.ForeignKey("Judgment", null=True, on_delete=models.PROTECT, related_name="slot", db_index=False)
 
     class Meta:
@@ -91,7 +125,7 @@ class Slot(models.Model):
                 name="slot_next_by_language",
                 condition=Q(filled_by__isnull=True),
             ),
-            # What is leased, and by whom: as many rows as raters hold, however many they have filled.
+            # Leased slots by rater: as many rows as raters hold, however many they have filled.
             models.Index(
                 fields=["round", "rater", "lease_until"],
                 name="slot_in_hand",
@@ -105,7 +139,7 @@ class Slot(models.Model):
 
 
 class Handout(models.Model):
-    """That a pair was once given to a rater: an answer that comes late is told from one that was never asked for."""
+    """A record that a rater once got a pair, so that a late answer can be accepted."""
 
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="handouts")
     rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="handouts")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.collection import Collection
 from judgments.models.fields import OfKind, OpaqueIdField, PublicModel
+from judgments.models.members.collection import Collection
 from judgments.models.stratum import Stratum
 
 
 class QuerySample(PublicModel):
-    """One draw of queries from a log: everything that is needed to draw it again."""
+    """One sample of queries from a log, with everything needed to draw it again."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="query_samples")
     log_name = models.CharField(max_length=200)
@@ -36,19 +36,19 @@ class QueryKind(models.TextChoices):
 
 
 class Queries(OfKind):
-    """The queries of a collection. Questions of answer rounds are not among them."""
+    """The queries of a collection, without the questions of answer rounds."""
 
     kind = QueryKind.QUERY
 
 
 class Questions(OfKind):
-    """The questions of a collection's answer rounds that are not queries of the collection."""
+    """The questions of a collection's answer rounds."""
 
     kind = QueryKind.QUESTION
 
 
 class Query(PublicModel):
-    """What was typed, with its need, tier, traffic and weight.
+    """The text of a search, with its need, tier, traffic and weight.
 
     A row of the kind ``question`` belongs to answer rounds only: it is never drawn, pooled, scored or listed as a
     query. Pairs reach it as they reach a query. ``Query.objects`` and ``collection.queries`` never return it;
@@ -67,7 +67,7 @@ class Query(PublicModel):
     query_id = OpaqueIdField()
     text = models.CharField(max_length=2048)
     narrative = models.TextField(blank=True)
-    # A narrative that nobody has confirmed; raters never see it.
+    # An unconfirmed narrative; raters never see it.
     draft = models.TextField(blank=True)
     drafted_by = models.CharField(max_length=60, blank=True)
     group = OpaqueIdField(blank=True)
@@ -79,7 +79,7 @@ class Query(PublicModel):
     weight = models.FloatField(null=True)
     raw_row = models.JSONField(null=True)
     sample = models.ForeignKey(QuerySample, null=True, on_delete=models.PROTECT, related_name="queries")
-    # Where a collection has several; tier, probability and weight hold inside it. Further places are rows of their own.
+    # For collections with strata; tier, probability and weight apply within it. Further strata are in `Place`.
     stratum = models.ForeignKey(Stratum, null=True, on_delete=models.PROTECT, related_name="queries")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -6,11 +6,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils.functional import cached_property
 
-from judgments.compiled import Compiled, Given
-from judgments.models.collection import Collection
+from judgments.models.compiled_queries import Compiled, Given
 from judgments.models.fields import PublicModel
+from judgments.models.members.collection import Collection
 
-# The four grades that the field uses most, with cues in the rater's own voice.
+# The four most common grades, with cues in the rater's own voice.
 DEFAULT_GRADES = (
     (0, "Poor", "Would not help; I would search again."),
     (1, "Fair", "I see the connection, but it is not what I want."),
@@ -20,7 +20,7 @@ DEFAULT_GRADES = (
 
 
 class Scale(PublicModel):
-    """A set of named grades. A round has one; changing it means a new round."""
+    """A set of named grades. A round has one; another scale needs a new round."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="scales")
     # The lowest grade that counts as relevant where a metric knows only yes and no.
@@ -35,16 +35,16 @@ class Scale(PublicModel):
     def _values(self) -> list[int]:
         if "grades" in getattr(self, "_prefetched_objects_cache", {}):
             return [grade.value for grade in self.grades.all()]
-        # Every answer of a rater is checked against them.
+        # Cached, since every answer of a rater is checked against them.
         return [value for (value,) in VALUES(scale=self.pk)]
 
     def values(self) -> list[int]:
-        """The grades from the lowest to the highest. A scale never changes, so they are asked for once."""
+        """Return the grades from the lowest to the highest. A scale never changes, so they are read once."""
         return self._values
 
 
 class Grade(models.Model):
-    """One value of a scale, with the label and the cue that stand on its button."""
+    """One value of a scale, with the label and cue of its button."""
 
     scale = models.ForeignKey(Scale, on_delete=models.CASCADE, related_name="grades")
     value = models.SmallIntegerField()

@@ -6,17 +6,17 @@ from typing import Any
 
 from django.db import models
 
-from judgments.models.collection import Collection
 from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.members.collection import Collection
+from judgments.models.members.user import User
 from judgments.models.round import Round
-from judgments.models.user import User
 
 # Column 2 of a snapshot's qrels: where a label comes from.
 HUMAN, MACHINE, IMPORTED, CARRIED = "0", "1", "2", "3"
 
 
 class SnapshotsOfDocuments(models.Manager.from_queryset(EventQuerySet)):  # type: ignore[misc]
-    """The snapshots whose labels are of documents: runs can be scored on them, and they can become stale."""
+    """The snapshots with labels of documents: runs can be scored on them, and they can become stale."""
 
     def get_queryset(self) -> Any:
         of_answers = Snapshot.rounds.through.objects.exclude(round__dimension="")
@@ -24,7 +24,7 @@ class SnapshotsOfDocuments(models.Manager.from_queryset(EventQuerySet)):  # type
 
 
 class Snapshot(PublicModel, EventModel):
-    """A frozen, hashed set of labels: files in storage, and this one row that points to them.
+    """A frozen, hashed set of labels: this row points to its files in storage.
 
     ``content_sha256`` is its identity: over labels, queries and provenance, without any name, time or pseudonym.
     """
@@ -35,7 +35,7 @@ class Snapshot(PublicModel, EventModel):
     rule = models.CharField(max_length=20)
     folder = models.CharField(max_length=200)
     manifest = models.JSONField()
-    summary = models.JSONField(default=dict)  # labels, queries, by grade, agreement at the time: what lists show
+    summary = models.JSONField(default=dict)  # labels, queries, labels by grade and agreement, shown in lists
     override_reason = models.TextField(blank=True)
     created_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.collection import Collection
 from judgments.models.document import Document
 from judgments.models.fields import PublicModel
+from judgments.models.members.collection import Collection
+from judgments.models.members.user import User
 from judgments.models.query import Query
-from judgments.models.user import User
 
 
 class LabelSource(PublicModel):
-    """One import of labels, or one reading of clicks."""
+    """One import of labels, or labels computed from clicks."""
 
     class Kind(models.TextChoices):
         IMPORT = "import", "imported"
@@ -40,7 +40,7 @@ class LabelSource(PublicModel):
 
 
 class ImportedLabel(models.Model):
-    """One label of a source. It may be fractional or negative: it is kept as it came."""
+    """One label of a source, stored unchanged. It may be fractional or negative."""
 
     source = models.ForeignKey(LabelSource, on_delete=models.CASCADE, related_name="labels")
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="imported_labels")

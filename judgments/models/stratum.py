@@ -7,12 +7,12 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.collection import Collection
 from judgments.models.fields import OpaqueIdField, PublicModel
+from judgments.models.members.collection import Collection
 
 
 class Stratum(PublicModel):
-    """A named part of the traffic that queries are drawn from on its own: a category, a language, a market.
+    """A named part of the traffic that is sampled on its own: a category, a language, a market.
 
     ``share`` is its share of the collection's whole traffic; all strata together have 1. ``part_of`` is the stratum
     whose traffic held it before: a query with a place here does not stand for that one any more.
@@ -22,7 +22,7 @@ class Stratum(PublicModel):
     name = OpaqueIdField(max_length=100)
     share = models.FloatField()
     part_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
-    filters = models.JSONField(default=dict)  # what its draw took of the log: words, queries, language
+    filters = models.JSONField(default=dict)  # what the sample took from the log: words, queries, language
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -39,7 +39,7 @@ class Stratum(PublicModel):
 
 
 class Place(models.Model):
-    """What a query stands for in a further stratum that it was drawn in; its first place is in its own columns."""
+    """A query's sampling weight in a further stratum; its first stratum is in its own columns."""
 
     query = models.ForeignKey("judgments.Query", on_delete=models.CASCADE, related_name="places")
     stratum = models.ForeignKey(Stratum, on_delete=models.PROTECT, related_name="places")
@@ -64,7 +64,7 @@ class Place(models.Model):
 
 
 class QueryGroup(PublicModel):
-    """Queries that are one need; which ones they are stands in their column ``group``.
+    """A group of queries with the same need, named in their column ``group``.
 
     With ``shares`` a document that was judged for one of them has its label for all of them when labels are frozen.
     """
@@ -92,10 +92,10 @@ class QueryGroup(PublicModel):
 
 
 class RefusedProposal(models.Model):
-    """Queries that somebody looked at and found to be several needs: they are not proposed as a group again."""
+    """Queries that a lead refused to group, so that they are not proposed again."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="refused_proposals")
-    key = models.CharField(max_length=64)  # of the queries' ids
+    key = models.CharField(max_length=64)  # hash of the query ids
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["collection", "key"], name="refused_proposal_once")]

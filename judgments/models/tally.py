@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.db import models
 
+from judgments.models.members.user import User
 from judgments.models.round import Round
-from judgments.models.user import User
 
 
 class Tally(models.Model):
-    """How many answers of each kind one rater has standing in one round, written together with each answer.
+    """Counters of one rater's current answers in one round, updated with each answer.
 
     One row a rater, so that raters who answer at the same moment seldom wait for each other.
     """
@@ -21,12 +21,12 @@ class Tally(models.Model):
     later = models.PositiveIntegerField(default=0)
     surplus = models.PositiveIntegerField(default=0)  # among the three above
     filled = models.PositiveIntegerField(default=0)  # slots that this rater filled
-    events = models.PositiveIntegerField(default=0)  # everything that ever happened: tells one state from another
-    # Active seconds of graded answers, counted by the class of their length: enough for a median.
+    events = models.PositiveIntegerField(default=0)  # all events, which identifies the state
+    # Active seconds of graded answers, counted in duration classes, which is enough for a median.
     seconds = models.JSONField(default=dict)
-    # How many pairs are open to whom, without counting pairs: see tallies.py.
+    # Pairs open to each rater, without counting pairs: see tallies.py.
     places = models.JSONField(default=dict)
-    reached = models.PositiveIntegerField(null=True)  # the place in the round of what was answered last
+    reached = models.PositiveIntegerField(null=True)  # position of the last answered pair
     last_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -37,7 +37,7 @@ class Tally(models.Model):
 
 
 class RoundReport(models.Model):
-    """The agreement of a round as it was computed last, and the state of the round that it stands on."""
+    """The last computed agreement of a round, and the state of the round that it describes."""
 
     round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="report")
     events = models.PositiveIntegerField()  # the sum over the tallies when it was computed

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.db import models
 
-from judgments.models.collection import Collection
 from judgments.models.fields import PublicModel
-from judgments.models.user import User
+from judgments.models.members.collection import Collection
+from judgments.models.members.user import User
 
 
 class Upload(PublicModel):
-    """A file between reading and storing. Nothing of it is in the collection yet."""
+    """A file that was read and is not stored in the collection yet."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="uploads")
     kind = models.CharField(max_length=20)

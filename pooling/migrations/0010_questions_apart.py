@@ -9,6 +9,8 @@ MADE = "answer_rounds.create_answer_rounds"
 PARTS = {"guidelines.add_version", "rounds.create_round", MADE}
 LONGEST = timedelta(minutes=10)
 BATCH = 500
+# `join` cuts longer ids, to have room for a UUID.
+LONGEST_ID = 460
 # A query from a log, a file or a page usually has one of these.
 UNTOUCHED = {
     "narrative": "",
@@ -43,6 +45,17 @@ def separate(apps, schema_editor):
         found = [row.pk for row in rows if not _is_used(apps, row, of_answers) and _is_made(apps, row, of_answers)]
         for start in range(0, len(found), BATCH):
             query.filter(pk__in=found[start : start + BATCH]).update(kind="question")
+        _restore(query.filter(collection=collection, pk__in=asked))
+
+
+def _restore(rows):
+    """Give the questions that `join` renamed their kind and id back."""
+    for row in rows:
+        query_id = row.query_id.removesuffix(f" {row.uuid}")
+        if query_id != row.query_id:
+            row.kind = "question"
+            row.query_id = query_id if len(query_id) < LONGEST_ID else row.query_id
+            row.save(update_fields=["kind", "query_id"])
 
 
 def _is_used(apps, row, of_answers):
@@ -72,7 +85,7 @@ def join(apps, schema_editor):
     for row in query.filter(kind="question"):
         taken = query.filter(collection=row.collection_id, kind="query", query_id=row.query_id)
         if taken.exists():
-            row.query_id = f"{row.query_id[:460]} {row.uuid}"
+            row.query_id = f"{row.query_id[:LONGEST_ID]} {row.uuid}"
         row.kind = "query"
         row.save(update_fields=["kind", "query_id"])
 

@@ -11,7 +11,7 @@ from pooling.models.run import Run
 
 
 class Connector(PublicModel):
-    """An engine with everything that is needed to ask it; secrets encrypted, in a column of their own."""
+    """An engine with its settings; secrets are encrypted, in a column of their own."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="connectors")
     name = models.CharField(max_length=120)
@@ -36,17 +36,17 @@ class Connector(PublicModel):
 
 
 class Fetch(PublicModel):
-    """One time that an engine is asked a collection's queries; what it answered lies in storage until it is a run."""
+    """One fetch of a collection's queries from an engine; its results are in storage until it is a run."""
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="fetches")
     run_name = models.CharField(max_length=120)
     depth = models.PositiveIntegerField()
-    # The queries as they were when it began, as pairs of id and text, and how the engine was asked, without secrets.
+    # The queries when the fetch started, as pairs of id and text, and the settings without secrets.
     queries = models.JSONField(default=list)
     settings = models.JSONField(default=dict)
     parts = models.JSONField(default=list)
     answered = models.PositiveIntegerField(default=0)
-    failed = models.JSONField(default=dict)  # query id to what the engine said
+    failed = models.JSONField(default=dict)  # query id to the engine's error
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="fetches")
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -59,11 +59,11 @@ class Fetch(PublicModel):
         return self.run_name
 
     @property
-    def asked(self) -> int:
-        """How many queries there are to ask."""
+    def query_count(self) -> int:
+        """Return the number of queries to fetch."""
         return len(self.queries)
 
     @property
     def waits(self) -> bool:
-        """Whether it stopped before it was a run, and can be gone on with."""
+        """Return whether it stopped before it was a run, and can be resumed."""
         return self.run_id is None and (self.job is None or self.job.over)

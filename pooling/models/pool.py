@@ -32,7 +32,7 @@ class Pool(PublicModel, Archivable):
 
 
 class PoolEntry(models.Model):
-    """One pair of a pool, with the runs that found it and their ranks."""
+    """One pair of a pool, with the runs that returned it and their ranks."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")

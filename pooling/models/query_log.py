@@ -9,7 +9,7 @@ from judgments.models.fields import PublicModel
 
 
 class QueryLog(PublicModel):
-    """A query log: the file as it came, in storage, and what was counted in it."""
+    """A query log: the stored file, and its counts."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="query_logs")
     name = models.CharField(max_length=200)

@@ -25,7 +25,8 @@ class Refill(PublicModel):
     pairs_per_query = models.PositiveIntegerField(null=True)
     residual = models.PositiveIntegerField(default=0)  # drawn at random from what is left, once choosing ends
     steps = models.PositiveIntegerField(default=0)
-    # Queries for which the strategy had nothing, with how many of their pairs were judged by then: asked again later.
+    # Queries for which the strategy had no pairs, with the number of their judged pairs then: they are tried again
+    # later.
     dry = models.JSONField(default=dict)
     ended = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -43,15 +44,15 @@ class Refill(PublicModel):
 
 
 class RefillStep(models.Model):
-    """One time that the strategy was asked: what was known of the queries that it was asked about, pair by pair.
+    """One run of the strategy: the known grades of the queries it was given, pair by pair.
 
-    With the runs, the seed and the parameters of the pool, that is all the strategy hangs on: its choice can be made
-    again from this row.
+    Together with the runs, the seed and the parameters of the pool, the choice depends on nothing else: it can be
+    repeated from this row.
     """
 
     refill = models.ForeignKey(Refill, on_delete=models.CASCADE, related_name="asked")
     number = models.PositiveIntegerField()
-    # Query to document to grade; null for a pair that somebody has and that teaches nothing yet.
+    # Query to document to grade; null for an open pair, from which the strategy cannot learn yet.
     known = models.JSONField(default=dict)
     added = models.PositiveIntegerField()
     at = models.DateTimeField(auto_now_add=True)

@@ -10,26 +10,26 @@ from judgments.models.fields import Archivable, PublicModel
 
 
 class Run(PublicModel, Archivable):
-    """One system's ranked documents per query: a file in storage, and what is known about it."""
+    """One system's ranked documents per query: a file in storage, and its figures."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="runs")
     name = models.CharField(max_length=120)
     description = models.CharField(max_length=300, blank=True)
-    # The run that others are compared with, such as what production answers: one in a collection at most.
+    # The run that others are compared with, such as production: at most one in a collection.
     baseline = models.BooleanField(default=False)
-    # Of its language model, as declared; "none" where none has a part, empty where nobody said.
+    # The declared family of its language model; "none" where it has none, empty where unknown.
     generator_family = models.CharField(max_length=60, blank=True, default="")
     filename = models.CharField(max_length=255)
     path = models.CharField(max_length=255)
-    # Of the file as it came: pools and snapshots name a run by it.
+    # The hash of the uploaded file: pools and snapshots name a run by it.
     sha256 = models.CharField(max_length=64)
-    # Of what the run says, and of the Parquet file in storage; both empty where the file still lies as it came.
+    # The hashes of the run's content and of the stored Parquet file; both empty where the file is stored as uploaded.
     content_sha256 = models.CharField(max_length=64, blank=True, default="")
     stored_sha256 = models.CharField(max_length=64, blank=True, default="")
     rows = models.BigIntegerField()
     queries = models.IntegerField()
     depth = models.IntegerField()
-    # Depth, ties, queries that the collection does not have or the run leaves out: read once, when it is stored.
+    # Depth, ties, queries that are missing in the collection or in the run: computed once, when it is stored.
     health = models.JSONField(default=dict)
     report = models.JSONField(default=dict)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -1,10 +1,10 @@
-// The keys of the calibration: those of the station, the rater's own among them, on one form. The page works without this file.
+// Keyboard shortcuts of the qualification page: those of the station, including the rater's own. The page works without this file.
 import { toggleMarks } from "./station/answering.js";
 import { Digits, actOf } from "./station/keys.js";
 import { more } from "./station/pictures.js";
 import "./station/pinned.js";
 
-// A second press of the same key must not grade the next document unseen: nobody has read it this soon.
+// A second press of the same key must not grade the next document, which the rater cannot have read yet.
 const UNSEEN = 250;
 const BOXES = { unable: "unable-box", guide: "guide", keys: "keys" };
 
@@ -19,7 +19,7 @@ setTimeout(() => { if (!sent) document.documentElement.dataset.ready = ""; }, UN
 addEventListener("submit", (event) => {
   if (sent) event.preventDefault();
   sent = true;
-  delete document.documentElement.dataset.ready; // the page is being left
+  delete document.documentElement.dataset.ready; // the browser is leaving the page
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
@@ -43,7 +43,7 @@ addEventListener("keydown", (event) => {
   const hit = actOf(event, table, values);
   if (!hit || !seen()) return undefined;
   const box = find("[popover]:popover-open");
-  // Enter on a button or a link is that button's.
+  // Enter on a button or a link activates it.
   if (hit.act === "next" && (box || digits.enter() || event.target.closest?.("button, a, summary"))) return undefined;
   event.preventDefault();
   if (box) return BOXES[hit.act] === box.id ? box.hidePopover() : box.querySelector(`[data-number="${hit.digit}"]`)?.click();

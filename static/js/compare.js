@@ -1,4 +1,4 @@
-// Bars of a picture as one stop of the Tab key: arrow keys go from bar to bar. Without script each bar is a link of its own.
+// The bars of a chart are one stop of the Tab key, and arrow keys go from bar to bar. Without scripts each bar is a separate link.
 for (const chart of document.querySelectorAll(".differences svg")) {
   const links = [...chart.querySelectorAll("a.hit")];
   const here = Math.max(0, links.findIndex((link) => link.hasAttribute("aria-current")));

@@ -1,15 +1,15 @@
-// The code of an invitation stands behind the #, which no browser sends: no log and no referrer ever holds it.
+// The code of an invitation is in the URL fragment, which browsers never send, so that no log and no referrer contains it.
 const form = document.querySelector("form[data-invite]");
 
 function open() {
   const code = location.hash.slice(1);
   if (!code) return;
-  // Gone from the address, and so from the history, before anything else happens.
+  // Remove the code from the address, and so from the history, before anything else happens.
   history.replaceState(null, "", location.pathname);
   form.elements.code.value = code;
   form.requestSubmit();
 }
 
 open();
-// Another link that is opened in the same tab changes only what stands behind the #.
+// Opening another link in the same tab changes only the fragment.
 addEventListener("hashchange", open);

@@ -1,4 +1,4 @@
-// What every page does beyond HTML: menus close, toasts go, the current step is in view, a secret can be copied.
+// Behavior of every page: menus close, toasts disappear, the current step scrolls into view, secrets can be copied.
 const menus = () => document.querySelectorAll("details.menu[open]");
 
 document.addEventListener("click", (event) => {
@@ -22,7 +22,7 @@ async function copyText(button) {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Select it and copy by hand";
+    button.textContent = "Select and copy it manually";
   }
 }
 
@@ -32,7 +32,7 @@ if (here && steps.scrollWidth > steps.clientWidth) steps.scrollLeft = here.offse
 
 for (const button of document.querySelectorAll("[data-close-toast], [data-copy]")) button.hidden = false;
 
-// A long list of boxes gets a field that narrows it, and buttons for all that it shows.
+// A long list of checkboxes gets a filter field, and buttons that select or clear the visible boxes.
 for (const tools of document.querySelectorAll("[data-narrows]")) {
   const choices = [...document.querySelector(tools.dataset.narrows).querySelectorAll(".choice")];
   const field = tools.querySelector("input");
@@ -50,7 +50,7 @@ for (const tools of document.querySelectorAll("[data-narrows]")) {
   });
 }
 
-// A button adds its word to a field of words.
+// A button adds its word to a text field.
 for (const button of document.querySelectorAll("[data-adds]")) {
   const field = document.querySelector(button.dataset.to);
   button.hidden = false;
@@ -60,7 +60,7 @@ for (const button of document.querySelectorAll("[data-adds]")) {
   });
 }
 
-// A digit chooses the grade of a form; never while somebody types, with a modifier, or when the key is held.
+// A digit chooses the grade of a form; not while the reader types, holds a modifier or holds the key down.
 for (const form of document.querySelectorAll("form[data-digits]")) {
   const choices = [...form.elements[form.dataset.digits]];
   for (const hint of form.querySelectorAll("[data-digits-hint]")) hint.hidden = false;

@@ -1,7 +1,7 @@
-// The rater station with one document on the screen: what a key, a click or a swipe does. The form works without this file.
+// The rater station with one document on the screen: keys, clicks and swipes. The form works without this file.
 //
-// The parts: deck.js holds the documents that were fetched ahead, outbox.js keeps and sends answers, kept.js shows what is
-// unsent, clock.js measures, keys.js reads keys, tabs.js talks to the rater's other tabs, said.js tells what happened.
+// The parts: deck.js holds the prefetched documents, outbox.js stores and sends answers, kept.js shows unsent answers,
+// clock.js measures time, keys.js reads keys, tabs.js talks to the rater's other tabs, said.js shows notices.
 import { circumstances, inWords, saidOf, seconds, toggleMarks } from "./station/answering.js";
 import { Clock } from "./station/clock.js";
 import { Deck } from "./station/deck.js";
@@ -15,7 +15,7 @@ import { aloud, counted, haveRead, offerRest, toast } from "./station/said.js";
 import { Tabs } from "./station/tabs.js";
 import { swipes } from "./station/touch.js";
 
-// A second press of the same key must not grade the next document unseen: nobody has read it this soon.
+// A second press of the same key must not grade the next document, which the rater cannot have read yet.
 const UNSEEN = 250;
 const FLASH = 150;
 
@@ -32,12 +32,12 @@ const tabs = new Tabs(data);
 const clock = new Clock();
 const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: data.card.again ? 1 : 0 };
 const deck = new Deck(data, outbox, first);
-const earlier = !undoButton.disabled; // answers from before this page can be taken back by the form
+const earlier = !undoButton.disabled; // the form can undo answers from before this page
 let query = data.card.query, owed = "", timer;
 const { dataset } = document.documentElement;
 const seen = () => "ready" in dataset;
 
-// --- What is on the screen.
+// --- The current document.
 
 function show(said, { undo = false, before = "" } = {}) {
   const card = deck.current;
@@ -66,13 +66,13 @@ function put(card) {
   const inside = doc.contains(document.activeElement) || ask.contains(document.activeElement);
   const read = card.query === query ? ask.querySelector(".ask__need")?.scrollTop : 0;
   ask.replaceChildren(...card.ask);
-  if (read) ask.querySelector(".ask__need").scrollTop = read; // a long need stays where one was in it
+  if (read) ask.querySelector(".ask__need").scrollTop = read; // keep the scroll position of a long need
   shown.replaceChildren(...card.document);
   doc.scrollTop = 0;
   note.value = card.note ?? "";
   form.elements.pair.value = unable.elements.pair.value = card.pair;
   form.elements.client_id.value = unable.elements.client_id.value = newId();
-  // What had the focus inside the document is gone with it; a button keeps it, for whoever goes by them.
+  // A focused element inside the document disappears with it; a focused button keeps the focus for keyboard users.
   if (inside) doc.focus({ preventScroll: true });
   began(card);
 }
@@ -85,25 +85,25 @@ function began(card) {
   timer = setTimeout(() => { if (!kept.left) dataset.ready = ""; }, UNSEEN);
 }
 
-// --- Nothing lies ready.
+// --- No document is ready.
 
 const EMPTY = {
-  "": [`The next ${data.noun}s are on their way`, "A moment."],
-  line: ["No connection, and nothing more lies ready", `What you graded is kept in this browser and sent when the line is back; then the next ${data.noun}s come by themselves.`],
-  done: ["Nothing more for now", "Your last answers are being sent."],
-  server: ["The server does not answer, and nothing more lies ready", `What you graded is kept in this browser and sent as soon as it does; then the next ${data.noun}s come by themselves.`],
-  login: ["Your session has ended", "What you graded is kept in this browser. Log in again: it is sent, and you go on where you were."],
+  "": [`Loading the next ${data.noun}s`, "Please wait."],
+  line: [`No connection and no more ${data.noun}s`, `Your grades are stored in this browser. They are sent when you are online again, and then the next ${data.noun}s appear.`],
+  done: [`No more ${data.noun}s for now`, "Sending your last answers."],
+  server: [`The server does not respond, and there are no more ${data.noun}s`, `Your grades are stored in this browser. They are sent when the server responds, and then the next ${data.noun}s appear.`],
+  login: ["Your session has ended", "Your grades are stored in this browser. Log in again to send them and continue where you were."],
 };
 
 async function showEmpty(said = "") {
   clearTimeout(timer);
   delete dataset.ready;
-  const [head, words] = EMPTY[deck.empty] ?? (deck.stopped ? ["Nothing more is graded here", deck.empty] : ["Nothing more for now", deck.empty]);
+  const [head, words] = EMPTY[deck.empty] ?? (deck.stopped ? ["You can’t rate here any more", deck.empty] : [`No more ${data.noun}s for now`, deck.empty]);
   const text = words.replace("in this browser", kept.place);
   find("#grades").inert = true;
   if (deck.stopped) {
     undoButton.disabled = true;
-    find("#toast")?.remove(); // it would offer to take back what is taken back no more
+    find("#toast")?.remove(); // its undo button no longer works
   }
   const box = document.createElement("section");
   box.className = "stack stack--s";
@@ -112,8 +112,8 @@ async function showEmpty(said = "") {
   if (deck.empty === "login") box.append(Object.assign(document.createElement("a"), login));
   shown.replaceChildren(box);
   aloud(`${said} ${head}. ${text}`.trim());
-  // The page without a document says why, and what comes next; it is asked for once nothing is lost by leaving. Whoever was
-  // taken out has no such page, and reads here what was not taken.
+  // The page without a document gives the reason and the next steps. It is loaded when leaving loses no answers. A rater
+  // who was removed from the round has no such page and sees the rejected answers here.
   if (!deck.empty || ["line", "server", "login"].includes(deck.empty)) return;
   if (await outbox.flush() && (!deck.stopped || await reachable(data.page)) && !deck.current && !kept.fleeting) kept.leave(data.page);
 }
@@ -129,7 +129,7 @@ deck.addEventListener("change", () => {
 });
 deck.addEventListener("lost", () => {
   deck.advance();
-  show(`This ${data.noun} went to somebody else while you were away.`);
+  show(`This ${data.noun} was reassigned while you were away.`);
 });
 
 // --- Answers.
@@ -148,7 +148,7 @@ function textOf(card) {
 function answer(given) {
   const card = deck.current;
   if (!card || !seen()) return;
-  if (card.again && given.state === "later") return kept.leave(data.page); // what was answered is not put off
+  if (card.again && given.state === "later") return kept.leave(data.page); // an answered document cannot be deferred
   const count = counted();
   keep(card);
   const how = circumstances({ view: "one", text: textOf(card), undos: card.undos, place: count });
@@ -170,22 +170,22 @@ function grade(value) {
 }
 
 function undo() {
-  if (deck.stopped) return toast("Nothing can be taken back any more.");
+  if (deck.stopped) return toast("You can’t undo answers any more.");
   if (deck.current) keep(deck.current);
   const last = deck.back();
   if (last) {
     outbox.takeBack(last.client_id);
     tabs.tell("undone", last.card.pair);
-    return show("Taken back. Here it is again.", { before: last.card.query === query ? "" : `Back to the ${data.query_noun} before` });
+    return show("Undone. Grade it again.", { before: last.card.query === query ? "" : `Back to the previous ${data.query_noun}` });
   }
-  return earlier ? kept.undo(form) : toast("There is nothing to take back.");
+  return earlier ? kept.undo(form) : toast("There is nothing to undo.");
 }
 
 outbox.addEventListener("settled", ({ detail }) => {
-  if (detail.surplus) toast("The pair was full already: your answer is kept, and does not count.");
+  if (detail.surplus) toast("The pair already had all its ratings. Your answer is stored but does not count.");
   if (detail.row.round !== data.round) return;
   if (!detail.taken) deck.refused(detail.status, detail.message);
-  else if (deck.stopped) deck.refill(); // the server takes answers again
+  else if (deck.stopped) deck.refill(); // the server accepts answers again
 });
 
 function submitted(event) {
@@ -248,30 +248,30 @@ addEventListener("keydown", pressed);
 find("#last").addEventListener("click", (event) => kept.toLast(event));
 swipes(doc, { left: () => answer({ state: "later" }), right: undo });
 
-// The whole of a long text is put in when it is opened.
+// The full text of a long document is inserted when the rater opens it.
 shown.addEventListener("toggle", (event) => {
   const place = event.target.querySelector(".doc__text:empty");
   if (place && deck.current?.whole) place.innerHTML = deck.current.whole;
 }, true);
 
-// --- Other tabs, and the page's own beginning and end.
+// --- Other tabs, and start and end of the page.
 
 tabs.addEventListener("answered", ({ detail }) => {
   kept.look();
   if (!deck.remove(detail.pair)) return;
   deck.advance();
-  show("That one was answered in your other tab.");
+  show("You answered that one in your other tab.");
 });
 tabs.addEventListener("undone", () => { kept.look(); });
 
-// A page that the browser kept and shows again (the back button) is out of date: its documents were answered.
+// A page from the browser's cache (the back button) is out of date, because its documents have been answered.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 async function begin() {
   began(first);
   const said = find("#toast > span")?.textContent ?? "";
-  if (said) toast(said, said.startsWith("Saved") || said.startsWith("Kept"));
-  // Answered before a reload, and not sent yet: it is not asked for again.
+  if (said) toast(said, said.startsWith("Saved"));
+  // Answered before a reload but not sent yet: do not show it again.
   const answered = new Set(await outbox.unsent());
   outbox.flush();
   if (answered.has(first.pair) && deck.current?.pair === first.pair && !deck.given.length) {

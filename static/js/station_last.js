@@ -1,4 +1,4 @@
-// The page of the last answers: what this browser still keeps is sent, and then the page shows it too.
+// The page of the last answers: sends the answers stored in this browser, then shows them.
 import { Kept } from "./station/kept.js";
 import { Outbox } from "./station/outbox.js";
 

@@ -1,5 +1,5 @@
-// The rater station with the documents of a query as a list: keys move and grade, a grade is sent as soon as it is given and
-// can be changed until the query is left. The form works without this file.
+// The rater station with the documents of a query as a list: keys move and grade. A grade is sent at once and
+// can be changed until the rater leaves the query. The form works without this file.
 import { circumstances, inWords, saidOf, seconds, toggleMarks } from "./station/answering.js";
 import { Clock } from "./station/clock.js";
 import { Digits, actOf, typing } from "./station/keys.js";
@@ -35,7 +35,7 @@ const rowFor = (pair) => rows.find((row) => row.pair === pair);
 const open = () => rows.filter((row) => !row.picked);
 const atHand = () => rowOf(document.activeElement) ?? open()[0] ?? rows[0];
 
-// --- Where one is.
+// --- The current row.
 
 function move(step) {
   digits.clear();
@@ -55,8 +55,8 @@ function tell(said = "") {
   const left = open().length;
   find("[data-graded]").textContent = String(rows.length - left);
   find("[data-rows]").textContent = String(rows.length);
-  const words = left ? `Next ${data.query_noun}, ${left} for later` : `Next ${data.query_noun}`;
-  goOn.textContent = stopped ? "Look again" : words;
+  const words = left ? `Next ${data.query_noun} (skip ${left})` : `Next ${data.query_noun}`;
+  goOn.textContent = stopped ? "Reload" : words;
   goOn.classList.toggle("btn--main", !left);
   undoButton.disabled = Boolean(stopped) || !(given.length || earlier);
   if (said) aloud(`${said} ${rows.length - left} of ${rows.length} graded.`);
@@ -109,7 +109,7 @@ boxes.addEventListener("unable", ({ detail: { row, reason } }) => {
   onwards(row);
 });
 boxes.addEventListener("noted", ({ detail: { row } }) => {
-  if (row.said) record(row, row.state(row.said)); // it was answered before: the same, now with the note
+  if (row.said) record(row, row.state(row.said)); // answered before: the same answer, now with the note
 });
 
 function reopen(row) {
@@ -125,53 +125,53 @@ function undo() {
     reopen(last.row);
     outbox.takeBack(last.client_id);
     tabs.tell("undone", last.row.pair);
-    toast(`Taken back: ${last.row.title}`);
-    tell("Taken back.");
+    toast(`Undone: ${last.row.title}`);
+    tell("Undone.");
     last.row.focus();
   } else if (earlier) {
     kept.undo(form);
   } else {
-    toast("There is nothing to take back.");
+    toast("There is nothing to undo.");
   }
 }
 
-/** To the next query, once the server has what was given here; open rows come back at the end. */
+/** Go to the next query after the server has the answers of this one; open rows come back at the end. */
 async function next() {
   if (leaving) return;
   if (!settled()) return;
   const page = open().length || stopped ? null : coming.take();
   if (page) return show(page);
-  leaving = list.inert = true; // what is said from here on might go with the page
+  leaving = list.inert = true; // later notices could disappear with the page
   unseen();
   if (!stopped) for (const row of open()) putOff(row);
   if (await outbox.flush() && await reachable(data.page)) return void kept.leave(data.page);
   leaving = false;
   list.inert = Boolean(stopped);
   nowSeen();
-  toast(stopped || `The next ${data.query_noun} comes when your answers are sent: there is no connection right now.`);
+  toast(stopped || `No connection. The next ${data.query_noun} appears when your answers have been sent.`);
 }
 
-/** Whether every row is recorded as it stands; one that was walked to "cannot judge" is asked why. */
+/** Whether every row is recorded as shown; a row set to "cannot judge" by keys still needs a reason. */
 function settled() {
   boxes.withoutReason();
   for (const row of rows) settle(row);
   return !boxes.asked;
 }
 
-/** It may have been graded elsewhere, where this page does not hear of it: then the grade stands. */
+/** The row may have been graded elsewhere without a message to this page: then that grade counts. */
 function putOff(row) {
   if (!row.off) record(row, { state: "later", if_open: true });
   row.off = true;
 }
 
 outbox.addEventListener("settled", ({ detail }) => {
-  if (detail.surplus) toast("The pair was full already: your answer is kept, and does not count.");
+  if (detail.surplus) toast("The pair already had all its ratings. Your answer is stored but does not count.");
   if (!detail.taken && detail.row.round === data.round && [403, 410].includes(detail.status)) stop(detail.message);
 });
 
 const looking = new Looking(data, { held: () => open().map((row) => row.pair), stop, lost });
 
-/** Documents that nobody graded here are somebody else's by now, or were answered elsewhere: they go. */
+/** Remove ungraded documents that were reassigned or answered elsewhere. */
 function lost(pairs) {
   const gone = open().filter((row) => pairs.includes(row.pair));
   if (!gone.length || stopped || leaving) return;
@@ -179,19 +179,19 @@ function lost(pairs) {
   for (const row of gone) row.element.remove();
   rows = rows.filter((row) => !gone.includes(row));
   if (!rows.length) return void next();
-  toast(gone.length === 1 ? `One ${data.noun} went to somebody else while you were away.` : `${gone.length} ${data.noun}s went to somebody else while you were away.`);
+  toast(gone.length === 1 ? `One ${data.noun} was reassigned while you were away.` : `${gone.length} ${data.noun}s were reassigned while you were away.`);
   tell(`${gone.length} gone.`);
   if (inside) (open()[0] ?? rows[0]).focus();
 }
 
-/** The server takes nothing more: what it did not take is kept and shown, and nothing more can be graded. */
+/** The server accepts no more answers: show the rejected ones and stop grading. */
 function stop(message) {
   stopped = message;
   const words = find("#stopped");
   words.hidden = false;
   words.textContent = message;
   list.inert = true;
-  find("#toast")?.remove(); // it would offer to take back what is taken back no more
+  find("#toast")?.remove(); // its undo button no longer works
   tell();
 }
 
@@ -220,7 +220,7 @@ const ACTS = {
   up: () => move(-1),
   unable: () => boxes.why(atHand()),
   note: () => boxes.note(atHand()),
-  later: () => move(1), // what is left open comes back later
+  later: () => move(1), // open rows come back later
   undo,
   guide: () => find("#open-guide").click(),
   keys: () => find("#open-keys").click(),
@@ -235,9 +235,9 @@ const ACTS = {
 };
 const BOXES = { unable: "unable-box", note: "note-box", guide: "guide", keys: "keys" };
 
-/** A press too many after the last row means none of the rows. */
+/** An extra key press after the last row applies to no row. */
 function tooMany() {
-  const words = `Every ${data.noun} is graded: Enter goes on.`;
+  const words = `Every ${data.noun} is graded. Press Enter to continue.`;
   toast(words, !undoButton.disabled);
   aloud(words);
 }
@@ -265,13 +265,13 @@ find("#last").addEventListener("click", (event) => {
   if (settled()) kept.toLast(event);
 });
 
-// --- The page's own beginning, and the rater's other tabs.
+// --- Start of the page, and the rater's other tabs.
 
-/** A row was answered elsewhere: in another tab, or before a reload and not sent yet. What was put off stays open here. */
+/** A row was answered in another tab, or before a reload and not sent yet. Deferred rows stay open here. */
 function answered(row, said) {
   if (!row || !said?.value) return;
   coming.forget();
-  given = given.filter((one) => one.row !== row); // a newer answer stands
+  given = given.filter((one) => one.row !== row); // a newer answer counts
   row.recorded(said);
 }
 
@@ -293,7 +293,7 @@ const seen = () => "ready" in dataset;
 const nowSeen = () => { if (!leaving && !kept.left) dataset.ready = ""; };
 const unseen = () => { delete dataset.ready; };
 
-/** The rows on the screen are to be graded from here on; a second press of a key grades none of them unseen. */
+/** Start grading the rows on the screen; a second press of a key must not grade a row that the rater has not seen. */
 function began() {
   looking.heard();
   rows = [...list.children].map((element) => new Row(element));
@@ -306,7 +306,7 @@ function began() {
   timer = setTimeout(() => marked.then(nowSeen), UNSEEN);
 }
 
-/** The next query, which lay ready. */
+/** Show the prefetched next query. */
 function show({ title, ask, list: documents }) {
   earlier = true;
   document.title = title;
@@ -333,5 +333,5 @@ async function begin() {
   tell();
   (open()[0] ?? rows[0]).focus();
 }
-// What was answered and not sent yet has its mark, and the first open row is at hand: no key means another one before.
+// Mark unsent answers and focus the first open row, so that no key applies to an earlier one.
 const marked = begin();

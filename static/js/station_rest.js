@@ -1,4 +1,4 @@
-// A page without a document, of the station or before it: what this browser still keeps is sent from here too.
+// A page without a document: sends the answers stored in this browser, too.
 import { Kept } from "./station/kept.js";
 import { Outbox } from "./station/outbox.js";
 

@@ -1,4 +1,4 @@
-// Which ground does the reader want, light or dark? Runs before the first paint, so that a page never flashes.
+// The reader's light or dark theme. Runs before the first paint, so that pages never flash.
 (() => {
   const key = "assay-theme";
   const root = document.documentElement;

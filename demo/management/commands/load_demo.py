@@ -15,20 +15,27 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from assay.core.errors import AssayError
+from assay.sampling.row_counting import normalize
 from demo import catalogue, engines, log, rag, raters
 from demo.answer_grades import GRADES, answer_grade
 from demo.guidelines import GUIDELINES
-from evaluation import scoring
 from evaluation.models import RagSampleSet
 from evaluation.rag import people as rag_people
-from judgments import adjudication, assignment, conflicts, grants, guidelines, ingestion, rounds, snapshots, submission
-from judgments.collections import add_member, create_collection
-from judgments.core.errors import AssayError
+from evaluation.scoring import scoring
+from judgments.agreement import conflicts, resolutions
+from judgments.guidelines import guidelines
+from judgments.imports import ingestion
+from judgments.members import grants
+from judgments.members.collections import add_member, create_collection
 from judgments.models import Collection, Grant, Pair, Query, Round, User
-from pooling import pools, query_logs
-from pooling import runs as verbs
+from judgments.rating import assignment, submission
+from judgments.rounds import rounds
+from judgments.snapshots import snapshots
+from pooling.logs import query_logs
 from pooling.models import QueryLog, Run
-from pooling.sampling.log import normalize
+from pooling.pools import pools
+from pooling.runs import runs as verbs
 
 SLUG = "larch-and-ridge"
 PASSWORD = "demo"  # noqa: S105 - made only by the demo, and refused when DEBUG is off
@@ -43,16 +50,16 @@ GRADED_SAMPLES = 10
 
 
 class Command(BaseCommand):
-    help = "Load the demo: a shop of outdoor gear with a log, three systems, a round half judged, and two RAG systems."
+    help = "Load the demo: an outdoor shop with a query log, three systems, a half-judged round and two RAG systems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--quiet", action="store_true", help="do not print the log-ins")
+        parser.add_argument("--quiet", action="store_true", help="do not print the accounts")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG:
-            raise CommandError("The demo has log-ins with a known password: it is loaded only with DEBUG=1.")
+            raise CommandError("The demo has accounts with a public password. Set DEBUG=1 to load it.")
         if Collection.objects.filter(slug=SLUG).exists():
-            # A demo from before there was this right.
+            # An older demo does not have this right.
             User.objects.filter(username__in=MAY_CREATE).update(can_create_collections=True)
             self.tell(options)
             return
@@ -73,7 +80,7 @@ class Command(BaseCommand):
     def tell(self, options: dict[str, Any]) -> None:
         if options["quiet"]:
             return
-        self.stdout.write(f"Demo log-ins: {', '.join(PEOPLE)}; password: {PASSWORD}")
+        self.stdout.write(f"Demo accounts: {', '.join(PEOPLE)}; password: {PASSWORD}")
 
 
 def _people() -> dict[str, User]:
@@ -91,8 +98,7 @@ def _collection(people: dict[str, User]) -> Collection:
     collection = create_collection(
         slug=SLUG,
         name="Larch & Ridge site search",
-        description="How well the search of an invented outdoor shop answers what people type. "
-        "All grades were written for this demo.",
+        description="Search quality of an invented outdoor shop. All grades were made for this demo.",
         actor=people["lead"],
     )
     for kind in Grant.Kind:
@@ -120,7 +126,7 @@ def _documents(collection: Collection, lead: User) -> None:
 
 
 def _log(collection: Collection, lead: User) -> None:
-    """The log, a draw by tier, and a need in one sentence for every query that was drawn."""
+    """Store the log, draw queries by tier, and add a need to every drawn query."""
     _store(collection, "query-logs", "searches.jsonl", log.query_log(), lead)
     query_logs.draw(QueryLog.objects.get(collection=collection), sizes=SIZES, seed=SEED, actor=lead)
     needs = log.needs()
@@ -131,7 +137,7 @@ def _log(collection: Collection, lead: User) -> None:
 
 
 def _runs(collection: Collection, engineer: User) -> None:
-    """What the three systems really return for the drawn queries."""
+    """Store the actual results of the three systems for the drawn queries."""
     queries = dict(collection.queries.values_list("query_id", "text"))
     for run in engines.runs(queries, catalogue.documents()):
         lines = []
@@ -144,7 +150,7 @@ def _runs(collection: Collection, engineer: User) -> None:
 
 
 def _rag(collection: Collection, people: dict[str, User]) -> None:
-    """Questions about the shop, what two RAG systems really answer, and people's grades; a job scores the systems."""
+    """Store questions, the actual answers of two RAG systems and human grades; a job scores the systems."""
     documents, engineer = catalogue.documents(), people["engineer"]
     questions = rag.samples(documents)
     _store(collection, "samples", "shop-questions.jsonl", questions, engineer)
@@ -154,7 +160,7 @@ def _rag(collection: Collection, people: dict[str, User]) -> None:
 
 
 def _answers_graded(sample_set: RagSampleSet, people: dict[str, User]) -> None:
-    """Two closed rounds in which all raters graded the answers of both systems to some of the questions."""
+    """Create two closed rounds in which all raters graded answers of both systems."""
     made = rag_people.start(
         sample_set,
         name="Shop answers",
@@ -189,7 +195,7 @@ def _answer_grade(given: dict[str, tuple[str, str]], pair: Pair, rater: int) -> 
 
 
 def _pilot(collection: Collection, people: dict[str, User]) -> Round:
-    """A small first round, all judged, its widest conflicts settled, closed: what the first snapshot is made of."""
+    """Create the small first round of the first snapshot: judged, its widest conflicts resolved, closed."""
     lead = people["lead"]
     version = guidelines.add_version(collection, markdown=GUIDELINES, actor=lead)
     chosen: set[str] = set()
@@ -206,15 +212,15 @@ def _pilot(collection: Collection, people: dict[str, User]) -> Round:
     )
     pilot = rounds.open_round(pilot, actor=lead)
     _rate(pilot, people, share=1.0, answer=_answer)
-    for pair in conflicts.told(conflicts.in_conflict(pilot, viewer=lead, steps=2)):
+    for pair in conflicts.with_details(conflicts.in_conflict(pilot, viewer=lead, steps=2)):
         grades = sorted(conflicts.grades_of(pair).values())
-        reason = "Read again with the guidelines: the need decides, not the words that match."
-        adjudication.settle(pair, grade=grades[0] + 1, reason=reason, actor=lead)
+        reason = "By the guidelines, the need decides, not the matching words."
+        resolutions.resolve(pair, grade=grades[0] + 1, reason=reason, actor=lead)
     return rounds.close_round(pilot, actor=lead)
 
 
 def _half_judged(collection: Collection, people: dict[str, User]) -> Round:
-    """The round that is under way: a depth pool over all queries, two ratings a pair, about half of them given."""
+    """Create the open round: a depth pool over all queries, two ratings per pair, about half of them given."""
     lead = people["lead"]
     pool = pools.draw_pool(
         collection, strategy="depth", runs=_all_runs(collection), parameters={"depth": DEPTH}, seed=SEED, actor=lead
@@ -236,7 +242,7 @@ def _all_runs(collection: Collection) -> list[Run]:
 def _rate(
     round_: Round, people: dict[str, User], share: float, answer: Callable[[Pair, int], submission.Answer]
 ) -> None:
-    """The three raters take turns, a batch each, until the share of the ratings is given."""
+    """Let the three raters take turns, one batch each, until they have given this share of the ratings."""
     wanted = sum(round_.pairs.values_list("ratings_wanted", flat=True))
     given, idle = 0, 0
     while given < share * wanted and idle < 3:

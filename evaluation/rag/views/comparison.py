@@ -15,16 +15,18 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
-from evaluation import verdict
 from evaluation.models import RagOutput, RagSampleSet, RagScorecard
 from evaluation.rag import scorecards
 from evaluation.rag.sample_sets import sample_set_for
 from evaluation.rag.views.samples import LONGEST_HEADING
 from evaluation.rag.views.scorecard import chosen_metric, in_units
-from judgments import access
-from judgments.views.lists import Choice, Column, Listing, answer
+from evaluation.scoring import metric_values
+from judgments.web import access
+from judgments.web.lists import Choice, Column, Listing, answer
 
 DIFFERS = 1e-9
+# Characters of a system's name in the head of a column.
+LONGEST_HEAD = 30
 
 
 @login_required
@@ -45,7 +47,7 @@ def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     metric = chosen_metric(request.GET.get("metric", ""), metrics)
     about = a.about.get(metric, {"target": "", "higher_is_better": True})
     rows = _differences(row, a, b, metric, about["higher_is_better"])
-    asked = {"a": str(a.system.uuid), "b": str(b.system.uuid), "metric": metric}
+    params = {"a": str(a.system.uuid), "b": str(b.system.uuid), "metric": metric}
     result = scorecards.comparison(row, a.system, b.system, metric)
     context |= {
         "a": a,
@@ -55,12 +57,17 @@ def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "result": result,
         "figures": _figures(row, result, about),
         "family": scorecards.family_size(row, metric),
-        "worst": "?" + urlencode({**asked, "sort": "gain"}),
-        "best": "?" + urlencode({**asked, "sort": "-gain"}),
-        "swapped": "?" + urlencode({**asked, "a": asked["b"], "b": asked["a"]}),
+        "worst": "?" + urlencode({**params, "sort": "gain"}),
+        "best": "?" + urlencode({**params, "sort": "-gain"}),
+        "swapped": "?" + urlencode({**params, "a": params["b"], "b": params["a"]}),
     }
-    listing = _differences_listing(row, a, b, about["target"], asked)
+    listing = _differences_listing(row, a, b, about["target"], params)
     return answer(request, listing, rows, "evaluation/rag/compare.html", context)
+
+
+def _short(card: RagScorecard) -> str:
+    """The name of its system, short enough for the head of a column."""
+    return Truncator(card.system.name).chars(LONGEST_HEAD)
 
 
 def _card(cards: Sequence[RagScorecard], uuid: str, default: RagScorecard) -> RagScorecard:
@@ -83,7 +90,7 @@ def _figures(row: RagSampleSet, result: Mapping[str, Any] | None, about: Mapping
         "difference": _signed(result["difference"], target),
         "low": _signed(result["low"], target),
         "high": _signed(result["high"], target),
-        "p": "" if p is None else verdict.chance(p),
+        "p": "" if p is None else metric_values.chance(p),
         "words": scorecards.in_words(result, about["higher_is_better"]),
         "reason": result["reason"] or "",
     }
@@ -93,7 +100,7 @@ def _signed(value: float | None, target: str) -> str:
     if value is None:
         return ""
     if target != "latency":
-        return verdict.signed(value)
+        return metric_values.signed(value)
     return ("−" if value < 0 else "+" if value > 0 else "") + in_units(abs(value), target)
 
 
@@ -108,11 +115,11 @@ def _differences(
         answers[system_id][sample_id] = excerpt
     first, second = (card.per_sample.get(metric, {}) for card in (a, b))
     sign = -1 if better is False else 1
-    found = []
+    rows = []
     for one in row.samples.all():
         before, after = first.get(one.sample_id), second.get(one.sample_id)
         gain = None if before is None or after is None else sign * (after - before)
-        found.append(
+        rows.append(
             {
                 "uuid": one.uuid,
                 "sample_id": one.sample_id,
@@ -126,7 +133,7 @@ def _differences(
                 "answer_b": answers[b.system_id].get(one.pk, ""),
             }
         )
-    return found
+    return rows
 
 
 def _change(gain: float | None) -> str:
@@ -136,11 +143,11 @@ def _change(gain: float | None) -> str:
 
 
 def _differences_listing(
-    row: RagSampleSet, a: RagScorecard, b: RagScorecard, target: str, asked: Mapping[str, str]
+    row: RagSampleSet, a: RagScorecard, b: RagScorecard, target: str, params: Mapping[str, str]
 ) -> Listing:
     def address(one: Mapping[str, Any]) -> str:
         page = reverse("rag_sample", args=[row.collection.slug, row.uuid, one["uuid"]])
-        return f"{page}?{urlencode({'a': asked['a'], 'b': asked['b']})}"
+        return f"{page}?{urlencode({'a': params['a'], 'b': params['b']})}"
 
     def gain(one: Mapping[str, Any]) -> SafeString | str:
         if one["gain"] is None:
@@ -154,6 +161,7 @@ def _differences_listing(
 
     return Listing(
         name="differences",
+        stacked=True,
         noun=("sample", "samples"),
         columns=(
             Column("sample_id", "Sample", order="-", head=True, style="id", url=address),
@@ -161,14 +169,14 @@ def _differences_listing(
                 "query",
                 "Question",
                 order="-",
-                style="why",
+                style="clip",
                 show=lambda one: Truncator(one["query"]).chars(LONGEST_HEADING),
             ),
             Column("gain", "Difference", order="-", numeric=True, show=gain),
-            Column("before", a.system.name, order="-", numeric=True, show=lambda one: in_units(one["before"], target)),
-            Column("after", b.system.name, order="-", numeric=True, show=lambda one: in_units(one["after"], target)),
-            Column("answer_a", f"Answer of {a.system.name}", style="why"),
-            Column("answer_b", f"Answer of {b.system.name}", style="why"),
+            Column("before", _short(a), order="-", numeric=True, show=lambda one: in_units(one["before"], target)),
+            Column("after", _short(b), order="-", numeric=True, show=lambda one: in_units(one["after"], target)),
+            Column("answer_a", f"Answer of {_short(a)}", style="why"),
+            Column("answer_b", f"Answer of {_short(b)}", style="why"),
             Column("change", "Change", order="-"),
         ),
         search=("sample_id", "query", "answer_a", "answer_b"),
@@ -180,6 +188,6 @@ def _differences_listing(
             ),
         ),
         order="gain",
-        given=asked,
+        given=params,
         mark=lambda one: {"worse": "error"}.get(one["change"], ""),
     )

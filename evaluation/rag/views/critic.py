@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -10,16 +11,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from assay.core.errors import AssayError, NotFound
 from evaluation.models import RagCriticRun, RagSampleSet
-from evaluation.rag import critics
+from evaluation.rag import critics, scorecards
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.forms import CriticForm
 from evaluation.rag.sample_sets import sample_set_for
-from judgments import access, judging_waking, machine_runs
-from judgments.cap_forms import GoOnForm
-from judgments.core.errors import AssayError, NotFound
-from judgments.templatetags.figures import state
-from judgments.views.judges import SHAPES, dollars
+from judgments.machines import machine_runs
+from judgments.machines.caps_form import GoOnForm
+from judgments.machines.judge_runs import retry
+from judgments.machines.judge_runs.views.judges import SHAPES, dollars
+from judgments.web import access
+from judgments.web.figures import state
 
 
 @login_required
@@ -34,7 +37,7 @@ def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         with form.telling():
             if request.POST.get("act") == "start":
                 run = critics.start(row, form.choice, **form.caps, actor=request.user)  # type: ignore[arg-type]
-                messages.success(request, f"The {run} is asked now. You can leave the page.")
+                messages.success(request, f"The {run} is running. You can leave the page.")
                 return redirect("rag_critic", slug, row.uuid)
             estimate = critics.look(row, form.choice)
         if form.errors:
@@ -47,12 +50,12 @@ def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "estimate": estimate,
         "money": [dollars(one) for one in estimate.usd] if estimate and estimate.usd else None,
         "providers": collection.providers.exists(),
-        **_current(row),
+        **_current(row, request.user),
     }
     return render(request, "evaluation/rag/critic.html", context, status=form.status)
 
 
-def _current(row: RagSampleSet, go_on: GoOnForm | None = None) -> dict[str, object]:
+def _current(row: RagSampleSet, reader: Any, go_on: GoOnForm | None = None) -> dict[str, object]:
     """The critic of the set, and how it goes on."""
     run = critic_of(row)
     if run is None:
@@ -62,10 +65,11 @@ def _current(row: RagSampleSet, go_on: GoOnForm | None = None) -> dict[str, obje
         "run": run,
         "run_state": state(SHAPES[name], RagCriticRun.State(name).label),
         "reason": reason,
-        "waiting": judging_waking.waiting(run),
+        "waiting": retry.wait_of(run),
         "at_work": not machine_runs.is_over(run),
         "go_on": go_on or GoOnForm.of(run),
         "spent": dollars(run.spent_usd),
+        "critic_hidden": scorecards.hides_critics(row, reader),
     }
 
 
@@ -94,7 +98,7 @@ def go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     if form.is_valid():
         with form.telling():
             critics.go_on(run, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
-            messages.success(request, f"The {run} is asked now. You can leave the page.")
+            messages.success(request, f"The {run} is running. You can leave the page.")
             return redirect("rag_critic", slug, uuid)
     row = run.sample_set
     context = {
@@ -102,6 +106,6 @@ def go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "sample_set": row,
         "form": CriticForm(row.collection),
         "providers": True,
-        **_current(row, form),
+        **_current(row, request.user, form),
     }
     return render(request, "evaluation/rag/critic.html", context, status=form.status)

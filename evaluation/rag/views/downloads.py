@@ -11,20 +11,22 @@ from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpRe
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
+from assay.core.csv_cells import csv_row, escape
+from assay.core.errors import NotAllowed, NotFound
 from evaluation.models import RagSampleSet, RagSystem
 from evaluation.rag import files, scorecards, systems
+from evaluation.rag.critic_ledger import ledger_rows
 from evaluation.rag.sample_sets import sample_set_for
-from judgments import access, storage
-from judgments.core.cells import csv_row, escape
-from judgments.core.errors import NotFound
-from judgments.views.downloads import CONTENT_TYPES, attachment, disposition
-from judgments.views.lists import on_record
+from judgments.jobs import storage
+from judgments.web import access
+from judgments.web.downloads import CONTENT_TYPES, attachment, disposition
+from judgments.web.lists import on_record
 
 
 @login_required
 @require_safe
 def set_file(request: HttpRequest, slug: str, uuid: str, name: str) -> HttpResponse | StreamingHttpResponse:
-    """Download the samples, the scorecards or the values of the samples as a file."""
+    """Download the samples, the scorecards, the values of the samples or the critic's calls as a file."""
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = sample_set_for(request.user, collection, uuid)
     if name not in FILES:
@@ -70,6 +72,18 @@ def _plain(value: Any) -> str:
     return str(value) if isinstance(value, int | float) else escape(str(value))
 
 
+def _critic_calls(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
+    access.collection_for(reader, row.collection.slug, access.LEADS)
+    if scorecards.hides_critics(row, reader):
+        raise NotAllowed(
+            "You may still have to grade answers of this set, so the critic's calls are hidden until you have."
+        )
+    lines = (json.dumps(call, ensure_ascii=False) + "\n" for call in ledger_rows(row))
+    response = StreamingHttpResponse(lines, content_type=CONTENT_TYPES["jsonl"])
+    response.headers["Content-Disposition"] = disposition(_file_name(row, "critic-calls.jsonl"))
+    return response
+
+
 SCORE_COLUMNS = (
     "system", "slice", "slice_value", "metric", "value", "low", "high", "num_samples", "num_skipped", "reason",
     "critic",
@@ -82,13 +96,13 @@ def _scorecards_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
 
 
 def _samples_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
-    found = (
+    rows = (
         {"system": card.system.name, "sample_id": sample_id, "metric": label, "value": value}
         for card in scorecards.cards_of(row, reader, per_sample=True)
         for label, values in card.per_sample.items()
         for sample_id, value in values.items()
     )
-    return _csv(row, "per-sample.csv", found, SAMPLE_COLUMNS)
+    return _csv(row, "per-sample.csv", rows, SAMPLE_COLUMNS)
 
 
 FILES = {
@@ -96,6 +110,7 @@ FILES = {
     "scorecards.json": _scorecards_json,
     "scorecards.csv": _scorecards_csv,
     "per-sample.csv": _samples_csv,
+    "critic-calls.jsonl": _critic_calls,
 }
 
 

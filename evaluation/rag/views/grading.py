@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from assay.core.counted_nouns import amount
 from evaluation.rag import people
 from evaluation.rag.forms import GradeForm
 from evaluation.rag.sample_sets import sample_set_for
-from judgments import access
-from judgments.core.amounts import amount
+from judgments.web import access
 
 
 @login_required
@@ -25,7 +25,7 @@ def grade(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             made = people.start(row, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
-            messages.success(request, f"{amount(len(made), 'draft round')} made. Open a round to let raters in.")
+            messages.success(request, f"{amount(len(made), 'draft round')} created. Open a round to start rating.")
             return redirect("rounds", slug)
     context = {"collection": collection, "sample_set": row, "form": form, "systems": row.systems.active().exists()}
     return render(request, "evaluation/rag/grade.html", context, status=form.status)

@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
+from assay.core.errors import NotFound
 from assay.rag.fields import output_of, sample_of
 from assay.rag.records import EvaluationSample, SystemOutputs
 from assay.rag.support import supported_sentences
@@ -26,10 +27,9 @@ from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, 
 from evaluation.rag import files, scorecards
 from evaluation.rag.sample_sets import sample_set_for
 from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
-from judgments import access
-from judgments.core.errors import NotFound
-from judgments.core.text_difference import Line, changes
-from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.guidelines.text_diff import Line, changes
+from judgments.web import access
+from judgments.web.lists import Choice, Column, Listing, answer
 
 # Answers and documents are shown up to here; the files have them whole.
 LONGEST = 4_000
@@ -46,6 +46,7 @@ def _samples_listing(row: RagSampleSet) -> Listing:
 
     return Listing(
         name="samples",
+        stacked=True,
         noun=("sample", "samples"),
         columns=(
             Column("sample_id", "Sample", order="sample_id", head=True, style="id", url=_sample_url),
@@ -124,10 +125,10 @@ def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpRespo
     if one is None:
         raise NotFound("This sample set has no such sample.")
     record = sample_of(files.objects(row, [one])[0], 1)
-    found = list(row.systems.active())
+    systems = list(row.systems.active())
     wanted = [request.GET.get(name, "") for name in ("a", "b")]
-    chosen = [system for text in wanted for system in found if str(system.uuid) == text]
-    shown = (chosen or found)[:MOST_SYSTEMS]
+    chosen = [system for text in wanted for system in systems if str(system.uuid) == text]
+    shown = (chosen or systems)[:MOST_SYSTEMS]
     sides = _sides(row, one, record, shown, request.user)
     context = {
         "collection": collection,
@@ -143,11 +144,11 @@ def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpRespo
         "parent": row.samples.filter(sample_id=record.labels.get("variant_of", "")).first(),
         "variants": list(row.samples.filter(labels__variant_of=one.sample_id)[:MOST_DOCUMENTS]),
         "sides": sides,
-        "hidden": len(found) - len(shown),
+        "hidden": len(systems) - len(shown),
         "difference": _difference(sides) if len(sides) == 2 else None,
         "previous": row.samples.filter(position=one.position - 1).first(),
         "next": row.samples.filter(position=one.position + 1).first(),
-        "asked": urlencode({name: text for name, text in zip(("a", "b"), wanted, strict=True) if text}),
+        "params": urlencode({name: text for name, text in zip(("a", "b"), wanted, strict=True) if text}),
     }
     return render(request, "evaluation/rag/sample.html", context)
 

@@ -12,18 +12,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from assay.rag.people import Corrected
-from evaluation import verdict
-from evaluation.estimators.estimated import REASONS
+from assay.coefficients.interpretation import reason_in_words
+from assay.core.counted_nouns import amount
+from assay.estimators.mean_estimate import REASONS
+from assay.rag.human_grades import Corrected
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import people, scorecards, systems
 from evaluation.rag.forms import SettingsForm
 from evaluation.rag.sample_sets import sample_set_for
-from judgments import access, round_reports
-from judgments.agreement.reading import reason_in_words
-from judgments.agreement_told import Told
+from evaluation.scoring import metric_values
+from judgments.agreement import round_report
+from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.models import Round
-from judgments.templatetags.figures import number
+from judgments.web import access
+from judgments.web.figures import number
 
 # A page shows more systems than these only if its address names them.
 MOST_SYSTEMS = 6
@@ -74,26 +76,29 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = sample_set_for(request.user, collection, uuid)
     cards, settings = scorecards.cards_of(row, request.user), scorecards.settings_of(row)
-    found = list(row.systems.active().select_related("created_by"))
-    for one in found:
+    systems = list(row.systems.active().select_related("created_by"))
+    for one in systems:
         one.has_card = any(card.system_id == one.pk for card in cards)
     shown = _shown_cards(cards, request.GET.getlist("system"))
-    graded = people.graded(row)
+    graded = people.graded(row, request.user)
     with_values = scorecards.cards_of(row, request.user, per_sample=True) if any(one.means for one in graded) else []
     slices = [label for label in row.labels if any(label in card.slices for card in shown)]
     context = {
         "collection": collection,
         "sample_set": row,
-        "systems": found,
+        "systems": systems,
+        "described": any(system.description for system in systems),
         "cards": shown,
         "hidden": len(cards) - len(shown),
+        # Notes name their system; equal ones are shown once.
+        "notes": list(dict.fromkeys(note for card in shown for note in [*card.notes, *_unfinished_critics(card)])),
         "parts": [(part, _rows(row, shown, labels)) for part, labels in scorecards.parts_of(shown).items()],
         "baseline": next((card.system for card in shown if card.system.baseline), None),
         "settings": settings,
         "job": scorecards.job_of(row),
         "critic": settings.critic,
         "critic_hidden": settings.critic is not None and scorecards.hides_critics(row, request.user),
-        "waiting": any(not one.has_card for one in found),
+        "waiting": any(not one.has_card for one in systems),
         "slices": slices,
         "form": SettingsForm(row),
         "graded": [
@@ -113,7 +118,7 @@ def _beside(of: people.Compared, shown: Sequence[RagScorecard]) -> Beside:
     return Beside(
         of,
         [(name, _number(one.value, one.low, one.high, one.n, one.reason)) for name, one in coefficients.items()],
-        "" if calibration.bias is None else verdict.signed(calibration.bias),
+        "" if calibration.bias is None else metric_values.signed(calibration.bias),
         calibration.pairs,
         [_means_of(systems[card.system.name]) for card in shown],
         [(one.grade, _number(one.same.value, one.same.low, one.same.high, one.same.n)) for one in calibration.worth],
@@ -131,10 +136,25 @@ def _means_of(one: Corrected) -> tuple[Cell, Cell, Cell]:
     metric = _number(one.metric_mean, None, None, one.with_metric)
     if one.estimate is None:
         return Cell("", reason=one.reason or ""), metric, Cell("", reason=one.reason or "")
-    alone, found = one.estimate.human_only, one.estimate
-    why = REASONS.get(found.reason or "", found.reason or "")
-    people_mean = Cell("", reason=why) if alone is None else _number(alone.mean, alone.low, alone.high, found.queries)
-    return people_mean, metric, _number(found.estimate, found.low, found.high, found.queries + found.others, why)
+    alone, estimate = one.estimate.human_only, one.estimate
+    why = REASONS.get(estimate.reason or "", estimate.reason or "")
+    people_mean = (
+        Cell("", reason=why) if alone is None else _number(alone.mean, alone.low, alone.high, estimate.queries)
+    )
+    return (
+        people_mean,
+        metric,
+        _number(estimate.estimate, estimate.low, estimate.high, estimate.queries + estimate.others, why),
+    )
+
+
+def _unfinished_critics(card: RagScorecard) -> list[str]:
+    """Note the metrics that are means over a part of the answers, because the critic stopped."""
+    return [
+        f"{card.system}: {label} leaves out {amount(count, 'sample')}, because the critic did not run"
+        for label, score in card.metrics.items()
+        if (count := score["details"]["skipped"].get("critic_not_asked")) and score["details"]["defined"]
+    ]
 
 
 def _shown_cards(cards: Sequence[RagScorecard], wanted: Sequence[str]) -> list[RagScorecard]:
@@ -144,7 +164,7 @@ def _shown_cards(cards: Sequence[RagScorecard], wanted: Sequence[str]) -> list[R
 
 
 def _rows(row: RagSampleSet, cards: Sequence[RagScorecard], labels: Sequence[str]) -> list[Row]:
-    found = []
+    rows = []
     baseline = next((card.system for card in cards if card.system.baseline), None)
     for label in labels:
         about = next(card.about[label] for card in cards if label in card.about)
@@ -155,8 +175,8 @@ def _rows(row: RagSampleSet, cards: Sequence[RagScorecard], labels: Sequence[str
             if baseline is not None and card.system_id != baseline.pk:
                 against = scorecards.comparison(row, baseline, card.system, label)
             cells.append(_cell(card.metrics.get(label), about["target"], against, better))
-        found.append(Row(label, about["title"], cells, better, scorecards.critic_words(about)))
-    return found
+        rows.append(Row(label, about["title"], cells, better, scorecards.critic_words(about)))
+    return rows
 
 
 def _cell(
@@ -177,7 +197,7 @@ def _cell(
         interval_reason=score.get("interval_reason") or "",
         words=words,
         sign=words if words in ("better", "worse") else "",
-        p="" if p is None else verdict.chance(p),
+        p="" if p is None else metric_values.chance(p),
     )
 
 
@@ -235,17 +255,17 @@ def score(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 def _mean_grade(of: people.Graded, system: RagSystem) -> Cell:
     """The mean of people's grades of one system's answers."""
-    found = of.means.get(str(system.uuid))
-    if found is None or found.value is None:
-        return Cell("", reason="no grades" if of.means else "shown when the round is closed")
-    return Cell(number(found.value), number(found.low), number(found.high), found.number)
+    mean = of.means.get(str(system.uuid))
+    if mean is None or mean.value is None:
+        return Cell("", reason=of.hidden or "no grades")
+    return Cell(number(mean.value), number(mean.low), number(mean.high), mean.number)
 
 
 def _agreement(round_: Round, reader: Any) -> Cell:
     """Krippendorff's alpha of the raters, as far as the reader may know it."""
     if round_.state != Round.State.CLOSED:
         return Cell("", reason="shown when the round is closed")
-    alpha = Told(round_, round_reports.look(round_), reader).agreement["alpha"]["ordinal"]
+    alpha = AgreementSummary(round_, round_report.look(round_), reader).agreement["alpha"]["ordinal"]
     if alpha["value"] is None:
         return Cell("", reason=f"not defined: {reason_in_words(alpha['reason'])}")
     return Cell(number(alpha["value"]), number(alpha["low"]), number(alpha["high"]), alpha["n"])

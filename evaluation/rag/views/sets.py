@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation.models import RagSampleSet
 from evaluation.rag import from_collection
 from evaluation.rag.forms import FromCollectionForm
-from judgments import access
-from judgments.views.lists import Column, Listing, answer
+from judgments.web import access
+from judgments.web.lists import Column, Listing, answer
 
 
 def _set_url(row: RagSampleSet) -> str:
@@ -22,6 +22,7 @@ def _set_url(row: RagSampleSet) -> str:
 
 SETS = Listing(
     name="sample-sets",
+    stacked=True,
     noun=("sample set", "sample sets"),
     columns=(
         Column("name", "Sample set", order="name", head=True, style="clip", url=_set_url),

@@ -12,24 +12,23 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from judgments import audit
-from judgments.models import User
+from judgments.models import User, audit
 
 
 class Command(BaseCommand):
-    help = "Make a user. What they may do is said by the collections that they are added to."
+    help = "Create a user. Memberships in collections decide what the user may do."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the user name")
         parser.add_argument(
             "--password-stdin", action="store_true", help="read the password from standard input instead of asking"
         )
-        parser.add_argument("--email", default="", help="an address, for those who run the server")
-        parser.add_argument("--superuser", action="store_true", help="may also use /admin/")
+        parser.add_argument("--email", default="", help="e-mail address, visible to operators")
+        parser.add_argument("--superuser", action="store_true", help="allow access to /admin/")
         parser.add_argument(
             "--can-create-collections",
             action="store_true",
-            help="may create collections and lead them; superusers may anyway",
+            help="allow creating collections, which the user then leads; superusers always may",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,18 +37,20 @@ class Command(BaseCommand):
         user.can_create_collections = options["can_create_collections"]
         password = _password(options["password_stdin"])
         if not password:
-            raise CommandError(f"{options['name']} was not made: there is no password.")
+            raise CommandError(
+                f"The user {options['name']} was not created: the password is empty. Try again with one."
+            )
         try:
             user.full_clean(exclude=["password"])
         except ValidationError as error:
-            raise CommandError(f"{options['name']} was not made: {' '.join(error.messages)}") from error
+            raise CommandError(f"The user {options['name']} was not created: {' '.join(error.messages)}") from error
         self._warn(password, user)
         user.set_password(password)
         with transaction.atomic():
             user.save()
             audit.record(
                 "add_user",
-                f"the server's operator made the user {user}",
+                f"the server's operator created the user {user}",
                 actor=None,
                 collection=None,
                 target=user,
@@ -58,17 +59,19 @@ class Command(BaseCommand):
         self.stdout.write(f"{user} can log in now.")
 
     def _warn(self, password: str, user: User) -> None:
-        """Whoever runs the server decides; a weak password is told, not refused."""
+        """Warn about a weak password. It is not refused, since the operator decides."""
         try:
             validate_password(password, user)
         except ValidationError as error:
-            remedy = f"manage.py changepassword {user} sets another."
-            self.stderr.write(f"A weak password: {' '.join(error.messages)} {remedy}")
+            remedy = f"Set another one with manage.py changepassword {user}."
+            self.stderr.write(f"The password is weak: {' '.join(error.messages)} {remedy}")
 
 
 def _password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise CommandError("There is nobody to ask for a password; pipe it in, with --password-stdin.")
+        raise CommandError(
+            "The terminal is not interactive. Pass the password on standard input with --password-stdin."
+        )
     return getpass()

@@ -8,25 +8,30 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from judgments import grants
-from judgments.core.errors import NotValid
+from assay.core.errors import NotValid
+from judgments.members import grants
 from judgments.models import Collection, Grant
 
 
 class Command(BaseCommand):
     help = (
-        "Grant a collection a part of what CONNECTOR_HOSTS, CONNECTOR_FOLDERS, PROVIDER_HOSTS and LOCAL_MODELS allow. "
+        "Grant a collection some of what CONNECTOR_HOSTS, CONNECTOR_FOLDERS, PROVIDER_HOSTS and LOCAL_MODELS allow. "
         "Without options: list the grants."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("collection", nargs="?", metavar="SLUG", help="the collection; all of them in a list")
+        parser.add_argument(
+            "collection",
+            nargs="?",
+            metavar="SLUG",
+            help="slug of the collection; when listing, default all collections",
+        )
         for kind in Grant.Kind:
             parser.add_argument(
-                f"--{kind}", action="append", default=[], metavar="VALUE", help=f"{kind.label}; * is all of them"
+                f"--{kind}", action="append", default=[], metavar="VALUE", help=f"{kind.label}; * for all"
             )
-        parser.add_argument("--all", action="store_true", help="everything that the settings allow, now and later")
-        parser.add_argument("--revoke", action="store_true", help="take these grants back")
+        parser.add_argument("--all", action="store_true", help="everything the settings allow, now and later")
+        parser.add_argument("--revoke", action="store_true", help="revoke these grants")
 
     def handle(self, *args: Any, **options: Any) -> None:
         wanted = [(kind, value) for kind in Grant.Kind for value in options[kind.replace("-", "_")]]
@@ -36,14 +41,14 @@ class Command(BaseCommand):
         if options["collection"]:
             collection = Collection.objects.filter(slug=options["collection"]).first()
             if collection is None:
-                raise CommandError(f"There is no collection {options['collection']!r}.")
+                raise CommandError(f"Unknown collection {options['collection']!r}.")
             if options["revoke"] and not wanted:
-                raise CommandError("Say which grants to revoke, or --all.")
+                raise CommandError("No grants given. Name the grants to revoke, or use --all.")
             rows = rows.filter(collection=collection)
             with transaction.atomic():
                 self._change(collection, wanted, options)
         elif wanted or options["revoke"]:
-            raise CommandError("Say which collection: manage.py grant SLUG ...")
+            raise CommandError("No collection given. Name it: manage.py grant SLUG ...")
         for row in rows:
             note = "" if grants.has_effect(row) else "  (no effect: the settings of this server do not allow it)"
             self.stdout.write(f"{row.collection.slug}  {row.kind}  {row.value}{note}")

@@ -6,15 +6,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from judgments import ingestion, jobs
-from judgments.core.amounts import amount
+from assay.core.counted_nouns import amount
+from judgments.imports import ingestion
+from judgments.jobs import jobs
 
 
 class Command(BaseCommand):
     help = (
-        "Queue jobs again whose worker died, give up after three deaths; "
-        "forget files that nobody stored in a week, logs in a day."
+        "Queue jobs again whose worker died, at most three times. "
+        "Delete uploads not stored within a week and query logs after a day."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(f"{jobs.tick()} jobs queued again, {amount(ingestion.sweep(), 'file')} forgotten")
+        self.stdout.write(f"{jobs.tick()} jobs queued again, {amount(ingestion.sweep(), 'file')} deleted")

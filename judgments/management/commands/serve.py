@@ -19,13 +19,16 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from judgments import ingestion, jobs
+from judgments.imports import ingestion
+from judgments.jobs import jobs
+from judgments.management import serve_options
 
 REAP_EVERY = 30.0
 NICE = 5
-# Threads of a process share one processor: with more of them every request takes longer, and a batch, which asks the
-# database most, the longest. Each may hold a connection, and PostgreSQL takes a hundred as it is installed.
-THREADS, MOST_CONNECTIONS = 10, 80
+# Each thread may hold a connection, and PostgreSQL takes a hundred as it is installed.
+MOST_CONNECTIONS = 80
+# The packages are imported before gunicorn puts the working directory, which may have others of these names, in front.
+GUNICORN = "import config, evaluation, judgments, pooling; from gunicorn.app.wsgiapp import run; run()"
 
 
 class Command(BaseCommand):
@@ -34,23 +37,20 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1 by default; 0.0.0.0 answers the network")
-        parser.add_argument(
-            "--threads", type=int, help=f"of each web process; {THREADS} by default, fewer on many cores"
-        )
-        parser.add_argument("--demo", action="store_true", help="load the demo collection first (needs DEBUG=1)")
+        serve_options.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         _check_free(options["host"], options["port"])
         if _behind():
             call_command("migrate", verbosity=0, interactive=False)
+        if not settings.DEBUG:  # with DEBUG, static files come from where they are
+            call_command("collectstatic", verbosity=0, interactive=False)
         if options["demo"]:
             call_command("load_demo")
         children = [self.web(options), self.worker()]
         signal.signal(signal.SIGTERM, _stop)
         where = f"http://{options['host']}:{options['port']}/"
-        self.stdout.write(self.style.SUCCESS(f"Assay answers at {where} (Ctrl-C stops it)"))
+        self.stdout.write(self.style.SUCCESS(f"Assay is running at {where} (press Ctrl-C to stop)"))
         self.stdout.flush()
         try:
             self.watch(children)
@@ -60,17 +60,20 @@ class Command(BaseCommand):
             for child in children:
                 child.terminate()
             for child in children:
-                child.wait(timeout=20)
+                try:
+                    child.wait(timeout=20)
+                except subprocess.TimeoutExpired:  # on a busy machine, a process that is still starting stops late
+                    child.kill()
 
     def web(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
-        """gunicorn with threads, one process a core; on SQLite two at most, since it has one writer anyway.
+        """Run gunicorn with threads, one process per core; two at most on SQLite, which has one writer.
 
         Fifty raters are more than one process computes: it is the processor that they wait for, not the disk.
         """
         sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
         workers = min(os.cpu_count() or 1, 2 if sqlite else 1_000)
-        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--worker-class", "gthread"]
-        threads = options["threads"] or max(4, min(THREADS, MOST_CONNECTIONS // workers))
+        command = [sys.executable, "-c", GUNICORN, "config.wsgi", "--worker-class", "config.web_worker.WebWorker"]
+        threads = options["threads"] or max(4, min(serve_options.THREADS, MOST_CONNECTIONS // workers))
         command += ["--workers", str(workers), "--threads", str(threads), "--timeout", "300"]
         # A rater pauses for longer than gunicorn's two seconds; an open connection waits without a thread.
         command += ["--keep-alive", "75"]
@@ -82,9 +85,9 @@ class Command(BaseCommand):
         return subprocess.Popen(command)
 
     def worker(self) -> subprocess.Popen[bytes]:
-        """A worker, less urgent than a page for which somebody waits."""
+        """Run a worker at a lower priority than the web processes."""
         lower = partial(os.nice, NICE)
-        return subprocess.Popen([sys.executable, "manage.py", "work", "--verbosity", "0"], preexec_fn=lower)
+        return subprocess.Popen([sys.executable, "-m", "django", "work", "--verbosity", "0"], preexec_fn=lower)
 
     def watch(self, children: list[subprocess.Popen[bytes]]) -> None:
         """Stay until a child ends; meanwhile queue the jobs of dead workers again."""
@@ -92,9 +95,9 @@ class Command(BaseCommand):
         reaped = 0.0
         while True:
             if web.poll() is not None:
-                raise CommandError(f"The web server ended with status {web.returncode}; is the port taken?")
+                raise CommandError(f"The web server ended with status {web.returncode}. Check that the port is free.")
             if worker.poll() is not None:
-                self.stderr.write(f"The worker ended with status {worker.returncode}; starting another one.")
+                self.stderr.write(f"The worker ended with status {worker.returncode}. Starting another one.")
                 children[1] = worker = self.worker()
             if time.monotonic() - reaped > REAP_EVERY:
                 close_old_connections()
@@ -105,13 +108,13 @@ class Command(BaseCommand):
 
 
 def _behind() -> bool:
-    """Whether a migration waits; asking is quicker than migrating nothing, and every start waits for it."""
+    """Return whether migrations are pending, which is faster to check than an empty migration."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def _check_free(host: str, port: int) -> None:
-    """That nobody listens there: two servers that let the kernel deal out connections would get every other one."""
+    """Refuse an address on which another server listens, since the kernel would split connections between them."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -119,7 +122,7 @@ def _check_free(host: str, port: int) -> None:
             tried.bind((host.strip("[]"), port))
         except OSError as error:
             raise CommandError(
-                f"Port {port} of {host} cannot be had ({error.strerror}). Choose another: --port"
+                f"Port {port} on {host} is not available ({error.strerror}). Choose another one with --port."
             ) from error
 
 

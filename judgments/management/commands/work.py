@@ -8,18 +8,18 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from judgments import storage
+from judgments.jobs import storage
 from judgments.models import Snapshot, Upload
 
 
 class Command(BaseCommand):
-    help = "Work on background jobs until stopped: from Redis when REDIS_URL is set, else from the database."
+    help = "Run background jobs until stopped, from Redis if REDIS_URL is set, else from the database."
 
     def handle(self, *args: Any, **options: Any) -> None:
         missing = lost_file()
         if missing:
             raise CommandError(
-                f"This worker does not see {missing}, which the server stored. Give both the same STORAGE_URL."
+                f"This worker cannot read {missing}, which the server stored. Use the same STORAGE_URL for both."
             )
         if settings.REDIS_URL:
             json = settings.RQ_QUEUES["default"]["SERIALIZER"]
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
 
 def lost_file() -> str | None:
-    """The path of a stored file that cannot be seen from here; a worker without the files would only fail jobs."""
+    """Return the path of a stored file that this worker cannot read; without the files it would only fail jobs."""
     snapshot = Snapshot.objects.order_by("-pk").first()
     upload = Upload.objects.filter(stored_at__isnull=True).order_by("-pk").first()
     paths = [f"{snapshot.folder}/manifest.json"] if snapshot else []

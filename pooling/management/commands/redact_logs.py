@@ -6,28 +6,26 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from judgments.core.amounts import amount
-from judgments.core.errors import AssayError
-from pooling import old_logs
+from assay.core.counted_nouns import amount
+from assay.core.errors import AssayError
+from pooling.logs import redaction
 
 
 class Command(BaseCommand):
-    help = (
-        "Write query logs anew that were stored before personal data was taken out of them, and remove the old files."
-    )
+    help = "Rewrite query logs that were stored before personal data was removed from them, and delete the old files."
 
     def handle(self, *args: Any, **options: Any) -> None:
         done, failed = 0, 0
-        for log in old_logs.as_they_came():
+        for log in redaction.unredacted_logs():
             try:
-                old_logs.replace(log)
+                redaction.replace(log)
                 done += 1
             except (AssayError, OSError) as error:
                 failed += 1
                 self.stderr.write(f"{log} of {log.collection}: {error}")
-        reports = old_logs.redact_reports()
-        self.stdout.write(f"{amount(done, 'log')} written anew, {amount(reports, 'report')} of imports redacted")
+        reports = redaction.redact_reports()
+        self.stdout.write(f"{amount(done, 'log')} rewritten, {amount(reports, 'report')} of imports redacted")
         if failed:
             raise CommandError(
-                f"{amount(failed, 'log')} could not be read: what lies there is as it came. Mend storage and try again."
+                f"{amount(failed, 'log')} could not be read and still contain personal data. Fix storage and try again."
             )

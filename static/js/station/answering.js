@@ -1,4 +1,4 @@
-// How was an answer given? What is recorded beside it: by key, click or touch, how it was shown, how wide the window was.
+// What is recorded with an answer: key, click or touch, how the document was shown, and the window width.
 let by = "click";
 addEventListener("pointerdown", (event) => { by = event.pointerType === "touch" ? "touch" : "click"; }, { capture: true });
 addEventListener("keydown", () => { by = "key"; }, { capture: true });
@@ -6,7 +6,7 @@ addEventListener("keydown", () => { by = "key"; }, { capture: true });
 const width = () => (innerWidth < 640 ? "narrow" : innerWidth < 1440 ? "middle" : "wide");
 const marked = () => !("plain" in document.querySelector("#doc").dataset);
 
-/** The circumstances, beside what only the caller knows: view, text, undos, place. */
+/** The recorded circumstances, without those that only the caller knows: view, text, undos, place. */
 export const circumstances = (own) => ({ by, width: width(), marks: marked(), ...own });
 
 export const seconds = (spent) => ({
@@ -14,20 +14,20 @@ export const seconds = (spent) => ({
   seconds_away: Math.round(spent.away / 100) / 10,
 });
 
-/** An answer as a row of the list has it: the value of its button, "" for what was put off; with reason and note. */
+/** An answer as a row of the list stores it: the value of its button ("" if deferred), reason and note. */
 export const saidOf = ({ state, grade, reason = "", note = "" }) => {
   if (state === "later") return { value: "", reason, note };
   return { value: state === "unrateable" ? "unable" : String(grade), reason, note };
 };
 
-/** The words for an answer, as the page without script has them. */
+/** The confirmation of an answer, the same as on the page without scripts. */
 export function inWords(body, labels) {
-  if (body.state === "later") return "Kept for later.";
+  if (body.state === "later") return "Saved for later.";
   if (body.state === "unrateable") return `Saved: cannot judge${body.reason ? `, ${body.reason}` : ""}.`;
   return `Saved ${body.grade}, ${labels[body.grade]}.`;
 }
 
-// --- Marked words, on or off, remembered for this browser.
+// --- Highlighted words, on or off, stored in this browser.
 const KEY = "assay-marks";
 
 function remembered() {
@@ -40,11 +40,11 @@ function showMarks(off) {
   else delete dataset.plain;
 }
 
-/** Turn the marks on or off; answers what to say about it. */
+/** Turn the highlights on or off, and return the notice to show. */
 export function toggleMarks() {
   const off = marked();
   showMarks(off);
-  try { localStorage.setItem(KEY, off ? "off" : "on"); } catch { /* then it holds for this page */ }
+  try { localStorage.setItem(KEY, off ? "off" : "on"); } catch { /* then the choice applies to this page only */ }
   return off ? "Marks are hidden." : "Marks are shown.";
 }
 

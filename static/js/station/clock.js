@@ -1,6 +1,6 @@
-// How long was this document looked at? Active while the page is in view and something moves or moved half a minute ago, away
-// while it is not. Only differences of the page's own stopwatch are taken: what day or hour the machine believes in does not
-// matter, and neither does how rarely a hidden page is woken.
+// The time that a rater spends on a document: active while the page is visible with input in the last half minute, away
+// otherwise. The clock uses only differences of the page's own timer, so the system time does not matter, nor how rarely
+// the browser wakes a hidden page.
 const IDLE = 30_000;
 const MOVES = ["keydown", "pointermove", "pointerdown", "wheel", "touchmove"];
 const inView = () => document.visibilityState === "visible";
@@ -14,11 +14,11 @@ export class Clock {
 
   constructor() {
     for (const kind of MOVES) addEventListener(kind, () => this.#here(), { passive: true });
-    // Whoever comes back to the page reads it, although nothing moves yet.
+    // A rater who comes back to the page reads it, even without input.
     document.addEventListener("visibilitychange", () => (inView() ? this.#here() : this.#tick()));
   }
 
-  /** A document is on the screen; what was spent on it before, if it was taken back, counts on. */
+  /** Start timing a document; after an undo, the time spent before counts too. */
   start(spent = { active: 0, away: 0 }) {
     this.#here();
     this.#active = spent.active;
@@ -36,7 +36,7 @@ export class Clock {
     this.#moved = this.#since;
   }
 
-  /** What went by since the last look belongs to what was the case all the while. */
+  /** Add the time since the last call to the state that applied during it. */
   #tick() {
     const now = performance.now();
     const until = this.#seen ? Math.max(this.#since, Math.min(now, this.#moved + IDLE)) : this.#since;

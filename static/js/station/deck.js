@@ -1,10 +1,10 @@
-// Which documents lie ready? Those fetched ahead, the one on the screen, and those that were answered here and may come back.
+// The documents of the station: prefetched ones, the current one, and answered ones that undo can bring back.
 import { Backoff, NoLine, post, whenBack } from "./line.js";
 
-const LOW = 8; // so few left: more are fetched
-const AFTER = 60; // milliseconds: a frame has gone by
-const STALE = 10 * 60_000; // after so long a hand of leased documents is looked at again
-const ENDS = [403, 404, 410]; // paused or no longer asked, no longer a member, closed
+const LOW = 8; // fetch more when so few are left
+const AFTER = 60; // milliseconds, longer than one frame
+const STALE = 10 * 60_000; // check leased documents again after this time
+const ENDS = [403, 404, 410]; // paused or removed from the round, no longer a member, closed
 
 function nodes(html) {
   const holder = document.createElement("template");
@@ -12,8 +12,8 @@ function nodes(html) {
   return [...document.adoptNode(holder.content).childNodes];
 }
 
-/** Its two parts are made ready to be put on the screen: of the next ones ahead of their time, and of one after the other,
- *  so that a batch that arrives never stands in the way of a key. */
+/** Prepare the two parts of the next documents for display, one document at a time,
+ *  so that a new batch never delays a key. */
 function prepare(card) {
   if (card.ready) return card;
   return Object.assign(card, { ask: nodes(card.ask), document: nodes(card.document), ready: true });
@@ -29,9 +29,9 @@ export class Deck extends EventTarget {
   ahead = [];
   current = null;
   given = [];
-  /** Why nothing lies ready: "" (it is being fetched), "done", "line", "login", or words of the server. */
+  /** Why no document is ready: "" (loading), "done", "line", "login", or a message of the server. */
   empty = "";
-  /** The server hands this rater nothing more: the round was closed, or a lead asked them to wait or took them out. */
+  /** The server has no more documents for this rater: the round closed, or a lead paused or removed the rater. */
   stopped = false;
 
   constructor(data, outbox, current) {
@@ -44,7 +44,7 @@ export class Deck extends EventTarget {
     });
   }
 
-  /** The next one is on the screen; the one before, with what was answered, can come back. */
+  /** Show the next document; undo can bring back the previous one with its answer. */
   advance(answered) {
     if (answered) this.given.push({ card: this.current, ...answered });
     const next = this.ahead.shift();
@@ -53,24 +53,24 @@ export class Deck extends EventTarget {
     this.#preload();
   }
 
-  /** The last answered one comes back, and the one on the screen waits behind it. Answers what was answered. */
+  /** Bring back the last answered document before the current one. Returns its answer. */
   back() {
     const last = this.given.pop();
     if (!last) return null;
-    // One that was put off may have been handed out anew meanwhile: it stands here once.
+    // A deferred document may have been assigned again in the meantime: keep it once.
     this.ahead = [this.current, ...this.ahead].filter((card) => card && card.pair !== last.card.pair);
     this.current = last.card;
     this.current.undos += 1;
     return last;
   }
 
-  /** Somebody else has it by now, or another tab answered it. Answers whether it was on the screen. */
+  /** Remove a document that was reassigned or answered in another tab. Returns whether it was on the screen. */
   remove(pair) {
     this.ahead = this.ahead.filter((card) => card.pair !== pair);
     return this.current?.pair === pair;
   }
 
-  /** Nothing more may be graded: what lies ready is put away, and the server's words stand in its place. */
+  /** Stop grading: drop the prefetched documents and keep the server's message. */
   stop(message) {
     this.stopped = true;
     this.current = null;
@@ -80,7 +80,7 @@ export class Deck extends EventTarget {
     this.#changed();
   }
 
-  /** What an answer was refused with may mean that nothing more is taken; of a pair alone only the server knows. */
+  /** A rejected answer may mean that the server accepts no more answers; only the server knows for a single pair. */
   refused(status, message) {
     if (status === 404) this.refill();
     else if (ENDS.includes(status)) this.stop(message);
@@ -96,7 +96,7 @@ export class Deck extends EventTarget {
   }
 
   async #fetch() {
-    if (this.#data.alone) { // one answer was looked at again: nothing comes after it
+    if (this.#data.alone) { // a single answer was opened again: nothing follows it
       this.empty = "done";
       return this.#changed();
     }
@@ -125,11 +125,11 @@ export class Deck extends EventTarget {
   }
 
   async #take({ cards, gone }) {
-    // Whoever asked, and why: a retry that was due long ago may come before the word that somebody is back.
+    // A retry that was due long ago may run before the event that the rater is back.
     const stale = this.#stale;
     this.#asked = performance.now();
     this.#backoff.reset();
-    // Whatever was answered while the line was busy is not asked for a second time.
+    // Do not show documents again that were answered during the request.
     const known = new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...await this.#outbox.unsent()]);
     const came = cards.filter((card) => !known.has(card.pair));
     this.ahead.push(...came.map((card) => ({ ...card, undos: 0 })));
@@ -140,7 +140,7 @@ export class Deck extends EventTarget {
     this.#changed();
   }
 
-  /** Whatever was taken back here waits for its turn to be said to the server, which still counts it as answered. */
+  /** The server still counts documents as answered whose undo is not sent yet. */
   #lost(pair) {
     if (this.current?.pair === pair && this.current.undos) return;
     this.ahead = this.ahead.filter((card) => card.pair !== pair || card.undos);
@@ -151,7 +151,7 @@ export class Deck extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** The next two are made ready and their pictures fetched, once what is on the screen has been painted. */
+  /** Prepare the next two documents and fetch their pictures after the current one has been painted. */
   #preload() {
     clearTimeout(this.#preparing);
     this.#preparing = setTimeout(() => { for (const card of this.ahead.slice(0, 2)) if (!card.ready) fetchPictures(prepare(card)); }, AFTER);

@@ -1,17 +1,17 @@
-// What does the rater see of what this browser still keeps? How many answers are unsent and why, and those that the server
-// did not take, each with what to do.
+// The notice about answers stored in this browser: how many are unsent and why, and the rejected ones with their
+// actions.
 import { reachable } from "./line.js";
 import { toast } from "./said.js";
 import { fleeting } from "./store.js";
 
-const AT_ONCE = 2500; // what is on its way for less than this is nobody's concern
+const AT_ONCE = 2500; // do not mention answers that are being sent for less than this
 
 const WORDS = {
-  "": () => "on the way.",
-  line: (they) => `no connection. ${they}, and sent without your doing when the line is back.`,
-  login: (they, { name }) => `your session has ended. ${they}, and sent once you have logged in again as ${name}.`,
-  server: (they) => `the server does not answer. ${they}, and sent as soon as it does.`,
-  page: (they, { fleeting }) => `this page is out of date. ${they}: load ${fleeting ? "it in another tab too" : "the page again"}, and all is sent.`,
+  "": () => "sending.",
+  line: (they) => `no connection. ${they} and will be sent automatically when you are online again.`,
+  login: (they, { name }) => `your session has ended. ${they} and will be sent after you log in again as ${name}.`,
+  server: (they) => `the server does not respond. ${they} and will be sent when it does.`,
+  page: (they, { fleeting }) => `this page is out of date. ${they}. To send all answers, ${fleeting ? "also open the page in another tab" : "reload the page"}.`,
 };
 
 export class Kept {
@@ -22,9 +22,9 @@ export class Kept {
   #timer;
   #leaving = false;
   waiting = 0;
-  /** Something is held that goes with the page: the browser refuses to keep it. */
+  /** Whether closing the page loses answers, because the browser refuses to store them. */
   fleeting = false;
-  /** The page is on its way to another one: what is said from here on might go with it. */
+  /** The page is about to change, so later notices could disappear with it. */
   left = false;
 
   constructor(outbox, data) {
@@ -43,44 +43,44 @@ export class Kept {
     return this.fleeting ? "while this page is open" : "in this browser";
   }
 
-  /** Leave the page on purpose: what is kept stays kept, and needs no warning. */
+  /** Leave the page on purpose: stored answers stay stored, so no warning is needed. */
   async leave(address) {
     this.#leave();
-    await this.look(); // what was held a moment ago may be sent
+    await this.look(); // answers in memory may have been sent in the meantime
     location.assign(address);
   }
 
-  /** Whoever would lose something by it is asked, and may stay. */
+  /** Ask raters who would lose answers whether they want to leave. */
   #leave() {
     this.#leaving = true;
     this.left = !this.fleeting;
     if (this.left) delete document.documentElement.dataset.ready;
   }
 
-  /** Stop for now: what was answered is sent, then what is open goes back, so that others get it at once. */
+  /** Stop for now: send the answers, then release open pairs so that others get them at once. */
   async stop(form, held = true) {
     const sent = await this.outbox.flush() && await reachable(form.dataset.back);
-    if (!sent) return toast("There is no connection. What you answered is kept here, and is sent when it is back; what you hold goes to others after 30 minutes.");
+    if (!sent) return toast("No connection. Your answers are stored here and will be sent when you are online again. Open documents go to other raters after 30 minutes.");
     if (!held) return this.leave(form.dataset.back);
     this.#leave();
     return form.submit();
   }
 
-  /** Take the last answer back that was given before this page was opened: that is the server's. */
+  /** Undo the last answer from before this page was opened; only the server has it. */
   async undo(form) {
     const sent = await this.outbox.flush() && await reachable(this.data.page);
-    if (!sent) return toast("That was sent before; taking it back waits until there is a connection.");
+    if (!sent) return toast("That answer was sent already. You can undo it when you are online again.");
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
     this.#leave();
     return form.submit();
   }
 
-  /** To the last answers, once the server has them all. */
+  /** Open the page of the last answers after the server has all of them. */
   async toLast(event) {
     event.preventDefault();
     const { href } = event.currentTarget;
     if (await this.outbox.flush() && await reachable(this.data.page)) this.leave(href);
-    else toast("Your last answers are shown once there is a connection. Undo works all the same.");
+    else toast("You can see your last answers when you are online again. Undo works offline.");
   }
 
   async look() {
@@ -88,7 +88,7 @@ export class Kept {
     const refused = rows.filter((row) => row.refused);
     const waiting = rows.filter((row) => !row.refused);
     const undone = new Set(waiting.filter((row) => row.kind === "undo").map((row) => row.client_id));
-    // An answer and what takes it back are both on their way, and are no answer to the rater.
+    // An unsent answer with its unsent undo is no answer for the rater.
     const pairs = waiting.filter((row) => row.kind === "answer" && undone.has(row.client_id)).length;
     this.waiting = waiting.length;
     this.fleeting = rows.some(fleeting);
@@ -103,14 +103,14 @@ export class Kept {
   #say(unsent, refused) {
     const why = this.outbox.trouble;
     const told = [];
-    const they = `${unsent === 1 ? "It is" : "They are"} kept ${this.place}`;
+    const they = `${unsent === 1 ? "It is" : "They are"} stored ${this.place}`;
     if (unsent) told.push(`${unsent} unsent: ${WORDS[why](they, { name: this.data.name, fleeting: this.fleeting })}`);
-    if (refused.length) told.push(`${refused.length} not taken by the server.`);
+    if (refused.length) told.push(`${refused.length} rejected by the server.`);
     const text = told.join(" ");
     const words = this.#part("words");
     if (words.textContent !== text) words.textContent = text;
     this.#part("login").hidden = !(unsent && why === "login");
-    this.#part("login").target = this.fleeting ? "_blank" : ""; // beside the page that holds them
+    this.#part("login").target = this.fleeting ? "_blank" : ""; // keep the page that holds them open
     this.#part("retry").hidden = !(unsent && ["line", "server"].includes(why));
     this.#part("refused").hidden = !refused.length;
     this.#box.hidden = !text;
@@ -126,10 +126,10 @@ export class Kept {
     this.#list.replaceChildren(...rows.map((row) => {
       const item = this.#row.content.cloneNode(true);
       const put = (name, text) => { item.querySelector(`[data-${name}]`).textContent = text; };
-      put("answer", row.kind === "undo" ? "Taking the answer back" : row.about.answer);
+      put("answer", row.kind === "undo" ? "Undo" : row.about.answer);
       put("title", row.about?.title ?? "an earlier answer");
       put("query", row.about?.query ?? "");
-      put("why", row.refused.message || `The server answered ${row.refused.status}.`);
+      put("why", row.refused.message || `The server responded with status ${row.refused.status}.`);
       item.querySelector("[data-again]").addEventListener("click", () => this.outbox.again(row.n));
       item.querySelector("[data-drop]").addEventListener("click", () => this.outbox.drop(row.n));
       return item;

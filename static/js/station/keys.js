@@ -1,27 +1,27 @@
-// Which act is a key press? None while one types, holds a key down or uses a modifier.
+// The action of a key press; none while the rater types, holds a key down or uses a modifier.
 //
-// A digit is the grade of that value, in the top row and on the numeric pad. Keyboards differ: on a French one the top row
-// types signs, on a Greek one the letters are others. So the sign that was typed is asked first, then the place of the key.
+// A digit gives the grade of that value, on the top row and on the numeric keypad. Layouts differ: the top row of a French
+// keyboard types symbols, and a Greek one has other letters. So the typed character is checked first, then the key position.
 const TYPED = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
-const WAIT = 1000; // a digit that could become a grade of two digits waits so long for the second
+const WAIT = 1000; // milliseconds to wait for the second digit of a two-digit grade
 
 export const typing = (element) => Boolean(element?.closest?.(TYPED));
 
-/** The digit that was meant, or null. With the shift key a place in the top row is no digit, but a sign. */
+/** The intended digit, or null. With the shift key, a key of the top row is a symbol, not a digit. */
 function digitOf(event, grades) {
   if (/^\d$/.test(event.key)) return event.key;
   const place = event.code.match(/^(?:Numpad|Digit)(\d)$/)?.[1];
-  // A sign of the top row that has an act of its own is that act, unless the scale has a grade there.
+  // A symbol of the top row with its own action triggers that action, unless the scale has a grade there.
   return place && !event.shiftKey && (event.code.startsWith("Numpad") || grades.has(place)) ? place : null;
 }
 
-/** What the key is called in the table of keys. */
+/** The name of the key in the table of shortcuts. */
 function nameOf(event) {
   const latin = event.key.length > 1 || /^[\x20-\x7e]$/.test(event.key);
   return (latin ? event.key : event.code.match(/^Key([A-Z])$/)?.[1] ?? event.key).toLowerCase();
 }
 
-/** The act of a key press as {digit} or {act}, or null where it is none. */
+/** The action of a key press as {digit} or {act}, or null if it has none. */
 export function actOf(event, table, grades) {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target)) return null;
   const digit = digitOf(event, grades);
@@ -31,7 +31,7 @@ export function actOf(event, table, grades) {
   return act ? { act } : null;
 }
 
-/** Digits become grades: at once where the scale has no longer one that begins so, else after the second digit, after a
+/** Digits become grades: at once if no two-digit grade starts with the digit, otherwise after the second digit, after a
  *  second, or with Enter. */
 export class Digits {
   #typed = "";
@@ -54,7 +54,7 @@ export class Digits {
     return undefined;
   }
 
-  /** Take what was typed; answers whether there was something. */
+  /** Use the typed digit; returns whether there was one. */
   enter() {
     const typed = this.#typed;
     this.clear();

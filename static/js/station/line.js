@@ -1,16 +1,16 @@
-// How does the station talk to the server? One way to post, with who is asking in it, and an end to the waiting.
+// Requests of the station to the server: one way to post, with the user in the request, and a timeout.
 const PATIENCE = 20_000;
-const SMALL = 30_000; // a browser lets so many bytes outlive their page
+const SMALL = 30_000; // browsers let a request of this size outlive the page
 
-/** What went wrong on the way: no answer came, or none that the server would give. */
+/** The request failed: no response, or a response that does not come from the server. */
 export class NoLine extends Error {}
 
 const cookie = (name) => document.cookie.split("; ").find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
 
-/** The token is read anew each time: after somebody logged in in another tab it is another one. */
+/** Read the token each time, because it changes when somebody logs in in another tab. */
 const token = () => cookie("csrftoken") ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
 
-/** Post JSON, or a form where `body` is one; answers status and body. Throws NoLine where nobody answered. */
+/** Post JSON, or a form if `body` is one; returns status and body. Throws NoLine without a response. */
 export async function post(address, body, user) {
   const form = body instanceof URLSearchParams;
   const text = form ? body : JSON.stringify(body);
@@ -21,8 +21,8 @@ export async function post(address, body, user) {
       method: "POST", body: text, headers, credentials: "same-origin", redirect: "error",
       keepalive: String(text).length < SMALL, signal: AbortSignal.timeout(PATIENCE),
     });
-    // Whatever stands between us and the server may answer with a page of its own: that is no answer. That the server is out
-    // for a while is one all the same.
+    // A proxy may respond with its own page, which is not a response of the server. A server that is unavailable for a while
+    // still counts as one.
     const out = answer.status === 429 || answer.status >= 500;
     return { status: answer.status, body: out || answer.status === 204 ? null : await answer.json() };
   } catch (error) {
@@ -30,7 +30,7 @@ export async function post(address, body, user) {
   }
 }
 
-/** Whether the server would answer with this page now: a page that one leaves for nothing is gone. */
+/** Whether the server would serve this page now, so that leaving does not end on an error page. */
 export async function reachable(address) {
   try {
     const asked = { method: "HEAD", redirect: "manual", credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE / 2) };
@@ -40,7 +40,7 @@ export async function reachable(address) {
   }
 }
 
-/** Waits that grow: 1, 2, 4 ... 30 seconds, a little apart, so that a server that comes back is not met by all at once. */
+/** Growing waits: 1, 2, 4 ... 30 seconds with jitter, so that not all clients hit a restarted server at once. */
 export class Backoff {
   #times = 0;
   #timer;

@@ -1,7 +1,7 @@
-// What becomes of an answer once it is given? It is kept, sent in the background in the order in which answers were given,
-// tried again until the server has it, and forgotten only then. What the server refuses is kept too, for the rater to see.
+// The queue of answers: each answer is stored, sent in the background in order, retried until the server has it, and
+// deleted only then. Rejected answers are stored too, for the rater to see.
 //
-// Sent twice, it is recorded once: every answer has an id of its own. So whatever fails half way is simply sent again.
+// Every answer has its own id, so the server records it once even if it is sent twice. After any failure it is sent again.
 import * as store from "./store.js";
 import { Backoff, NoLine, post, whenBack } from "./line.js";
 
@@ -17,7 +17,7 @@ export function newId() {
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
 }
 
-/** One tab sends at a time. Where a browser has no locks two may: the server records an answer once all the same. */
+/** One tab sends at a time. In browsers without locks two tabs may; the server still records each answer once. */
 const alone = (name, work) => (navigator.locks ? navigator.locks.request(name, work) : work());
 
 export class Outbox extends EventTarget {
@@ -26,7 +26,7 @@ export class Outbox extends EventTarget {
   #sending = null;
   #more = false;
   #adding = Promise.resolve();
-  /** Why rows wait: "" (they are on their way), "line", "login", "server", "page". */
+  /** Why rows wait: "" (sending), "line", "login", "server", "page". */
   trouble = "";
 
   constructor(data) {
@@ -35,7 +35,7 @@ export class Outbox extends EventTarget {
     whenBack(() => this.flush());
   }
 
-  /** The rater's own rows: another person's on this machine are none of theirs, and are never sent by them. */
+  /** The rater's own rows. Rows of another user of this browser are never sent by this rater. */
   async rows() {
     return (await store.all()).filter((row) => row.user === this.#data.user);
   }
@@ -46,12 +46,12 @@ export class Outbox extends EventTarget {
     return rows.filter((row) => row.kind === "answer").map((row) => row.body.pair);
   }
 
-  /** Keep an answer and send it. `about` is what the rater is told should it be refused. */
+  /** Store an answer and send it. `about` describes it to the rater if the server rejects it. */
   put(body, about) {
     return this.#noted(this.#add({ kind: "answer", client_id: body.client_id, body, about }));
   }
 
-  /** Take an answer back: here, if no part of it can have left; else on the server, in its turn. */
+  /** Undo an answer: locally if it cannot have been sent, otherwise on the server, in order. */
   takeBack(clientId) {
     return this.#noted(this.#takeBack(clientId));
   }
@@ -65,16 +65,16 @@ export class Outbox extends EventTarget {
     return this.#add({ kind: "undo", client_id: clientId });
   }
 
-  /** Send what waits; answers whether nothing waits any more. */
+  /** Send waiting rows; returns whether none is left. */
   async flush() {
     this.#backoff.reset();
     this.#send();
-    await this.#adding; // what was given just now is not kept yet
+    await this.#adding; // the newest answer may not be stored yet
     await this.#send();
     return !(await this.rows()).some((row) => !row.refused);
   }
 
-  /** What is being kept right now is waited for by whoever wants all of it sent. */
+  /** Callers that need everything sent wait until the newest row is stored. */
   #noted(work) {
     this.#adding = Promise.allSettled([this.#adding, work]);
     return work;
@@ -103,10 +103,10 @@ export class Outbox extends EventTarget {
   #send() {
     this.#more = true;
     this.#sending ??= alone(`assay-outbox-${this.#data.user}`, () => this.#all())
-      .catch(() => { /* a lock that was taken away: the next answer asks for it anew */ })
+      .catch(() => { /* the lock was taken away: the next answer requests it again */ })
       .finally(() => {
         this.#sending = null;
-        if (this.#more) this.#send(); // came between the last look and now
+        if (this.#more) this.#send(); // added since the last check
       });
     return this.#sending;
   }
@@ -119,11 +119,11 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /** Send the oldest answers, or the oldest undo; answers whether to go on. */
+  /** Send the oldest answers or the oldest undo; returns whether to continue. */
   async #step() {
     const waiting = (await this.rows()).filter((row) => !row.refused);
     if (!waiting.length) return this.#trouble("");
-    // Without a line nothing is tried, so that an answer can still be taken back here, as if it had never been given.
+    // Offline, nothing is tried, so that an answer can still be undone locally, as if it had never been given.
     if (!navigator.onLine) return this.#later("line");
     const [first] = waiting;
     const other = waiting.findIndex((row) => row.kind !== first.kind || row.round !== first.round);
@@ -154,7 +154,7 @@ export class Outbox extends EventTarget {
 
   async #undo(row) {
     const answer = await post(`${this.#address(row)}${row.client_id}/undo/`, {}, this.#data.user);
-    // No such answer, or a newer one stands: there is nothing left to take back.
+    // The answer does not exist or a newer one replaced it: there is nothing to undo.
     if ([404, 409].includes(answer.status)) await store.change(row.n, () => null);
     else if (answer.status !== 200) return this.#refusedAsAWhole(answer, [row]);
     else await this.#settled(row, 200);

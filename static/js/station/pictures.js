@@ -1,30 +1,30 @@
-// What of a document's picture? One that does not come says so in words, where a browser would draw a broken sign, and is asked
-// for again when the line is back. And what does the key for more of a document open: the whole text, the picture in full?
-const unseen = new WeakMap(); // the words, and the picture that they stand for
+// Pictures of documents: a picture that fails to load is replaced by a notice and requested again when the browser is
+// online. Also the key that shows more of a document: the full text, then the large picture.
+const unseen = new WeakMap(); // the notice, and the picture that it replaces
 
 function fails(image) {
   const picture = image.closest?.(".picture");
   if (!picture?.isConnected) return;
   const words = document.createElement("p");
   words.className = `${picture.className} picture--none`;
-  words.textContent = "The picture does not load.";
+  words.textContent = "The picture can’t be loaded.";
   unseen.set(words, picture);
   picture.replaceWith(words);
 }
 
-// What happened to a picture does not rise from it; on its way down it is seen.
+// Load events of pictures do not bubble, so listen in the capture phase.
 addEventListener("error", ({ target }) => fails(target), { capture: true });
 addEventListener("online", () => {
   for (const words of document.querySelectorAll(".picture--none")) {
     const picture = unseen.get(words), image = picture?.querySelector("img");
     if (!image) continue;
     words.replaceWith(picture);
-    image.src = image.src; // asks anew
+    image.src = image.src; // requests it again
   }
 });
 for (const image of document.querySelectorAll(".picture img")) if (image.complete && !image.naturalWidth) fails(image);
 
-/** The whole text, then the picture in full, then as it was. */
+/** Show the full text, then the large picture, then the original state. */
 export function more(element) {
   const parts = [...element.querySelectorAll("details:not(.picture)"), ...element.querySelectorAll("details.picture")];
   const open = parts.findLastIndex((one) => one.open);

@@ -1,5 +1,5 @@
-// Do the guidelines stand beside the document? In a wide window they do, until the rater hides them: then, as in a narrow
-// window, they open over the page. The choice is remembered for this rater in this browser.
+// The guidelines next to the document. In a wide window they are shown until the rater hides them; otherwise they open in
+// a dialog. The choice is stored for this rater in this browser.
 const aside = document.querySelector("#pinned");
 const button = document.querySelector("#open-guide");
 const hide = aside.querySelector("[data-hide]");
@@ -18,11 +18,11 @@ function show(hidden) {
 
 function toggle(event) {
   if (!wide.matches) return;
-  event.preventDefault(); // the button would open them over the page
+  event.preventDefault(); // the button would open the dialog
   const hidden = !("guidelines" in document.documentElement.dataset);
   show(hidden);
-  try { localStorage.setItem(KEY, hidden ? "hidden" : "beside"); } catch { /* then it holds for this page */ }
-  document.querySelector("#live").textContent = hidden ? "Guidelines hidden." : "Guidelines beside the document.";
+  try { localStorage.setItem(KEY, hidden ? "hidden" : "beside"); } catch { /* then the choice applies to this page only */ }
+  document.querySelector("#live").textContent = hidden ? "Guidelines hidden." : "Guidelines shown next to the document.";
   if (hidden && aside.contains(event.target)) button.focus();
 }
 

@@ -1,13 +1,13 @@
-// What does a row of the list say? A document with its buttons, and what was recorded of it, here or elsewhere.
+// A row of the list: a document with its buttons, and its recorded answer.
 
-// Whoever walks through the grades with the arrows stops at one of them: that one is meant.
+// With arrow keys, the grade at which the rater stops is the answer.
 const SETTLED = 700;
 let walking = false;
 addEventListener("keydown", (event) => { walking = event.key.startsWith("Arrow"); }, { capture: true });
 addEventListener("pointerdown", () => { walking = false; }, { capture: true });
 
 export class Row {
-  /** How often it was taken back, what was spent on it so far, whether it was put off. */
+  /** Number of undos, time spent so far, whether it was deferred. */
   undos = 0;
   spent = { active: 0, away: 0 };
   off = false;
@@ -21,12 +21,12 @@ export class Row {
     Object.assign(this, { pair, kind, reason, note, said: this.picked });
   }
 
-  /** What is chosen on the screen: a grade, "unable", or "" where nothing is. */
+  /** The selection on the screen: a grade, "unable", or "" for none. */
   get picked() {
     return this.picks.find((pick) => pick.checked)?.value ?? "";
   }
 
-  /** Whether something else is chosen than what was recorded. */
+  /** Whether the selection differs from the recorded answer. */
   get changed() {
     return Boolean(this.picked) && this.picked !== this.said;
   }
@@ -36,7 +36,7 @@ export class Row {
     return this.element.querySelector("details:not(.picture)")?.open ? "whole" : "excerpt";
   }
 
-  /** A value as an answer: that it cannot be judged with the reason given before. */
+  /** A value as an answer; "unable" keeps the earlier reason. */
   state(value) {
     return value === "unable" ? { state: "unrateable", reason: this.reason } : { grade: Number(value) };
   }
@@ -45,14 +45,14 @@ export class Row {
     for (const pick of this.picks) pick.checked = pick.value === value;
   }
 
-  /** An answer stands: what is chosen, or what was given elsewhere. */
+  /** Record an answer: the selection, or one given elsewhere. */
   recorded({ value, reason, note }) {
     this.rest();
     this.check(value);
     Object.assign(this, { said: value, reason, note, off: false });
   }
 
-  /** Nothing stands any more: neither an answer nor that it was put off. */
+  /** Clear the row: no answer, and not deferred. */
   reopen() {
     this.rest();
     this.check("");
@@ -77,7 +77,7 @@ export class Row {
     });
   }
 
-  /** Nothing is waited for any more. */
+  /** Stop waiting. */
   rest() {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,9 +1,9 @@
-// What is asked about a row of the list? Why it cannot be judged, and a note on it: two boxes over the page.
+// The two dialogs for a row of the list: the reason why it cannot be judged, and a note.
 const find = (selector) => document.querySelector(selector);
 const text = find("#note-text");
 
 export class RowBoxes extends EventTarget {
-  /** The row that is asked why it cannot be judged. */
+  /** The row that needs a reason. */
   asked = null;
   #noted = null;
 
@@ -15,7 +15,7 @@ export class RowBoxes extends EventTarget {
 
   why(row) {
     this.#open("unable-box", row);
-    find("#unable-h").textContent = `Why can “${row.title}” not be judged?`;
+    find("#unable-h").textContent = `Why can’t you judge “${row.title}”?`;
     this.asked = row;
   }
 
@@ -26,7 +26,7 @@ export class RowBoxes extends EventTarget {
     this.#noted = row;
   }
 
-  /** Nobody said why the row cannot be judged: what it said before stands. */
+  /** No reason was given: restore the earlier answer of the row. */
   withoutReason() {
     this.asked?.check(this.asked.said);
     this.asked = null;

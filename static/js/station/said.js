@@ -1,5 +1,5 @@
-// What is told to the rater in passing: what was recorded and how to undo it, what a screen reader says, and a pause that
-// is offered now and then. Nothing here asks for an answer.
+// Notices for the rater: the recorded answer with an undo button, texts for screen readers, and a suggested break now and
+// then. None of them needs a response.
 const GONE = 6000;
 const REST = 50;
 const REST_ENDS = 10;
@@ -11,10 +11,10 @@ let fading;
 
 const storage = {
   get: (key) => { try { return sessionStorage.getItem(key); } catch { return null; } },
-  set: (key, value) => { try { sessionStorage.setItem(key, value); } catch { /* then it holds for this page */ } },
+  set: (key, value) => { try { sessionStorage.setItem(key, value); } catch { /* then the value applies to this page only */ } },
 };
 
-/** A short note above the grades; with `undo` its button takes the last answer back. */
+/** Show a short notice above the grades; with `undo`, its button undoes the last answer. */
 export function toast(text, undo = false) {
   let box = toasts.querySelector("#toast");
   if (!box) {
@@ -42,14 +42,14 @@ export function aloud(text) {
   live.textContent = text;
 }
 
-/** How many answers were given in this sitting, this one among them; a reload does not end it. */
+/** The number of answers in this session, including this one; a reload does not end the session. */
 export function counted() {
   const count = Number(storage.get(SITTING) ?? 0) + 1;
   storage.set(SITTING, String(count));
   return count;
 }
 
-/** After so many answers a rest is offered. It stands beside the work, and goes by itself when it is not wanted. */
+/** Suggest a break after many answers. The suggestion does not block the work and disappears by itself. */
 export function offerRest(count) {
   const box = document.querySelector("#rest");
   if (count % REST === 0) {
@@ -60,7 +60,7 @@ export function offerRest(count) {
   }
 }
 
-/** What changed in the guidelines was read: the server is told, and the note goes. Should the line be down, it comes again. */
+/** Tell the server that the rater has read the changed guidelines, and hide the notice. Offline, the notice comes back. */
 export function haveRead(event, page) {
   const body = new FormData(event.target, event.submitter); // while the button is still there
   fetch(page, { method: "POST", body, redirect: "manual" }).catch(() => { /* shown again with the next page */ });

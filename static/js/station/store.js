@@ -1,5 +1,5 @@
-// What does this browser keep until the server has it? Rows in IndexedDB, in the order in which they were added: they
-// outlive a reload, a crash and a closed tab. A browser that refuses IndexedDB keeps them as long as the page is open.
+// Storage of unsent answers: rows in IndexedDB in the order in which they were added. They survive a reload, a crash and
+// a closed tab. Browsers that refuse IndexedDB keep them only while the page is open.
 const NAME = "assay-station";
 const TABLE = "outbox";
 let opening;
@@ -27,17 +27,17 @@ async function transacted(mode, work) {
   });
 }
 
-/** Whether the row goes with the page. */
+/** Whether the row is lost when the page closes. */
 export const fleeting = (row) => row.n < 0;
 
-/** Keep a row; answers its number once it is safe. */
+/** Store a row; returns its number when it is safe. */
 export async function add(row) {
   try {
     return await transacted("readwrite", (table, done) => {
       table.add(row).onsuccess = (event) => done(event.target.result);
     });
   } catch {
-    last -= 1; // numbers of rows in memory are below those in the database, and never theirs
+    last -= 1; // numbers of rows in memory are negative and never match those in the database
     memory.set(last, { ...row, n: last });
     return last;
   }
@@ -55,8 +55,8 @@ export async function all() {
   }
 }
 
-/** Change a row in one step: `decide` is given the row as it is and answers it anew, null to remove it, or undefined to
- *  leave it. Answers the row as it was, or nothing where there is none. */
+/** Change a row in one step: `decide` gets the row and returns the new one, null to remove it, or undefined to
+ *  keep it. Returns the old row, or nothing if there is none. */
 export async function change(n, decide) {
   if (memory.has(n)) {
     const row = memory.get(n), wanted = decide(row);

@@ -1,5 +1,5 @@
-// What do two tabs of one rater tell each other? Which document was just answered, and how, or taken back, so that the other
-// one does not ask for it again, and that what is kept has changed.
+// Messages between the tabs of one rater: which document was answered or undone, so that another tab does not show it
+// again, and that the stored answers changed.
 export class Tabs extends EventTarget {
   #channel = typeof BroadcastChannel === "undefined" ? null : true;
 

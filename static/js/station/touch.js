@@ -1,9 +1,9 @@
-// What does a thumb do on the document? To the left is "later", to the right takes the last answer back. A swipe never
-// grades: a grade is a button that one looks at.
+// Swipes on the document: left means "later", right undoes the last answer. A swipe never grades, so that raters look at
+// the button that they press.
 const FAR = 90;
-const SLOPE = 2.5; // so much more across than down, else it is scrolling
+const SLOPE = 2.5; // minimum ratio of horizontal to vertical movement; otherwise it is scrolling
 const QUICK = 700;
-const EDGE = 28; // the browser's own gesture begins here
+const EDGE = 28; // the browser's own gesture starts here
 
 export function swipes(element, { left, right }) {
   let from = null;
@@ -29,7 +29,7 @@ export function swipes(element, { left, right }) {
     return Math.abs(touch.clientX - from.x) >= SLOPE * Math.abs(touch.clientY - from.y);
   }
 
-  /** A wide table is moved across by the same gesture, and keeps it. */
+  /** Wide tables scroll horizontally with the same gesture. */
   function scrolls(target) {
     for (let one = target; one && one !== element; one = one.parentElement) {
       if (one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible") return true;

@@ -1,0 +1,285 @@
+"""Query-by-query comparison of two scored runs, with a test of the mean difference.
+
+The numbers come from `assay.significance`, which ``assay compare`` also uses, so page and command cannot differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+
+from assay.core.errors import NotAllowed, NotValid
+from assay.metrics.means import TIE
+from evaluation.freshness import freshness
+from evaluation.models import Score, Scoring
+from evaluation.scoring.snapshot_design import Drawn, drawn
+from evaluation.scoring.stored_scores import StoredDiagnostics, mean_kind
+from judgments.snapshots import snapshots
+
+if TYPE_CHECKING:
+    from assay.scoring.query_design import SamplingDesign
+    from assay.scoring.results import Evaluation
+
+OUTCOMES = ("better", "equal", "worse")
+DAY = 24 * 3600
+# Query id to score, by the primary key of a scoring and the metric.
+Values = dict[tuple[int, str], dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One query under both runs; ``value`` is b - a."""
+
+    query_id: str
+    a: float
+    b: float
+
+    @property
+    def value(self) -> float:
+        apart = self.b - self.a
+        return 0.0 if abs(apart) <= TIE else apart
+
+    @property
+    def outcome(self) -> str:
+        """``better``, ``equal`` or ``worse``, for b."""
+        return "better" if self.value > 0 else "worse" if self.value < 0 else "equal"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Run b against run a under one metric.
+
+    Parameters
+    ----------
+    metric : str
+        The metric.
+    a, b : Scoring
+        Baseline and candidate, scored on one snapshot.
+    differences : list of Difference
+        One a query, from the largest gain to the largest loss.
+    report : dict
+        All runs of the family, a and b first, in the shape of ``assay compare --format json``.
+    drawn : Drawn or None
+        Tiers and weights of the queries, as they were frozen with the labels.
+    weighted : bool
+        Whether each query counts by the traffic that it stands for.
+    left_out : tuple of str
+        Runs of the snapshot that are not in the family, since they lack a value for some of these queries.
+    withheld : frozenset of str
+        Queries that are nowhere in these numbers, because the reader may still have to grade documents of theirs.
+    """
+
+    metric: str
+    a: Scoring
+    b: Scoring
+    differences: list[Difference]
+    report: Mapping[str, Any]
+    drawn: Drawn | None = None
+    weighted: bool = False
+    left_out: tuple[str, ...] = ()
+    withheld: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def pair(self) -> Mapping[str, Any]:
+        """The comparison of b with a: difference, interval, p, effect, as ``assay compare`` says them of a pair."""
+        pairs: list[dict[str, Any]] = self.report["pairs"]
+        return next(pair for pair in pairs if (pair["a"], pair["b"]) == (self.a.run.name, self.b.run.name))
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Test, correction, draws, seed and level."""
+        settings: dict[str, Any] = self.report["settings"]
+        return settings
+
+    @property
+    def family(self) -> int:
+        """How many comparisons are corrected together: all pairs of the snapshot's runs."""
+        return int(self.settings["family"])
+
+    @property
+    def tiers(self) -> Mapping[str, str]:
+        """Query id to tier; empty where not every query has one."""
+        return self.drawn.design.tiers if self.drawn else {}
+
+    @property
+    def ordered(self) -> list[Difference]:
+        """The differences in the order of the qrels, on which the draws hang."""
+        return sorted(self.differences, key=lambda one: one.query_id.encode())
+
+    def count(self, outcome: str) -> int:
+        """How many queries are ``better``, ``equal`` or ``worse`` under b."""
+        return sum(one.outcome == outcome for one in self.differences)
+
+
+def named(scorings: Sequence[Scoring], text: str) -> Scoring | None:
+    """The scoring of the run with this id or name."""
+    return next((one for one in scorings if text in (str(one.run.uuid), one.run.name)), None)
+
+
+def compare(
+    a: Scoring,
+    b: Scoring,
+    metric: str,
+    *,
+    others: Iterable[Scoring] = (),
+    withheld: frozenset[str] = frozenset(),
+    weighted: bool = False,
+) -> Comparison:
+    """Compare two runs query by query.
+
+    Parameters
+    ----------
+    a, b : Scoring
+        Of one snapshot; b is the candidate.
+    metric : str
+        One that both were scored with.
+    others : iterable of Scoring
+        The snapshot's other runs: p is corrected within all pairs of them and these two.
+    withheld : frozenset of str
+        Queries to leave out, as `evaluation.scoring.visibility` tells them.
+    weighted : bool
+        Count each query by the traffic that it stands for; each counts once otherwise.
+
+    Raises
+    ------
+    NotValid
+        The scorings are of different snapshots, one of them lacks the metric, no query has it under both, or there is
+        no weight to count by.
+    NotAllowed
+        All queries are withheld.
+    """
+    if a.snapshot_id != b.snapshot_id:
+        raise NotValid("These runs have scores on different snapshots. Score both on the same one.")
+    family = [a, b, *sorted((one for one in others if one not in (a, b)), key=lambda one: one.run.name)]
+    values = values_of(family, [metric])
+    for one in (a, b):
+        if (one.pk, metric) not in values:
+            raise NotValid(f"{one.run} has no score for {metric} on {one.snapshot}.")
+    both = common(values, a, b, metric, withheld)
+    if not both:
+        raise _nothing_left(metric, withheld)
+    draw = drawn(a.snapshot, both)
+    if weighted and draw.reason:
+        raise NotValid(f"No mean by traffic: {draw.reason}.")
+    first, second = values[a.pk, metric], values[b.pk, metric]
+    differences = [Difference(query_id, first[query_id], second[query_id]) for query_id in both]
+    columns = {
+        one.run.name: [values[one.pk, metric][query_id] for query_id in both]
+        for one in family
+        if values.get((one.pk, metric), {}).keys() >= set(both)
+    }
+    return Comparison(
+        metric=metric,
+        a=a,
+        b=b,
+        differences=sorted(differences, key=lambda one: (-one.value, one.query_id.encode())),
+        report=report(metric, both, columns, draw.design if weighted else None),
+        drawn=draw,
+        weighted=weighted,
+        left_out=tuple(one.run.name for one in family if one.run.name not in columns),
+        withheld=withheld,
+    )
+
+
+def as_json(comparison: Comparison, *, every_pair: bool = False) -> dict[str, Any]:
+    """The shape of ``assay compare --format json`` over the exported files, with the snapshot's id.
+
+    ``pairs`` holds the pair of a and b, corrected within the family, or with ``every_pair`` the whole family.
+    """
+    snapshot = comparison.a.snapshot
+    family = Scoring.objects.filter(snapshot=snapshot, run__name__in=comparison.report["runs"]).select_related("run")
+    files = {one.run.name: {"path": one.run.filename, "sha256": one.run.sha256} for one in family}
+    entry = next(file for file in snapshot.manifest["files"] if file["path"] == snapshots.FILES["trec-qrels"])
+    return {
+        "snapshot": str(snapshot.uuid),
+        **comparison.report,
+        "pairs": comparison.report["pairs"] if every_pair else [comparison.pair],
+        "qrels": {
+            "path": entry["path"],
+            "sha256": entry["sha256"],
+            "queries": snapshot.summary["queries"],
+            "judgments": snapshot.summary["labels"],
+        },
+        "files": {name: files[name] for name in comparison.report["runs"]},
+        "left_out": len(comparison.withheld),
+        "freshness": freshness.look(snapshot).as_json(),
+    }
+
+
+def values_of(scorings: Sequence[Scoring], metrics: Sequence[str]) -> Values:
+    """What each query scores; a query without a value is not there."""
+    rows = Score.objects.filter(scoring__in=scorings, metric__in=metrics)
+    return {
+        (scoring, metric): {query_id: value for query_id, value in values.items() if value is not None}
+        for scoring, metric, values in rows.values_list("scoring_id", "metric", "per_query")
+    }
+
+
+def common(values: Values, a: Scoring, b: Scoring, metric: str, withheld: frozenset[str]) -> list[str]:
+    """The queries that both runs have, in the order of the qrels."""
+    first, second = (values.get((one.pk, metric), {}) for one in (a, b))
+    return sorted((first.keys() & second.keys()) - withheld, key=str.encode)
+
+
+def report(
+    metric: str, query_ids: Sequence[str], columns: Mapping[str, Sequence[float]], design: SamplingDesign | None = None
+) -> dict[str, Any]:
+    """The shape of ``assay compare --format json``; computed once, since a hundred thousand draws take their time.
+
+    Parameters
+    ----------
+    metric : str
+        Of which the values are.
+    query_ids : sequence of str
+        In the order of the qrels.
+    columns : mapping of str to sequence of float
+        Name of a run to its values.
+    design : SamplingDesign, optional
+        By which the queries weigh.
+    """
+    weights = [design.weights_of(query_ids), design.strata_of(query_ids)] if design else []
+    content = json.dumps([metric, list(columns), list(columns.values()), weights])
+    key = f"compare:{hashlib.sha256(content.encode()).hexdigest()}"
+    result: dict[str, Any] | None = cache.get(key)
+    if result is None:
+        from assay.significance.compare import compare_scores
+
+        result = compare_scores(_evaluation(metric, query_ids, columns), design=design).as_json()
+        cache.set(key, result, DAY)
+    return result
+
+
+def tested(metric: str, values: Sequence[float]) -> Any:
+    """The values whose plain mean is compared, as an array: logarithms where the metric's mean is geometric."""
+    import numpy as np
+
+    from assay.metrics.means import GEOMETRIC_FLOOR
+
+    array = np.asarray(values, dtype=np.float64)
+    return np.log(np.maximum(array, GEOMETRIC_FLOOR)) if mean_kind(metric) == "geometric" else array
+
+
+def _nothing_left(metric: str, withheld: frozenset[str]) -> NotAllowed | NotValid:
+    if not withheld:
+        return NotValid(f"No query has {metric} for both runs.")
+    return NotAllowed(
+        "You may still have to grade documents of every query of this comparison, and its numbers would reveal what "
+        "others gave. You can see it after you have finished rating, or after the round is closed."
+    )
+
+
+def _evaluation(metric: str, query_ids: Sequence[str], columns: Mapping[str, Sequence[float]]) -> Evaluation:
+    """The stored values as the evaluation that they came from, as far as a comparison reads it."""
+    import numpy as np
+
+    from assay.metrics.metric_names import parse_metrics
+    from assay.scoring.results import Evaluation, RunScores
+
+    nothing: Any = StoredDiagnostics({})
+    runs = [RunScores(name, {}, {metric: np.array(values)}, nothing) for name, values in columns.items()]
+    return Evaluation(tuple(query_ids), (metric,), tuple(runs), bound=tuple(parse_metrics(metric)))

@@ -1,0 +1,204 @@
+"""Geometry of the comparison charts: bars of per-query differences, and lines of documents that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from evaluation.scoring.rankings import Answers, Place
+from judgments.charts.charts import Bar, Chart, Stroke, Words, shade
+from judgments.charts.intervals import WHOLE, Axis
+from judgments.charts.names import short_name
+
+WIDTH, HEIGHT, ROOM = 800.0, 280.0, 18.0
+# More queries than this are drawn as one shape, and one link serves several of them.
+MOST_BARS = 400
+MOST_LINKS = 200
+TIER_ROW = 13
+# From the place of a query to its address and to the words of its bar.
+Linked = Callable[[int], tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A stretch of the picture that leads to a query; ``words`` say which."""
+
+    x: float
+    width: float
+    url: str
+    words: str
+    here: bool = False
+
+
+@dataclass(frozen=True)
+class QueryBar:
+    """One query of the picture."""
+
+    value: float
+    name: str
+    tier: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The way of one document from a list to the other: ``kind`` is its grade's shade, or ``unknown``."""
+
+    d: str
+    kind: str
+
+
+def differences(
+    queries: Sequence[QueryBar], label: str, opened: int | None = None, link: Linked | None = None
+) -> tuple[Chart, list[Link]]:
+    """Per-query differences, sorted from the largest gain to the largest loss, as bars up and down from zero.
+
+    Parameters
+    ----------
+    queries : sequence of QueryBar
+        In the order in which they are to stand.
+    label : str
+        The sentence for the picture.
+    opened : int, optional
+        Which of them is framed.
+    link : callable, optional
+        From the place of a query to its address and to what its bar says; without it nothing is a link.
+    """
+    values = [query.value for query in queries]
+    highest, lowest = max([*values, 0.0]), min([*values, 0.0])
+    axis = Axis(-highest, -lowest, ROOM, HEIGHT - ROOM) if highest > lowest else Axis(-1, 1, ROOM, HEIGHT - ROOM)
+    zero, step = axis.at(0.0), WIDTH / max(len(values), 1)
+    bars = [_bar(axis, number, step, value) for number, value in enumerate(values)]
+    ticks = sorted({0.0, *Axis(lowest, highest, 0, 1).ticks(9)})
+    strokes = [Stroke(f"M0,{axis.at(-tick)}H{WIDTH:g}", "grid") for tick in ticks]
+    strokes += _shapes(bars, step) if len(bars) > MOST_BARS else []
+    strokes.append(Stroke(f"M0,{zero}H{WIDTH:g}", "axis"))
+    words = [Words(WIDTH + 6, axis.at(-tick) + 4, _tick(tick, highest - lowest), kind="mute") for tick in ticks]
+    rows, names, foot = _tiers(queries, step)
+    strokes += rows
+    if opened is not None:
+        bar = bars[opened]
+        frame = f"M{bar.x - 3:g},{bar.y - 3:g}h{bar.width + 6:g}v{bar.height + 6:g}h{-bar.width - 6:g}Z"
+        strokes.append(Stroke(frame, "here-line"))
+        words.append(_opened(bar, zero, queries[opened].name))
+    words += [*names, *_sides(values, foot)]
+    shown = () if len(bars) > MOST_BARS else tuple(bars)
+    chart = Chart(foot + 4, label, tuple(strokes), shown, tuple(words), width=WIDTH + 46)
+    return chart, _links(len(queries), step, opened, link) if link else []
+
+
+def _bar(axis: Axis, number: int, step: float, value: float) -> Bar:
+    zero = axis.at(0.0)
+    top, bottom = sorted((axis.at(-value), zero))
+    kind = "better" if value > 0 else "worse" if value < 0 else "same"
+    height = round(max(bottom - top, 2), 1)
+    return Bar(round(number * step, 2), top if value else zero - 1, round(step * 0.8, 2), height, kind)
+
+
+def _shapes(bars: Sequence[Bar], step: float) -> list[Stroke]:
+    """All bars of a kind as one path, without gaps: a thousand rectangles would say no more."""
+    strokes = []
+    for kind in ("better", "same", "worse"):
+        of = [bar for bar in bars if bar.kind == kind]
+        parts = [f"M{bar.x:g},{bar.y:g}h{step * 1.2:.2f}v{bar.height:g}h{-step * 1.2:.2f}Z" for bar in of]
+        strokes += [Stroke("".join(parts), kind)] if parts else []
+    return strokes
+
+
+def _tiers(queries: Sequence[QueryBar], step: float) -> tuple[list[Stroke], list[Words], float]:
+    """A row of marks for each tier under the bars, and where the picture goes on."""
+    names = [tier for tier in ("head", "torso", "tail") if any(query.tier == tier for query in queries)]
+    strokes, words = [], []
+    for row, tier in enumerate(names):
+        y = HEIGHT + 4 + TIER_ROW * row
+        marks = [
+            f"M{number * step:.2f},{y:g}h{step * 0.8:.2f}v5h{-step * 0.8:.2f}Z"
+            for number, query in enumerate(queries)
+            if query.tier == tier
+        ]
+        strokes.append(Stroke("".join(marks), "tier"))
+        words.append(Words(WIDTH + 6, y + 6, tier, kind="mute"))
+    return strokes, words, HEIGHT + TIER_ROW * len(names) + 16
+
+
+def _sides(values: Sequence[float], foot: float) -> list[Words]:
+    """How many stand on which side, under them."""
+    counts = [
+        sum(value > 0 for value in values),
+        sum(value == 0 for value in values),
+        sum(value < 0 for value in values),
+    ]
+    better, equal, worse = counts
+    words = [Words(0, foot, f"{better:,} better")] if better else []
+    words += [Words(WIDTH, foot, f"{worse:,} worse", "end")] if worse else []
+    share = (better + equal / 2) / max(len(values), 1)
+    middle = min(max(share * WIDTH, 90.0 if better else 30.0), WIDTH - (90.0 if worse else 30.0))
+    return [*words, Words(round(middle, 1), foot, f"{equal:,} equal", "middle")] if equal else words
+
+
+def _opened(bar: Bar, zero: float, name: str) -> Words:
+    """The name of the framed query where no bar stands: beside its end, since all that follow are shorter."""
+    name = short_name(f"opened below: {name}", 44)
+    right, left = round(bar.x + bar.width + 8, 1), round(bar.x - 8, 1)
+    if bar.kind == "better":
+        start = round(min(bar.y + 9, zero - 6), 1)
+        return Words(right, start, name) if bar.x < 520 else Words(right, zero + 14, name, "end")
+    if bar.kind == "worse":
+        end = round(max(bar.y + bar.height - 1, zero + 14), 1)
+        return Words(left, end, name, "end") if bar.x > 280 else Words(left, zero - 6, name)
+    return Words(left, zero + 16, name, "end") if bar.x > 280 else Words(right, zero - 8, name)
+
+
+def _links(queries: int, step: float, opened: int | None, link: Linked) -> list[Link]:
+    """One for each query, or for each of some stretches of queries."""
+    stretches = min(queries, MOST_LINKS) if queries > MOST_BARS else queries
+    links = []
+    for number in range(stretches):
+        first, last = (queries * end // stretches for end in (number, number + 1))
+        here = opened is not None and first <= opened < last
+        url, words = link(opened if here and opened is not None else (first + last) // 2)
+        links.append(Link(round(first * step, 2), round((last - first) * step, 2), url, words, here))
+    return links
+
+
+def _tick(tick: float, span: float) -> str:
+    return f"{tick:+,.{0 if span >= WHOLE else 2}f}".replace("-", "−") if tick else "0"
+
+
+def moves(answers: Answers) -> tuple[list[Line], int]:
+    """The ways of the documents between two lists, in units of a table row under one row of heads, 100 wide.
+
+    Parameters
+    ----------
+    answers : Answers
+        Of two runs.
+
+    Returns
+    -------
+    list of Line, int
+        The lines, unknown and low grades first so that high ones lie above, and how many rows high the picture is.
+    """
+    rows = max(len(ranking.places) for ranking in answers.rankings)
+    places = {place.doc_id: place for ranking in answers.rankings for place in ranking.places}
+    ordered = sorted(places.values(), key=lambda place: (place.grade is not None, place.grade or 0))
+    lines = [Line(d, _shade(place, answers.top)) for place in ordered if (d := _way(place, rows))]
+    return lines, rows + 1
+
+
+def _way(place: Place, rows: int) -> str:
+    """A curve from the left to the right; what comes from or goes beyond the list ends at its lower edge."""
+    if place.move is None:
+        return ""
+    before, after = (_height(rank, rows) for rank in (place.move.before, place.move.after))
+    if before is None:
+        return f"M82,{after:g}H100"
+    if after is None:
+        return f"M0,{before:g}H18"
+    return f"M0,{before:g}C50,{before:g} 50,{after:g} 100,{after:g}"
+
+
+def _height(rank: int | None, rows: int) -> float | None:
+    return None if rank is None else min(rank, rows + 0.5) + 0.5
+
+
+def _shade(place: Place, top: int) -> str:
+    return "unknown" if place.grade is None else f"s{shade(place.grade, top)}"

@@ -1,0 +1,175 @@
+"""Page of decision-critical pairs for two runs: their cost, and the pool made from them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from evaluation.comparison import decision_critical, verdict
+from evaluation.comparison.views.choice import Choice, chosen
+from evaluation.freshness import freshness
+from evaluation.scoring import metric_values, stored_scores, visibility
+from judgments.models import Collection, Role
+from judgments.snapshots.snapshots import chosen_snapshot
+from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.lists import Column, Listing, answer
+from pooling.pools.effort import pace
+
+if TYPE_CHECKING:
+    from assay.decisions.decision_critical import Turning
+
+PAIRS = Listing(
+    name="pairs",
+    noun=("pair", "pairs"),
+    columns=(
+        Column("place", "Place", order="place", numeric=True),
+        Column("query", "Query", order="query", head=True, style="clip"),
+        Column("document", "Document", order="document", style="clip", url=lambda row: row["url"]),
+        Column("grade", "Reversing grade", order="grade", numeric=True),
+        Column("rank_a", "Rank in baseline", order="rank_a", numeric=True, show=lambda row: _rank(row, "rank_a")),
+        Column("rank_b", "Rank in candidate", order="rank_b", numeric=True, show=lambda row: _rank(row, "rank_b")),
+        Column("state", "State", order="state", style="nowrap"),
+        Column("query_id", "Query id", order="query_id", style="id"),
+        Column("doc_id", "Document id", order="doc_id", style="id clip"),
+    ),
+    order="place",
+    search=("query", "document", "query_id", "doc_id"),
+)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def turning(request: HttpRequest, slug: str) -> HttpResponse:
+    roles = access.LEADS if request.method == "POST" else access.STAFF
+    collection = access.collection_for(request.user, slug, roles)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    withheld = visibility.withheld_queries(request.user, snapshot) if snapshot else frozenset()
+    scorings = stored_scores.scorings_of(snapshot, left_out=withheld) if snapshot else []
+    context: dict[str, Any] = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": scorings}
+    choice = chosen(scorings, request.GET)
+    if snapshot is None or choice is None:
+        return render(request, "evaluation/comparison/compare_empty.html", context, status=_status(request))
+    context |= {"choice": choice, "withheld": withheld, **_addresses(collection, choice)}
+    try:
+        result = decision_critical.turn(choice.a, choice.b, choice.metric, withheld=withheld)
+        if request.method == "POST":
+            return _made(request, choice, result)
+    except NotValid as error:
+        return render(
+            request, "evaluation/comparison/turning_empty.html", context | {"error": error}, status=_status(request)
+        )
+    rows = decision_critical.visible_pairs(request.user, collection, result)
+    context |= {"pairs": result, "yours": sum(row["state"] == decision_critical.YOURS for row in rows)}
+    context |= summary(collection, request.user, choice, result)
+    if request.GET.get("format") == "json":
+        return _file(choice, result, rows)
+    listing = replace(PAIRS, given=choice.address({}))
+    return answer(request, listing, _linked(collection, rows), "evaluation/comparison/turning.html", context)
+
+
+def summary(collection: Collection, user: Any, choice: Choice, result: Turning) -> dict[str, Any]:
+    """What the page and the card on the page of the comparison tell: the answer in words, its cost, who may act."""
+    usual = pace(collection)
+    return {
+        "turning": remark(result),
+        "difference": metric_values.signed(result.difference, 4),
+        "turning_pairs": len(result.pairs),
+        "turning_cost": decision_critical.cost(result, usual) if result.pairs else "",
+        "turning_pace": usual.words,
+        "turning_lead": access.role_in(user, collection) == Role.LEAD,
+        **_addresses(collection, choice),
+    }
+
+
+def card(collection: Collection, user: Any, choice: Choice, withheld: frozenset[str]) -> dict[str, Any]:
+    """The same for the page of a comparison, where the runs are small enough to be read in passing; else a link."""
+    if choice.weighted or decision_critical.unknown_reason(choice.metric):
+        return {}
+    if decision_critical.rows(choice.a, choice.b) > decision_critical.ROWS_IN_PASSING:
+        return {"turning_later": True, **_addresses(collection, choice)}
+    return summary(
+        collection, user, choice, decision_critical.turn(choice.a, choice.b, choice.metric, withheld=withheld)
+    )
+
+
+def _rank(row: dict[str, Any], name: str) -> str:
+    """A rank in words; a document that a run does not return within the cutoff has none."""
+    if row["state"] == decision_critical.YOURS:
+        return "hidden"
+    return f"rank {row[name]:,}" if row[name] else "not returned"
+
+
+def remark(result: Turning) -> verdict.Remark:
+    """The answer as the other remarks on a comparison: a question, a state, and why."""
+    size = f"{abs(result.difference):.4f}"
+    if result.winner is None:
+        why = "The means are equal, so any judgment may decide."
+        return verdict.Remark("Reversible by judging", "todo", "equal", why)
+    if result.turns is False:
+        why = (
+            f"No judgment of these runs' documents can reverse this. {result.winner} leads by {size}; all "
+            f"{amount(result.unjudged, 'unjudged pair')} together could change that by at most {result.most:.4f}."
+        )
+        if not result.unjudged:
+            why = f"All documents that count here are judged. {result.winner} leads by {size}."
+        return verdict.Remark("Reversible by judging", "done", "no", why)
+    if result.turns is None:
+        reason = result.reason or ""
+        why = f"{reason[:1].upper()}{reason[1:]}. Unjudged: {amount(result.unjudged, 'pair')}."
+        return verdict.Remark("Reversible by judging", "todo", "unknown", why)
+    loser = result.b if result.winner == result.a else result.a
+    number = amount(len(result.pairs), "unjudged pair")
+    each = "it" if len(result.pairs) == 1 else "each"
+    least = "" if result.exact else f" at most, {result.at_least:,} at least,"
+    why = (
+        f"{number}{least} of {result.unjudged:,} could put {loser} ahead, if {each} got the grade that helps {loser} "
+        f"most; {result.winner} leads by {size}."
+    )
+    return verdict.Remark("Reversible by judging", "warn", "yes", why)
+
+
+def _addresses(collection: Collection, choice: Choice) -> dict[str, str]:
+    query_string = urlencode({key: value for key, value in choice.address({}).items() if key != "weight"})
+    return {
+        "turning_url": f"{reverse('scores_turning', args=[collection.slug])}?{query_string}",
+        "compare_url": f"{reverse('scores_compare', args=[collection.slug])}?{query_string}",
+    }
+
+
+def _status(request: HttpRequest) -> int:
+    return 422 if request.method == "POST" else 200
+
+
+def _made(request: HttpRequest, choice: Choice, result: Turning) -> HttpResponse:
+    """Draw the pool and lead to the form of its round, where everything is filled in."""
+    pool = decision_critical.make_pool(choice.a, choice.b, result, actor=request.user)
+    messages.success(request, f"Drew {amount(pool.entries.count(), 'pair')}. Create a round from the pool.")
+    return redirect(f"{reverse('round_new', args=[pool.collection.slug])}?pool={pool.uuid}")
+
+
+def _file(choice: Choice, result: Turning, rows: list[dict[str, Any]]) -> HttpResponse:
+    """What `assay compare --turning` says of the pair, without what the reader is not told."""
+    body = decision_critical.as_json(result, rows, pace(choice.a.collection))
+    body["freshness"] = freshness.look(choice.a.snapshot).as_json()
+    name = slugify(f"{choice.b.run} against {choice.a.run} {choice.metric} turning")
+    return attachment(f"{name}.json", json.dumps(body, ensure_ascii=False, indent=1))
+
+
+def _linked(collection: Collection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each row with the address of its document, where the collection has it."""
+    return [
+        row | {"url": reverse("document", args=[collection.slug, row["uuid"]]) if row["uuid"] else ""} for row in rows
+    ]

@@ -1,1 +1,0 @@
-"""Release decisions: rules, and the verdict on a candidate run."""

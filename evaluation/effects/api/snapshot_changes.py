@@ -1,0 +1,101 @@
+"""API of changes between two snapshots: labels, and the ranking of the runs under both."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotValid
+from evaluation.effects import snapshot_changes
+from evaluation.effects.round_runs import METRIC
+from judgments.models import Snapshot
+from judgments.web.endpoints import InCollection
+
+
+class LabelCounts(serializers.Serializer):
+    """Pairs by the change of their label."""
+
+    same = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    added = serializers.IntegerField(help_text="Labeled only in b.")
+    gone = serializers.IntegerField(help_text="Labeled only in a.")
+
+
+class ConfusionCell(serializers.Serializer):
+    """Number of pairs with one label in a and another in b; null means no label."""
+
+    old = serializers.FloatField(allow_null=True)
+    new = serializers.FloatField(allow_null=True)
+    pairs = serializers.IntegerField()
+
+
+class StandingBody(serializers.Serializer):
+    """A run under both snapshots."""
+
+    run = serializers.CharField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    rank_before = serializers.IntegerField()
+    rank_after = serializers.IntegerField()
+    difference = serializers.FloatField()
+
+
+class BoardsBody(serializers.Serializer):
+    """All runs under both snapshots, each over the queries that the snapshot labels."""
+
+    runs = StandingBody(many=True)
+    tau = serializers.FloatField(allow_null=True, help_text="Kendall’s tau-b of the two rankings; null with a reason.")
+    reason = serializers.CharField()
+
+
+class SnapshotComparisonBody(serializers.Serializer):
+    """A second snapshot compared with a first one."""
+
+    a = serializers.UUIDField()
+    b = serializers.UUIDField()
+    same_content = serializers.BooleanField()
+    metric = serializers.CharField()
+    labels = LabelCounts()
+    queries_added = serializers.ListField(child=serializers.CharField())
+    queries_gone = serializers.ListField(child=serializers.CharField())
+    confusion = ConfusionCell(many=True)
+    agreement = serializers.DictField(
+        allow_null=True, help_text="Agreement of the labels that both have: alpha, kappa."
+    )
+    leaderboard = BoardsBody(allow_null=True)
+    left_out = serializers.CharField(help_text="Why there is no leaderboard.")
+
+
+class CompareSnapshots(InCollection):
+    """Two snapshots, and the runs under both."""
+
+    serializer_class = SnapshotComparisonBody
+    tag = "snapshots"
+
+    @extend_schema(
+        summary="Compare snapshots",
+        parameters=[
+            OpenApiParameter("a", uuid_module.UUID, description="The first snapshot; by default the second newest."),
+            OpenApiParameter("b", uuid_module.UUID, description="The second snapshot; by default the newest."),
+            OpenApiParameter("metric", str, description=f"A metric with a plain mean; by default {METRIC}."),
+        ],
+        responses=SnapshotComparisonBody,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Refused while the labels of either snapshot would reveal grades of pairs that you may still grade."""
+        known = list(self.collection.snapshots.all())
+        a, b = self._named(known, request, "a", 1), self._named(known, request, "b", 0)
+        metric = request.query_params.get("metric") or METRIC
+        return Response(snapshot_changes.compare(a, b, metric=metric, reader=request.user).as_json(a, b))
+
+    def _named(self, known: list[Snapshot], request: Request, side: str, place: int) -> Snapshot:
+        uuid = request.query_params.get(side, "")
+        matches = known[place : place + 1] if not uuid else [one for one in known if str(one.uuid) == uuid]
+        if not matches:
+            message = "This collection has no such snapshot." if uuid else "A comparison needs two snapshots."
+            raise NotValid(message, {side: message})
+        return matches[0]

@@ -1,0 +1,244 @@
+"""Estimated means of the runs if a machine judged a round and people judged a few of its queries.
+
+An interval is reported only for a random sample. The unit of a metric is the query, so people must have judged whole
+queries that were drawn at random. An audit slice is drawn over pairs, so it yields only the share of relevant pairs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from evaluation.effects.round_runs import METRIC, is_large, metric_named, runs_of, state_key
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility
+from judgments.labels.round_labels import Key, read_rounds
+from judgments.machines.calibration import calibration
+from judgments.machines.calibration.paired_labels import alike
+from judgments.models import Judge, Round
+from pooling.models import Run
+from pooling.runs import runs as stored_runs
+
+if TYPE_CHECKING:
+    from assay.estimators.human_machine_mean import Estimate
+    from assay.estimators.stratified_mean import Stratified
+
+DAY = 24 * 3600
+FORM = 1
+# Half of the interval that planning aims at when nobody names one.
+HALF = 0.02
+HIDDEN = "You may still grade pairs of this round, and a mean would reveal other grades. Grade your pairs first."
+
+
+@dataclass(frozen=True)
+class Both:
+    """One run by either method."""
+
+    run: str
+    ppi: Estimate
+    stratified: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain names, numbers unrounded."""
+        return {"run": self.run, "ppi": self.ppi.as_json(), "stratified": self.stratified.as_json()}
+
+
+@dataclass(frozen=True)
+class RoundEstimates:
+    """What can be told of a judge's round.
+
+    Parameters
+    ----------
+    metric : str
+        Of the runs' means.
+    half : float
+        Half of the interval that planning aims at.
+    queries, whole : int
+        That the machine labelled, and of which people have judged every pair of the round.
+    drawn : bool
+        Whether the lead said that these were drawn at random.
+    runs : tuple of Both
+        By name; empty where `why` says why.
+    why : str
+        Why there is no mean.
+    rate : Stratified or None
+        The share of relevant pairs, by the audit slice; None where `rate_why` says why.
+    rate_why : str
+        Why there is none.
+    """
+
+    metric: str
+    half: float
+    queries: int = 0
+    whole: int = 0
+    drawn: bool = False
+    runs: tuple[Both, ...] = ()
+    why: str = ""
+    rate: Stratified | None = None
+    rate_why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain names, numbers unrounded."""
+        return {
+            "metric": self.metric,
+            "half": self.half,
+            "queries": self.queries,
+            "whole": self.whole,
+            "drawn": self.drawn,
+            "runs": [one.as_json() for one in self.runs],
+            "why": self.why,
+            "rate": None if self.rate is None else self.rate.as_json(),
+            "rate_why": self.rate_why,
+        }
+
+
+def estimates_of(
+    judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC, half: float = HALF, drawn: bool = False
+) -> RoundEstimates:
+    """Estimate every run's mean over the queries that the judge labelled, and the share of relevant pairs.
+
+    Parameters
+    ----------
+    judge, round_ : Judge, Round
+        Whose grades, and where.
+    viewer : User
+        Who reads it. Who may still grade a pair of the round is told nothing.
+    metric : str
+        One with a plain mean.
+    half : float
+        How many queries an interval of this half width takes is told.
+    drawn : bool
+        That the queries which people judged whole were drawn at random. Nobody can see that from labels, and without it
+        there is no honest interval, unless people judged all.
+
+    Raises
+    ------
+    NotValid
+        There is no such metric, or no such half width.
+    """
+    bound = metric_named(metric, round_)
+    if not (math.isfinite(half) and 0 < half <= 1):
+        raise NotValid(
+            "The half-width of an interval must be above 0 and at most 1.",
+            {"half": "Enter a number above 0, at most 1."},
+        )
+    if not grade_visibility.means_visible(viewer, round_):
+        return RoundEstimates(bound.name, half, why=HIDDEN, rate_why=HIDDEN)
+    if is_large(round_):
+        large = "The round has too many grades for a page. Use `assay estimate` with its files."
+        return RoundEstimates(bound.name, half, why=large, rate_why=large)
+    people, machine = calibration.labels_of(round_), calibration.grades_of(judge, round_)
+    seen = people.keys() | _not_judgeable(round_)
+    # The share speaks of all pairs of the round, also of those that a judge learnt from.
+    rate, rate_why = _rate(judge, round_, people, calibration.grades_of(judge, round_, examples=True), seen)
+    machine_queries = {query_id for query_id, _ in machine}
+    open_ = {key[0] for key in round_.pairs.values_list("query__query_id", "document__doc_id") if key not in seen}
+    whole = {query_id for query_id, _ in people} & machine_queries - open_
+    result = RoundEstimates(bound.name, half, len(machine_queries), len(whole), drawn, rate=rate, rate_why=rate_why)
+    why = _why_not(result)
+    if not why:
+        try:
+            runs = runs_of(round_)
+            ours = {key: grade for key, grade in people.items() if key[0] in whole}
+            run_estimates = _cached_estimates(round_, judge, runs, ours, machine, result)
+            return replace(
+                result,
+                runs=run_estimates,
+                why="" if run_estimates else "No run has results for a query that both labeled.",
+            )
+        except NotValid as error:
+            why = str(error)
+    return replace(result, why=why)
+
+
+def _why_not(result: RoundEstimates) -> str:
+    if not result.queries:
+        return "This judge has not graded anything here yet."
+    if result.whole < 3:
+        return (
+            f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} "
+            "completely, but three are needed. An "
+            "audit slice covers pairs, not whole queries. Have people judge whole queries drawn at random."
+        )
+    if result.whole < result.queries and not result.drawn:
+        return (
+            f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} "
+            "completely. It is unknown whether these were "
+            "drawn at random; for queries chosen in any other way, such as by a machine’s uncertainty, no "
+            "interval would be valid."
+        )
+    return ""
+
+
+def _not_judgeable(round_: Round) -> set[Key]:
+    """Pairs that people looked at and could not judge: they wait for nobody."""
+    return {key for rated in read_rounds(alike(round_)) for key in rated.not_judged}
+
+
+def _rate(
+    judge: Judge, round_: Round, people: Mapping[Key, float], machine: Mapping[Key, float], seen: Set[Key]
+) -> tuple[Stratified | None, str]:
+    """The share of the pairs graded by the machine that people would call relevant, by the slice once it is judged."""
+    from assay.estimators.stratified_mean import stratified_rate
+
+    inside = calibration.slice_keys(judge, round_) & machine.keys()
+    left = inside - seen
+    if left:
+        return None, f"People have yet to judge {len(left):,} of {amount(len(inside), 'pair')} of the audit slice."
+    known = sorted(inside & people.keys())
+    if len(known) < 3:
+        return (
+            None,
+            f"Of the audit slice {amount(len(known), 'pair has', 'pairs have')} "
+            "a grade by people and one by this judge; three are needed.",
+        )
+    at = round_.scale.relevant_from
+    # What people could not judge is left out on both sides.
+    rest = [grade for key, grade in machine.items() if key not in inside]
+    return stratified_rate([people[key] >= at for key in known], [machine[key] for key in known], rest), ""
+
+
+def _cached_estimates(
+    round_: Round,
+    judge: Judge,
+    runs: list[Run],
+    people: Mapping[Key, float],
+    machine: Mapping[Key, float],
+    result: RoundEstimates,
+) -> tuple[Both, ...]:
+    labels = json.dumps([sorted(people.items()), sorted(machine.items())])
+    stands_on = hashlib.sha256(labels.encode()).hexdigest()
+    key = f"estimates:{FORM}:{state_key(round_, runs, str(judge.uuid), stands_on, result.metric, result.half)}"
+    return compute_once(key, lambda: _computed(runs, people, machine, result), keep=DAY)
+
+
+def _computed(
+    runs: list[Run], people: Mapping[Key, float], machine: Mapping[Key, float], result: RoundEstimates
+) -> tuple[Both, ...]:
+    from assay.core.qrels import Qrels
+    from assay.estimators.human_machine_mean import estimates
+
+    machine_queries = {query_id for query_id, _ in machine}
+    tables = [stored_runs.ranked(run) for run in runs]
+    answering = [table for table in tables if not machine_queries.isdisjoint(table.query_ids)]
+    if not answering:
+        return ()
+    ours, theirs = (Qrels.from_dict(_nested(side)) for side in (people, machine))
+    by_method = [
+        estimates(ours, theirs, answering, [result.metric], method=method, half=result.half)
+        for method in ("ppi", "stratified")
+    ]
+    return tuple(Both(one.run, one, other) for one, other in zip(*by_method, strict=True))
+
+
+def _nested(grades: Mapping[Key, float]) -> dict[str, dict[str, float]]:
+    nested: dict[str, dict[str, float]] = {}
+    for (query_id, doc_id), grade in grades.items():
+        nested.setdefault(query_id, {})[doc_id] = grade
+    return nested

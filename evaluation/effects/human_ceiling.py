@@ -1,0 +1,95 @@
+"""Agreement between two people on the pairs of a judge's calibration: the most to expect of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from evaluation.effects.round_runs import is_large, state_key
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility, rating_rows
+from judgments.labels.round_labels import Key
+from judgments.machines.calibration import calibration
+from judgments.machines.calibration.paired_labels import alike
+from judgments.models import Judge, Round
+
+if TYPE_CHECKING:
+    from assay.coefficients.coefficient import Agreement
+
+DAY = 24 * 3600
+FORM = 2
+WEIGHTS = ("unweighted", "quadratic")
+
+
+def two_people(round_: Round, judge: Judge, viewer: Any, *, over: str) -> dict[str, Agreement]:
+    """Kappa of any two people on the pairs that more than one of them graded, as a judge's kappa beside it.
+
+    Which of two people is the first says nothing, so every two grades of a pair count in both orders; with margins
+    alike in this way it is Scott's pi. Only the grades of one round are compared with each other.
+
+    Parameters
+    ----------
+    round_, judge : Round, Judge
+        Where the judge was; rounds under the same guidelines and scale that hold the same pairs count too.
+    viewer : User
+        Who reads it; pairs that they may still grade are left out.
+    over : {"slice", "all"}
+        On the audit slice alone, or on all pairs of the round. Where no pair of the slice has two grades, on all.
+
+    Returns
+    -------
+    dict of str to Agreement
+        By weights; `n` counts pairs of grades. Empty for a round of more grades than can be read while a page waits.
+    """
+    if is_large(round_):
+        return {}
+    hidden = frozenset(
+        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
+    )
+    here = frozenset(round_.pairs.values_list("query__query_id", "document__doc_id")) - hidden
+    inside = here & calibration.slice_keys(judge, round_) if over == "slice" else here
+    rounds = alike(round_)
+    states = [state_key(one, []) for one in rounds]
+    key = f"two-people:{FORM}:{state_key(round_, [], states, str(judge.uuid), over, sorted(hidden))}"
+    return compute_once(key, lambda: _computed(rounds, round_, here, inside), keep=DAY)
+
+
+def _computed(rounds: list[Round], round_: Round, here: Set[Key], inside: Set[Key]) -> dict[str, Agreement]:
+    met = _met(rounds, here)
+    chosen = [one for one in met if one[0] in inside] or met
+    return {weights: _kappa(chosen, weights, round_) for weights in WEIGHTS}
+
+
+def _met(rounds: list[Round], here: Set[Key]) -> list[tuple[Key, int, int]]:
+    """Every two grades that one pair got in one round by its plan; others were called in where two lay apart."""
+    grade_pairs: list[tuple[Key, int, int]] = []
+    for round_ in rounds:
+        grades: dict[Key, list[int]] = {}
+        for query_id, doc_id, _, grade in rating_rows.rating_rows(round_, planned=True):
+            if (query_id, doc_id) in here:
+                grades.setdefault((query_id, doc_id), []).append(grade)
+        grade_pairs += [(key, *two) for key, given in grades.items() for two in combinations(given, 2)]
+    return grade_pairs
+
+
+def _kappa(met: list[tuple[Key, int, int]], weights: str, round_: Round) -> Agreement:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from assay.coefficients.cohen import cohen_kappa
+    from assay.coefficients.human_machine import RESAMPLES
+
+    first, second = [one for _, one, _ in met], [two for _, _, two in met]
+    _, clusters = np.unique([query_id for (query_id, _), _, _ in met], return_inverse=True)
+    kappa = cohen_kappa(
+        [*first, *second],
+        [*second, *first],
+        weights,
+        values=round_.scale.values(),
+        clusters=np.concatenate([clusters, clusters]).astype(np.int64),
+        resamples=RESAMPLES,
+        seed=round_.seed,
+    )
+    return replace(kappa, n=len(met), ratings=2 * len(met))

@@ -1,0 +1,102 @@
+"""Effect of a judge's labels on the metrics and on the ranking of the systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import NotValid
+from evaluation.effects.round_runs import METRIC, metric_named, runs_of, state_key
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility
+from judgments.labels.round_labels import Key
+from judgments.machines.calibration import calibration
+from judgments.models import Judge, Round
+from pooling.models import Run
+from pooling.runs import runs as stored_runs
+
+if TYPE_CHECKING:
+    from assay.estimators.judge_bias import Biases
+
+DAY = 24 * 3600
+FORM = 3
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Metrics under people's labels and under the judge's, on the queries that both labelled.
+
+    Parameters
+    ----------
+    metric : str
+        Which.
+    biases : Biases or None
+        By run; None where `why` says why not.
+    why : str
+        Why there is none.
+    """
+
+    metric: str
+    biases: Biases | None
+    why: str = ""
+
+    @property
+    def tau(self) -> float | None:
+        """Kendall's tau of the two orders of the runs."""
+        return None if self.biases is None else self.biases.tau.get(self.metric)
+
+
+def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) -> Effect:
+    """Score the collection's runs by people's labels and by the judge's.
+
+    Only pairs that both graded make labels on either side, so that what differs is the grades and not how many there
+    are.
+
+    Raises
+    ------
+    NotValid
+        There is no such metric.
+    """
+    bound = metric_named(metric, round_)
+    hidden = set(
+        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
+    )
+    people = calibration.labels_of(round_)
+    machine = calibration.grades_of(judge, round_, among=people)
+    both = (people.keys() & machine.keys()) - hidden
+    if not both:
+        return Effect(bound.name, None, "no pair has a grade by people and one by this judge")
+    try:
+        runs = runs_of(round_)
+    except NotValid as error:
+        return Effect(bound.name, None, str(error))
+    sides = _only(people, both), _only(machine, both)
+    # By the grades themselves: people's may come from other rounds, and each reader has pairs of their own left out.
+    stands_on = [sorted(side.items()) for side in sides]
+    key = f"judge:{FORM}:{state_key(round_, runs, str(judge.uuid), stands_on, bound.name)}"
+    return compute_once(key, lambda: _computed(runs, *sides, bound.name), keep=DAY)
+
+
+def _computed(runs: Sequence[Run], people: dict[Key, float], machine: dict[Key, float], metric: str) -> Effect:
+    from assay.core.qrels import Qrels
+    from assay.estimators.judge_bias import metric_bias
+
+    judged_queries = {query_id for query_id, _ in people}
+    tables = [stored_runs.ranked(run) for run in runs]
+    answering = [table for table in tables if not judged_queries.isdisjoint(table.query_ids)]
+    if not answering:
+        return Effect(metric, None, "no run has results for a query that both graded")
+    sides = [Qrels.from_dict(_nested(side)) for side in (people, machine)]
+    return Effect(metric, metric_bias(sides[0], sides[1], answering, [metric]))
+
+
+def _only(grades: dict[Key, float], keys: set[Key]) -> dict[Key, float]:
+    return {key: grade for key, grade in grades.items() if key in keys}
+
+
+def _nested(grades: dict[Key, float]) -> dict[str, dict[str, float]]:
+    nested: dict[str, dict[str, float]] = {}
+    for (query_id, doc_id), grade in grades.items():
+        nested.setdefault(query_id, {})[doc_id] = grade
+    return nested

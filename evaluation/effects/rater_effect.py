@@ -1,0 +1,160 @@
+"""Effect of each rater of a round on the ranking of the systems."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import NotAllowed, NotValid
+from evaluation.effects import job
+from evaluation.effects.round_runs import METRIC, all_runs, metric_named, state_key, takes_a_job
+from judgments.jobs.single_flight import compute_once
+from judgments.labels.round_labels import RatedRound, read_rounds
+from judgments.models import Round
+from judgments.snapshots import snapshots
+from judgments.snapshots.rule_effects import SLOW
+from pooling.models import Run
+from pooling.runs import runs as stored_runs
+
+if TYPE_CHECKING:
+    from assay.effects.rater_effects import RaterEffect
+    from assay.metrics.metric import BoundMetric
+
+DAY = 24 * 3600
+# What is kept is an answer as it is now; a new number here leaves older ones alone.
+FORM = 1
+# Rules that fit a model are fitted twice for each rater; beyond so many grades times raters only votes are counted.
+MOST_FITTED = 20_000
+
+
+@dataclass(frozen=True)
+class RaterEffects:
+    """Each rater of a round, and what hangs on them.
+
+    Parameters
+    ----------
+    metric, rule : str
+        By which runs are ranked, and labels made.
+    runs : tuple of str
+        The runs that answer any of the round's queries.
+    raters : tuple of RaterEffect
+        By pseudonym.
+    newer : int
+        Answers, and changes of answers, that came since this was counted.
+    """
+
+    metric: str
+    rule: str
+    runs: tuple[str, ...]
+    raters: tuple[RaterEffect, ...]
+    newer: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return asdict(self)
+
+
+def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterEffects:
+    """Rank the collection's runs by the round's labels without each rater, and by each rater's grades alone.
+
+    Parameters
+    ----------
+    round_ : Round
+        Its counted grades; what a lead settled stays whoever is left out.
+    metric : str
+        One metric with a plain mean.
+    rule : str
+        A label rule.
+
+    Raises
+    ------
+    NotValid
+        Fewer than two raters graded, fewer than two runs answer its queries, or metric or rule make no sense.
+    Conflict
+        The round or the runs are large, and a job has yet to count it.
+    """
+    from assay.aggregation.rules import RULES
+
+    if rule not in RULES:
+        raise NotValid(f"Unknown label rule {rule!r}.", {"rule": f"One of {', '.join(RULES)}."})
+    bound, runs = metric_named(metric, round_), all_runs(round_)
+    if not takes_a_job(round_, runs):
+        key = f"raters:{FORM}:{state_key(round_, runs, bound.name, rule)}"
+        return compute_once(key, lambda: _computed(round_, runs, bound, rule), keep=DAY)
+    if rule in SLOW and rule not in rules_for(round_):
+        raise _too_slow(rule)
+    latest = job.look(round_, runs, "raters", metric=bound.name, rule=rule)
+    return _read(latest.effects, latest.newer)
+
+
+def counted(round_: Round, runs: list[Run], *, metric: str, rule: str) -> dict[str, Any]:
+    """What a job keeps of a large round: the answer as plain values."""
+    return _computed(round_, runs, metric_named(metric, round_), rule).as_json()
+
+
+def _read(effects: dict[str, Any], newer: int) -> RaterEffects:
+    from assay.effects.rater_effects import Ranking, RaterEffect
+
+    raters = tuple(
+        RaterEffect(row["rater"], row["pairs"], Ranking(**row["without"]), Ranking(**row["alone"]))
+        for row in effects["raters"]
+    )
+    return RaterEffects(effects["metric"], effects["rule"], tuple(effects["runs"]), raters, newer)
+
+
+def _computed(round_: Round, runs: list[Run], bound: BoundMetric, rule: str) -> RaterEffects:
+    from assay.effects.rater_effects import rater_effects
+
+    (rated,) = read_rounds([round_])
+    _check(rated, rule)
+    rated_queries = set(rated.ratings.query_ids)
+    tables = [stored_runs.ranked(run) for run in runs]
+    answering = [table for table in tables if not rated_queries.isdisjoint(table.query_ids)]
+    if len(answering) < 2:
+        raise NotValid("A ranking needs at least two runs with results for this round's queries.")
+    scale = round_.scale.values()
+    effects = rater_effects(rated.ratings, rated.resolved, answering, bound, rule=rule, scale=scale)
+    return RaterEffects(bound.name, rule, tuple(table.name for table in answering), tuple(effects))
+
+
+def rules_for(round_: Round) -> list[str]:
+    """The label rules that `look` takes for a round of this size."""
+    from assay.aggregation.rules import RULES
+
+    given = [tally.graded for tally in round_.tallies.all() if tally.graded]
+    few = sum(given) * len(given) <= MOST_FITTED
+    return [name for name in RULES if few or name not in SLOW]
+
+
+def check_reader(round_: Round, reader: Any) -> None:
+    """That the ranking by one rater tells the reader no grade of a pair that they may still have to grade.
+
+    Raises
+    ------
+    NotAllowed
+        It might.
+    """
+
+    def judged() -> dict[str, set[str]]:
+        doc_ids: dict[str, set[str]] = {}
+        for query_id, doc_id in round_.pairs.values_list("query__query_id", "document__doc_id"):
+            doc_ids.setdefault(query_id, set()).add(doc_id)
+        return doc_ids
+
+    if snapshots.withheld_by(round_.collection, reader, judged) is not None:
+        raise NotAllowed(
+            "You may still have to grade pairs of this round, and the effect of a rater would reveal what others "
+            "gave. You can see it after you have finished rating, or after the round is closed."
+        )
+
+
+def _check(rated: RatedRound, rule: str) -> None:
+    if len(rated.ratings.raters) < 2:
+        raise NotValid("Fewer than two raters have graded in this round, so none can be left out.")
+    if rule in SLOW and len(rated.rows) * len(rated.ratings.raters) > MOST_FITTED:
+        raise _too_slow(rule)
+
+
+def _too_slow(rule: str) -> NotValid:
+    message = f"The rule {rule} must be fitted twice per rater, which takes too long here. Choose another rule."
+    return NotValid(message, {"rule": message})

@@ -1,0 +1,112 @@
+"""Page of estimated means of the runs from a judge's grades and people's, with the queries still needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from assay.core.errors import NotFound, NotValid
+from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, Estimate
+from evaluation.effects import estimates
+from evaluation.effects.estimates import Both, RoundEstimates
+from evaluation.effects.round_runs import METRIC, metrics_of
+from judgments.machines import machine_runs
+from judgments.machines.calibration import calibration
+from judgments.machines.judge_runs.views.judges import judge_of, run_state
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.figures import number
+
+NAMES = {"ppi": "corrected by people (PPI++)", "stratified": "by strata"}
+
+
+@login_required
+@require_safe
+def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    machine_judge, run = judge_of(round_, judge)
+    if not calibration.has_grades(machine_judge):
+        raise NotFound("This judge gives no grades, so nothing can be estimated from it.")
+    metric, half = request.GET.get("metric", "").strip() or METRIC, request.GET.get("half", "").strip()
+    drawn, fault = request.GET.get("drawn") == "yes", ""
+    method = request.GET.get("method", "") if request.GET.get("method", "") in METHODS else METHODS[0]
+    try:
+        result = estimates.estimates_of(
+            machine_judge, round_, request.user, metric=metric, half=half_of(half), drawn=drawn
+        )
+    except NotValid as error:
+        fault = str(error)
+        result = estimates.estimates_of(machine_judge, round_, request.user, drawn=drawn)
+    if request.GET.get("format") == "json" and not fault:
+        return JsonResponse(result.as_json())
+    notes = _notes(result, method)
+    known = metrics_of(round_.collection)
+    context = frame(request, round_) | {
+        "judge": machine_judge,
+        "run": run,
+        "run_state": run_state(run),
+        "run_message": machine_runs.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not machine_runs.is_over(run),
+        "here": "estimates",
+        "estimates": result,
+        "fault": fault,
+        "method": method,
+        "methods": NAMES.items(),
+        "metrics": known if result.metric in known else [result.metric, *known],
+        "rows": [_row(both, method) for both in result.runs],
+        "notes": [note for note in notes if UNLIKE_NOTE not in note],
+        "unlike": next((note for note in notes if UNLIKE_NOTE in note), ""),
+        "address": request.GET.urlencode(),
+    }
+    return render(request, "evaluation/effects/estimates.html", context, status=422 if fault else 200)
+
+
+def half_of(text: str) -> float:
+    """Half of the interval that planning aims at; the usual one when nothing is said.
+
+    Raises
+    ------
+    NotValid
+        It is no number.
+    """
+    try:
+        return float(text) if text else estimates.HALF
+    except ValueError as error:
+        message = f"{text[:20]!r} is not a number. Enter a half-width such as {estimates.HALF}."
+        raise NotValid(message, {"half": message}) from error
+
+
+def chosen(both: Both, method: str) -> Estimate:
+    """The estimate by one of the methods."""
+    return both.ppi if method == "ppi" else both.stratified
+
+
+def _row(both: Both, method: str) -> dict[str, Any]:
+    one = chosen(both, method)
+    estimate, alone = one.powered, one.powered.human_only
+    return {
+        "run": one.run,
+        "mean": estimate.estimate,
+        "inside": _ends(estimate.low, estimate.high),
+        "alone": None if alone is None else alone.mean,
+        "alone_inside": "" if alone is None else _ends(alone.low, alone.high),
+        "machine": one.machine_only,
+        "ratio": estimate.width_ratio,
+        "saved": estimate.queries_saved,
+        "weight": both.ppi.powered.weight if method == "ppi" else None,  # type: ignore[union-attr]
+        "correlation": estimate.correlation,
+        "needed": one.needed,
+    }
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "" if low is None else f"{number(low, 3)} to {number(high, 3)}"
+
+
+def _notes(result: RoundEstimates, method: str) -> list[str]:
+    """Each limit once, with the runs behind it left out: they share nearly all."""
+    return list(dict.fromkeys(note for both in result.runs for note in chosen(both, method).notes))

@@ -1,1 +1,0 @@
-"""Estimators for missing judgments: what was missed, and which systems that would hurt."""

@@ -1,0 +1,236 @@
+"""API of a snapshot's freshness: signals, engine responses, recorded changes and refresh pools."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotFound
+from assay.staleness.actions import ACTIONS
+from evaluation.freshness import freshness, job, refresh, uploads
+from judgments.jobs.api import Started, started
+from judgments.members import recorded_changes
+from judgments.models import Collection, Declaration, Snapshot
+from judgments.snapshots import snapshots
+from judgments.snapshots.snapshots import chosen_snapshot
+from judgments.web import access
+from judgments.web.endpoints import InCollection
+
+MOST_IDS = 2_000_000
+
+
+class ActionBody(serializers.Serializer):
+    """The action that a signal suggests."""
+
+    name = serializers.ChoiceField(list(ACTIONS))
+    title = serializers.CharField()
+
+
+class SignalBody(serializers.Serializer):
+    """One signal of staleness. If `now` is unknown it is null, with a `reason`."""
+
+    signal = serializers.CharField()
+    title = serializers.CharField()
+    state = serializers.CharField(help_text="fresh, warn, stale or unknown.")
+    now = serializers.FloatField(allow_null=True)
+    baseline = serializers.FloatField(allow_null=True)
+    unit = serializers.ChoiceField(["share", "count", "days", "index"])
+    warn = serializers.FloatField(allow_null=True, help_text="The threshold above which the signal warns.")
+    stale = serializers.FloatField(
+        allow_null=True, help_text="The threshold above which the signal suggests its action."
+    )
+    words = serializers.CharField()
+    reason = serializers.CharField(allow_null=True)
+    action = ActionBody(allow_null=True)
+    detail = serializers.ListField(child=serializers.DictField())
+
+
+class RunHolesBody(serializers.Serializer):
+    """The unjudged documents among the first ten of a run."""
+
+    name = serializers.CharField()
+    sha256 = serializers.CharField()
+    holes = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    queries = serializers.IntegerField()
+    mean = serializers.FloatField(allow_null=True)
+    p90 = serializers.FloatField(allow_null=True)
+    worst = serializers.ListField(help_text="Queries with the largest shares: id, unjudged, returned.")
+    reason = serializers.CharField(allow_null=True)
+
+
+class FreshnessBody(serializers.Serializer):
+    """The shape of `assay freshness --format json`, with the snapshot."""
+
+    snapshot = serializers.UUIDField()
+    name = serializers.CharField()
+    content_sha256 = serializers.CharField(allow_null=True)
+    state = serializers.CharField(help_text="fresh, warn, stale or unknown.")
+    signals = SignalBody(many=True)
+    runs = RunHolesBody(many=True)
+    checked_at = serializers.DateTimeField(allow_null=True)
+
+
+class Fed(serializers.Serializer):
+    """Either an engine response or the ids in the index."""
+
+    unrated = serializers.JSONField(required=False, help_text="A `_rank_eval` response, as the engine returned it.")
+    name = serializers.CharField(required=False, max_length=120, default="", help_text="The system that responded.")
+    documents = serializers.ListField(
+        child=serializers.CharField(), required=False, max_length=MOST_IDS, help_text="Every id in the index."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("unrated" in attrs) == ("documents" in attrs):
+            raise serializers.ValidationError({"unrated": "Send either unrated or documents."})
+        return attrs
+
+
+class RefreshAsked(serializers.Serializer):
+    """The kind of refresh pool to create."""
+
+    action = serializers.ChoiceField([one.name for one in ACTIONS.values() if one.pools])
+    seed = serializers.IntegerField(default=refresh.SEED, min_value=0, max_value=2**53)
+
+
+class PoolMade(serializers.Serializer):
+    """The new pool. Create a round from it as from any other pool."""
+
+    pool = serializers.UUIDField()
+    pairs = serializers.IntegerField()
+
+
+class NewDeclaration(serializers.Serializer):
+    """A recorded change."""
+
+    kind = serializers.ChoiceField(recorded_changes.SPOKEN)
+    happened_at = serializers.DateTimeField(required=False, help_text="By default now.")
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
+
+
+class DeclarationBody(serializers.Serializer):
+    """A recorded change. It stays on record."""
+
+    id = serializers.UUIDField(source="uuid")
+    kind = serializers.CharField()
+    happened_at = serializers.DateTimeField()
+    note = serializers.CharField()
+    by = serializers.CharField(source="created_by", allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+WHICH = [OpenApiParameter("snapshot", uuid_module.UUID, description="By default the newest snapshot.")]
+
+
+def requested_snapshot(collection: Collection, request: Request) -> Snapshot:
+    """Return the named snapshot, or the newest one."""
+    snapshot = chosen_snapshot(collection, request.query_params.get("snapshot", ""))
+    if snapshot is None:
+        raise NotFound("This collection has no snapshot yet.")
+    return snapshot
+
+
+class Freshness(InCollection):
+    """All signals of staleness of a snapshot."""
+
+    serializer_class = FreshnessBody
+    writes = access.STAFF
+    tag = "freshness"
+
+    @extend_schema(
+        summary="Get the freshness of labels",
+        parameters=WHICH,
+        responses=FreshnessBody,
+        examples=[OpenApiExample("A stale list", {"state": "stale", "signals": [{"signal": "unjudged", "now": 0.34}]})],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Cheap signals are computed now; those over large runs and logs are from the last check."""
+        snapshot = requested_snapshot(self.collection, request)
+        body = freshness.as_json(snapshot, freshness.look(snapshot))
+        return Response(snapshots.redacted_for(request.user, self.collection, body))
+
+    @extend_schema(summary="Upload an engine response", request=Fed, responses={201: DeclarationBody})
+    def post(self, request: Request, slug: str) -> Response:
+        """The `unrated_docs` of a `_rank_eval` response count as unjudged. `documents` reveals removed documents."""
+        data = self.read_body(Fed)
+        if "unrated" in data:
+            how = {"reply": data["unrated"], "name": data["name"]}
+            row = uploads.feed_unrated(self.collection, actor=request.user, **how)
+        else:
+            row = uploads.feed_index(self.collection, doc_ids=data["documents"], actor=request.user)
+        return self.respond(DeclarationBody, row, 201)
+
+
+class Check(InCollection):
+    """A complete check, as a job."""
+
+    serializer_class = Started
+    writes = access.STAFF
+    tag = "freshness"
+
+    @extend_schema(summary="Check freshness", parameters=WHICH, request=None, responses={202: Started})
+    def post(self, request: Request, slug: str) -> Response:
+        """Start the check that the server also runs every month. Its result is in `freshness/` and in the history."""
+        return started(job.check_later(requested_snapshot(self.collection, request), actor=request.user))
+
+
+class RefreshPool(InCollection):
+    """The refresh pool for a signal's action."""
+
+    serializer_class = PoolMade
+    tag = "freshness"
+
+    @extend_schema(
+        summary="Create a refresh pool",
+        parameters=WHICH,
+        request=RefreshAsked,
+        responses={201: PoolMade, 202: Started},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Create the pool that a signal's action suggests. For large runs a job does it."""
+        data = self.read_body(RefreshAsked)
+        snapshot = requested_snapshot(self.collection, request)
+        if refresh.too_large(snapshot, data["action"]):
+            return started(refresh.refresh_later(snapshot, actor=request.user, **data))
+        pool = refresh.refresh(snapshot, actor=request.user, **data)
+        return Response({"pool": str(pool.uuid), "pairs": pool.entries.count()}, status=201)
+
+
+class Declarations(InCollection):
+    """Recorded changes outside Assay."""
+
+    serializer_class = DeclarationBody
+    tag = "freshness"
+
+    @extend_schema(summary="List recorded changes", responses=DeclarationBody(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List recorded changes that were not withdrawn, newest first."""
+        rows = recorded_changes.standing(self.collection, *recorded_changes.SPOKEN).select_related("created_by")
+        return Response(DeclarationBody(rows, many=True).data)
+
+    @extend_schema(summary="Record a change", request=NewDeclaration, responses={201: DeclarationBody})
+    def post(self, request: Request, slug: str) -> Response:
+        """Record a new schema, new embeddings, or a new category or language."""
+        row = recorded_changes.declare(self.collection, actor=request.user, **self.read_body(NewDeclaration))
+        return self.respond(DeclarationBody, row, 201)
+
+
+class OneDeclaration(InCollection):
+    """Withdrawal of a recorded change."""
+
+    serializer_class = DeclarationBody
+    also = (409,)
+    tag = "freshness"
+
+    @extend_schema(summary="Withdraw a recorded change", responses={204: None})
+    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Both the change and its withdrawal stay on record."""
+        rows = Declaration.objects.filter(collection=self.collection)
+        row = access.reach(rows, request.user, access.LEADS, uuid=uuid)
+        recorded_changes.withdraw(row, actor=request.user)
+        return Response(status=204)

@@ -1,0 +1,232 @@
+"""Freshness page: the signals of a snapshot, the actions they call for, and the forms behind them."""
+
+from __future__ import annotations
+
+import json
+import uuid as uuid_module
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.staleness.actions import ACTIONS
+from evaluation.freshness import freshness, refresh, uploads
+from evaluation.freshness import job as freshness_job
+from evaluation.freshness.forms import DeclarationForm, FeedForm, FieldsForm
+from evaluation.freshness.new_values import filled_in
+from evaluation.freshness.tables import CHECKS, RUNS, SIGNALS, acts, check_rows, run_rows, signal_rows
+from judgments.members import recorded_changes
+from judgments.models import Collection, Declaration, Role, Snapshot
+from judgments.snapshots import snapshots
+from judgments.snapshots.snapshots import chosen_snapshot
+from judgments.web import access
+from judgments.web.body_limit import takes_files
+from judgments.web.downloads import attachment
+from judgments.web.lists import answer, download
+from judgments.web.posted_values import uuid_of
+
+
+@login_required
+@require_safe
+def freshness_page(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    context: dict[str, Any] = {"collection": collection, "step": "freshness", "snapshot": snapshot}
+    if snapshot is None:
+        return render(request, "evaluation/freshness/freshness_empty.html", context)
+    reading = freshness.look(snapshot)
+    file = FILES.get(request.GET.get("format", ""))
+    if file is not None:
+        return file(request.user, snapshot, reading)
+    listing = replace(RUNS, given={"snapshot": str(snapshot.uuid)} if request.GET.get("snapshot") else {})
+    context |= _signals_context(request, snapshot, reading)
+    return answer(request, listing, run_rows(reading), "evaluation/freshness/freshness.html", context)
+
+
+def _signals_context(request: HttpRequest, snapshot: Snapshot, reading: freshness.Freshness) -> dict[str, Any]:
+    collection = snapshot.collection
+    lead = access.role_in(request.user, collection) == Role.LEAD
+    return {
+        "reading": reading,
+        "lead": lead,
+        "rows": signal_rows(reading),
+        "acts": acts(snapshot, reading),
+        "checks": check_rows(snapshot),
+        "job": collection.jobs.filter(kind=freshness_job.KIND, state__in=freshness_job.OPEN).first(),
+        "snapshots": list(collection.snapshots(manager="of_documents").defer("manifest")),
+        "newest": collection.snapshots(manager="of_documents").first() == snapshot,
+        "declared": list(recorded_changes.standing(collection, *recorded_changes.SPOKEN).select_related("created_by")),
+        "history": Declaration.objects.filter(collection=collection).select_related("created_by", "withdraws")[:50],
+        "fields": recorded_changes.fields_of(collection),
+        "baseline": bool(snapshot.manifest.get("baseline")) if "manifest" in vars(snapshot) else _has(snapshot),
+        "days": freshness_job.every(),
+    }
+
+
+def _has(snapshot: Snapshot) -> bool:
+    return bool(Snapshot.objects.filter(pk=snapshot.pk, manifest__has_key="baseline").exists())
+
+
+@login_required
+@require_POST
+def freshness_check(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.POST.get("snapshot", ""))
+    if snapshot is None:
+        messages.error(request, "The collection has no snapshot to check yet.")
+        return redirect("freshness", slug)
+    job = freshness_job.check_later(snapshot, actor=request.user)
+    return redirect("job", job.uuid)
+
+
+@login_required
+@require_POST
+def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
+    """Draw the pool and lead to the form of its round; what cannot be drawn is told on the page of the signals."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    snapshot = chosen_snapshot(collection, request.POST.get("snapshot", ""))
+    try:
+        if snapshot is None:
+            raise NotValid("The collection has no snapshot yet, so no labels can be stale.")
+        how = {"action": request.POST.get("action", ""), "seed": _seed(request), "actor": request.user}
+        if how["action"] in ACTIONS and refresh.too_large(snapshot, how["action"]):
+            return redirect("job", refresh.refresh_later(snapshot, **how).uuid)
+        pool = refresh.refresh(snapshot, token=uuid_of(request.POST.get("token", "")), **how)
+    except NotValid as error:
+        messages.error(request, str(error))
+        return redirect(_page_of(collection, snapshot))
+    count = pool.entries.count()
+    messages.success(request, f"Drew {count:,} pair{'' if count == 1 else 's'}. Create a round from the pool.")
+    return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
+
+
+@login_required
+@require_safe
+def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead to the form of a stratum with what is known of the new part filled in: only who asks waits for it."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    log = collection.query_logs.first()
+    params = filled_in(collection, freshness.look(snapshot)) if snapshot else {}
+    params |= {"log": str(log.uuid)} if log else {}
+    return redirect(f"{reverse('strata', args=[slug])}?{urlencode(params)}")
+
+
+def _page_of(collection: Collection, snapshot: Snapshot | None) -> str:
+    """The page that somebody stood on: of the newest snapshot without a word, of an older one by its id."""
+    if snapshot is None or snapshot == collection.snapshots(manager="of_documents").defer("manifest").first():
+        return reverse("freshness", args=[collection.slug])
+    return freshness_job.page_of(snapshot)
+
+
+def _seed(request: HttpRequest) -> int:
+    text = request.POST.get("seed", "") or str(refresh.SEED)
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise NotValid(f"The seed {text!r} is not a whole number from 0.")
+    return int(text)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    form = DeclarationForm(request.POST or None, initial={"kind": request.GET.get("kind", "schema")})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            fields = {name: form.cleaned_data[name] for name in ("kind", "note")}
+            recorded_changes.declare(collection, happened_at=form.happened_at, actor=request.user, **fields)
+            messages.success(request, "Change recorded. The page shows which ratings are older.")
+            return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "form": form}
+    return render(request, "evaluation/freshness/freshness_declare.html", context, status=_status(request, form))
+
+
+@login_required
+@require_POST
+def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    row = access.reach(Declaration.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
+    recorded_changes.withdraw(row, actor=request.user)
+    messages.success(request, "Change withdrawn. Both entries stay on record.")
+    return redirect("freshness", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    form = FieldsForm.of(collection, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            data = {name: value for name, value in form.cleaned_data.items() if value}
+            recorded_changes.declare(collection, kind=Declaration.Kind.FIELDS, data=data, actor=request.user)
+            messages.success(request, "Saved. The next snapshot counts these fields.")
+            return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "form": form}
+    return render(request, "evaluation/freshness/freshness_fields.html", context, status=_status(request, form))
+
+
+@takes_files
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def freshness_feed(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    form = FeedForm(request.POST or None, request.FILES or None, initial={"what": Declaration.Kind.UNRATED})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            messages.success(request, _fed(collection, form.cleaned_data, request.user))
+            return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "form": form}
+    return render(request, "evaluation/freshness/freshness_feed.html", context, status=_status(request, form))
+
+
+def _fed(collection: Collection, data: dict[str, Any], actor: Any) -> str:
+    content = data["file"].read()
+    if data["what"] == Declaration.Kind.INDEX:
+        row = uploads.feed_index(collection, doc_ids=uploads.ids_of(content), actor=actor)
+        gone = len(row.data["gone"])
+        return f"{amount(row.data['documents'], 'id')} read; {amount(gone, 'judged document')} missing."
+    row = uploads.feed_unrated(collection, reply=content, actor=actor, name=data["name"])
+    return (
+        f"The response covers {amount(len(row.data['details']), 'query', 'queries')}; "
+        "its unrated documents count as unjudged."
+    )
+
+
+def _status(request: HttpRequest, form: Any) -> int:
+    """An empty post is one without a required field."""
+    return 422 if request.method == "POST" and form.status == 200 else form.status
+
+
+@login_required
+@require_safe
+def freshness_history(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    if snapshot is None:
+        return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "snapshot": snapshot}
+    rows = check_rows(snapshot)
+    return answer(request, CHECKS, rows, "evaluation/freshness/freshness_history.html", context)
+
+
+def _as_json(reader: Any, snapshot: Snapshot, reading: freshness.Freshness) -> HttpResponse:
+    content = snapshots.redacted_for(reader, snapshot.collection, freshness.as_json(snapshot, reading))
+    body = json.dumps(content, ensure_ascii=False, indent=1)
+    return attachment(f"{slugify(f'{snapshot.collection.slug} {snapshot} freshness')}.json", body)
+
+
+def _as_csv(reader: Any, snapshot: Snapshot, reading: freshness.Freshness) -> HttpResponse:
+    return download(SIGNALS.read({}, signal_rows(reading)), {"collection": snapshot.collection})
+
+
+FILES = {"json": _as_json, "signals.csv": _as_csv}

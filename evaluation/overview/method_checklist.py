@@ -1,0 +1,282 @@
+"""Method checklist of a collection: each rule with its numbers and the action that fixes it.
+
+Each rule is one small function, listed in the table at the end. A rule reports the current state; it is never ticked
+by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from assay.coefficients.interpretation import reason_in_words
+from assay.core.counted_nouns import amount
+from assay.staleness.unjudged_documents import UNJUDGED
+from evaluation.freshness.freshness import LOOKS, age_in_words
+from evaluation.overview.collection_state import Standing
+from evaluation.overview.example_coverage import examples_per_grade
+from evaluation.overview.stages import gate_says
+from judgments.guidelines.guidelines import DEFAULT_TEMPLATE
+from judgments.models import Collection, GuidelinesVersion
+from judgments.web.figures import percent
+
+# From how many queries on a set can carry a gate, and from which share of pairs on two raters say something.
+ENOUGH_QUERIES = 200
+ENOUGH_OVERLAP = 0.10
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule of the method.
+
+    Attributes
+    ----------
+    key : str
+        Its name in the table.
+    sentence : str
+        The rule, as it reads when it is kept.
+    state : str
+        ``done`` kept, ``warn`` kept in part or not decided, ``fail`` broken, ``todo`` nothing there to look at yet.
+    numbers : str
+        What the state rests on.
+    act_label, act_url : str
+        What mends it; empty where nothing has to be mended.
+    lead_only : bool
+        Whether only a lead can do that.
+    """
+
+    key: str
+    sentence: str
+    state: str
+    numbers: str
+    act_label: str = ""
+    act_url: str = ""
+    lead_only: bool = True
+
+
+CheckResult = tuple[str, str]  # state, numbers
+ROUND_PAGES = ("round_progress", "round_agreement", "conflicts")
+
+
+def checks(collection: Collection, standing: Standing | None = None) -> list[Check]:
+    """Every rule with its state, in the order of the way of the data.
+
+    Parameters
+    ----------
+    collection : Collection
+        What is looked at.
+    standing : Standing, optional
+        Its facts, where somebody has read them already.
+    """
+    facts = standing or Standing(collection)
+    return [_check(facts, *row) for row in CHECKS]
+
+
+def count_passed(results: list[Check]) -> int:
+    """How many of the rules are kept."""
+    return sum(check.state == "done" for check in results)
+
+
+def _check(
+    standing: Standing, key: str, sentence: str, look: Callable[[Standing], CheckResult], act: tuple[str, str, bool]
+) -> Check:
+    state, numbers = look(standing)
+    if state in ("done", "todo"):
+        return Check(key, sentence, state, numbers)
+    label, page, lead_only = act
+    return Check(key, sentence, state, numbers, label, _address(standing, page), lead_only)
+
+
+def _address(standing: Standing, page: str) -> str:
+    """Where the act leads; acts on a round go to the round in question, or to the rounds while there is none."""
+    page, _, query = page.partition("?")
+    slug = standing.collection.slug
+    if page in ROUND_PAGES:
+        round_ = standing.judged_round
+        return reverse(page, args=[round_.uuid]) if round_ is not None else reverse("rounds", args=[slug])
+    return reverse(page, args=[slug]) + (f"?{query}" if query else "")
+
+
+def drawn(standing: Standing) -> CheckResult:
+    counts = standing.queries
+    if not counts.total:
+        return "todo", "no queries yet"
+    if not counts.drawn:
+        return "warn", f"none of {counts.total:,}; they can't be weighted by traffic"
+    draws = standing.draws
+    seed = f", {len(draws)} draws" if len(draws) > 1 else "".join(f", seed {draw.seed}" for draw in draws)
+    return ("done" if counts.drawn == counts.total else "warn"), f"{counts.drawn:,} of {counts.total:,}{seed}"
+
+
+def tiers(standing: Standing) -> CheckResult:
+    counts = standing.queries
+    if not counts.total:
+        return "todo", "no queries yet"
+    if not counts.tiered:
+        return "warn", f"none of {counts.total:,} has a tier"
+    numbers = f"{counts.head:,} head, {counts.torso:,} torso, {counts.tail:,} tail"
+    if counts.head == counts.tiered:
+        return "fail", f"{numbers}: head queries only"
+    return ("done" if counts.head and counts.torso and counts.tail else "warn"), numbers
+
+
+def enough(standing: Standing) -> CheckResult:
+    total = standing.queries.total
+    if not total:
+        return "todo", "no queries yet"
+    if total >= ENOUGH_QUERIES:
+        return "done", f"{amount(total, 'query', 'queries')}"
+    return "warn", f"{amount(total, 'query', 'queries')}: enough to explore, but intervals will be wide"
+
+
+def needs(standing: Standing) -> CheckResult:
+    counts = standing.queries
+    if not counts.total:
+        return "todo", "no queries yet"
+    return ("done" if counts.with_need == counts.total else "warn"), f"{counts.with_need:,} of {counts.total:,}"
+
+
+def systems(standing: Standing) -> CheckResult:
+    """What the rounds' pairs were pooled from; before there is a round, what the newest pool was."""
+    sources = [round_.provenance for round_ in standing.rounds]
+    if not sources and standing.pool is not None:
+        sources = [standing.pool.provenance]
+    if not sources:
+        return "todo", "no pool yet"
+    runs = {run["sha256"] for source in sources for run in source.get("runs", ())}
+    if not runs:
+        return "warn", "a list of pairs; its systems are unknown"
+    if len(runs) == 1:
+        return "fail", "one system only: the labels favor it"
+    return "done", f"{len(runs)} systems"
+
+
+def versioned(standing: Standing) -> CheckResult:
+    version = standing.guidelines
+    if version is None:
+        return "todo", "no guidelines yet"
+    if version.sha256 == GuidelinesVersion.hash_of(DEFAULT_TEMPLATE):
+        return "warn", f"{version} is the template; add your own examples"
+    missing = _without_example(version, standing)
+    if missing:
+        return "warn", f"{version} has no example for grade {', '.join(missing)}"
+    return "done", f"{version}, {version.created_at:%d %b %Y}".replace(", 0", ", ")
+
+
+def _without_example(version: GuidelinesVersion, standing: Standing) -> list[str]:
+    from judgments.models.scale import DEFAULT_GRADES
+
+    round_ = standing.round
+    grades = [(grade.value, grade.label) for grade in round_.scale.grades.all()] if round_ else None
+    grades = grades or [(value, label) for value, label, _ in DEFAULT_GRADES]
+    counts = examples_per_grade(version.markdown, grades)
+    return [str(value) for value, _ in grades if not counts[value]]
+
+
+def overlapping(standing: Standing) -> CheckResult:
+    round_, report = standing.judged_round, standing.agreement
+    if round_ is None or report is None or not report["pairs"]:
+        return "todo", "no ratings yet"
+    both, pairs = report["overlap"], report["pairs"]
+    if report["raters"] < 2:
+        return "fail", f"{round_}: one rater only, {amount(pairs, 'pair')}"
+    share = both / pairs
+    numbers = f"{round_}: {both:,} of {amount(pairs, 'rated pair')}, {report['raters']} raters"
+    return ("done" if share >= ENOUGH_OVERLAP else "warn" if both else "fail"), numbers
+
+
+def agreeing(standing: Standing) -> CheckResult:
+    report, answer = standing.agreement, standing.gate
+    if report is None or answer is None or not report["pairs"]:
+        return "todo", "no ratings yet"
+    if answer.value is None:
+        return "fail", f"not defined: {reason_in_words(report['coefficients'][answer.coefficient]['reason'])}"
+    state, word, _ = gate_says(answer)
+    interval = f"{answer.low:.3f}–{answer.high:.3f}, " if answer.low is not None else "no interval, "
+    named = "alpha" if answer.coefficient == "alpha-ordinal" else answer.coefficient
+    shown = f"{named} {answer.value:.3f} ({interval}{amount(answer.n, 'pair')})"
+    return state, f"{word}: {shown}, gate {answer.threshold:.2f}"
+
+
+def settled(standing: Standing) -> CheckResult:
+    if standing.judged_round is None:
+        return "todo", "no ratings yet"
+    conflicts = standing.conflicts()
+    wide = f", {conflicts.wide:,} of them wide" if 0 < conflicts.wide < conflicts.number else ""
+    numbers = f"{standing.settled:,} resolved, {conflicts.number:,} open{wide}"
+    return ("warn" if conflicts.wide else "done"), numbers if conflicts.number or standing.settled else "no conflicts"
+
+
+def unjudged(standing: Standing) -> CheckResult:
+    """It is never broken here: every metric counts a hole as not relevant. The share says how much that decides."""
+    shares = [run.mean for run in standing.fresh.report.runs if run.mean is not None] if standing.fresh else []
+    if not shares:
+        return "done", "always; an unjudged document gains 0"
+    spread = " to ".join(dict.fromkeys((percent(min(shares)), percent(max(shares)))))
+    return "done", f"always; unjudged in the first ten of the runs: {spread}"
+
+
+def signal(name: str) -> Callable[[Standing], CheckResult]:
+    """A rule that is one signal of freshness, read as the page of freshness reads it."""
+
+    def look(standing: Standing) -> CheckResult:
+        if standing.fresh is None:
+            return "todo", "no snapshot yet"
+        finding = standing.fresh.report[name]
+        return LOOKS[finding.state], finding.words or finding.reason or ""
+
+    return look
+
+
+def checked(standing: Standing) -> CheckResult:
+    """Whether all signals are read, and when a check read what a page cannot."""
+    fresh = standing.fresh
+    if fresh is None:
+        return "todo", "no snapshot yet"
+    unknown = len(fresh.report.unknown)
+    when = f"checked {age_in_words(fresh.checked_at)}" if fresh.checked_at else "never checked"
+    words = f"{fresh.word}, {when}" + (
+        f"; {unknown} of {len(fresh.report.findings)} signals unknown" if unknown else ""
+    )
+    return fresh.state, words
+
+
+# Key, rule, how it is looked at, and what mends it: the button, the page it leads to, and whether it takes a lead.
+CHECKS: tuple[tuple[str, str, Callable[[Standing], CheckResult], tuple[str, str, bool]], ...] = (
+    ("drawn", "Queries drawn from a log with a seed", drawn, ("Draw queries", "query_logs", True)),
+    ("tiers", "Head, torso and tail queries included", tiers, ("Draw other tiers", "query_logs", True)),
+    ("enough", f"At least {ENOUGH_QUERIES} queries", enough, ("Draw more queries", "query_logs", True)),
+    ("needs", "Every query has a need", needs, ("View queries without one", "queries?need=without", False)),
+    ("systems", "Pairs pooled from at least two systems", systems, ("Create pool", "pool_new", True)),
+    (
+        "versioned",
+        "Guidelines have a version and an example per grade",
+        versioned,
+        ("Write guidelines", "guidelines_new", True),
+    ),
+    (
+        "overlapping",
+        "Two raters share at least a tenth of the pairs",
+        overlapping,
+        ("Add second rater", "round_progress", True),
+    ),
+    ("agreeing", "Agreement passes its gate", agreeing, ("View agreement", "round_agreement", False)),
+    ("settled", "Wide conflicts resolved with a reason", settled, ("Resolve conflicts", "conflicts", True)),
+    ("unjudged", "Unjudged documents count as not relevant", unjudged, ("View scores", "scores", False)),
+    (
+        "few_holes",
+        f"At most {percent(UNJUDGED.warn)} of returned documents unjudged",
+        signal("unjudged"),
+        ("Judge documents", "freshness", True),
+    ),
+    ("unchanged", "Documents unchanged since grading", signal("changed"), ("Judge again", "freshness", True)),
+    (
+        "same_embedding",
+        "No judgment is older than an embedding change",
+        signal("embedding"),
+        ("Judge again", "freshness", True),
+    ),
+    ("fresh", "The newest snapshot is fresh", checked, ("View signals", "freshness", False)),
+)

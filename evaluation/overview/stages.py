@@ -1,0 +1,177 @@
+"""The eight steps of a collection's overview, each with its state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.urls import reverse
+
+from assay.coefficients.gate import GateAnswer
+from assay.core.counted_nouns import amount
+from evaluation.overview.collection_state import Standing
+from judgments.models import AuditRow, Collection, Round
+from judgments.web.figures import percent
+
+# How long the navigation may lag behind raters at work. Acts of leads and engineers show at once.
+LAG = 15
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the way: where it leads, and its state as a key (``done doing todo warn fail``) and in words."""
+
+    key: str
+    name: str
+    url: str
+    state: str
+    words: str
+
+
+State = tuple[str, str]
+
+
+def steps(collection: Collection, user: Any) -> list[Step]:
+    """The eight steps of the way, each with its state; cheap enough for every page.
+
+    Every act writes an audit row, so the newest row's number says whether anything but ratings came in.
+    """
+    newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
+    key = f"steps:{collection.uuid}:{newest}"
+    stages = cache.get(key)
+    if stages is None:
+        stages = steps_of(Standing(collection))
+        cache.set(key, stages, LAG)
+    return stages
+
+
+def refresh(standing: Standing) -> list[Step]:
+    """The same from facts that were just read; the navigation of the page then says what the page says."""
+    collection = standing.collection
+    newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
+    stages = steps_of(standing)
+    cache.set(f"steps:{collection.uuid}:{newest}", stages, LAG)
+    return stages
+
+
+def steps_of(standing: Standing) -> list[Step]:
+    """The steps from a collection's facts."""
+    slug = standing.collection.slug
+    return [
+        Step(key, name, _step_address(key, page, slug, standing), *state(standing)) for key, name, page, state in STEPS
+    ]
+
+
+def _step_address(key: str, page: str, slug: str, standing: Standing) -> str:
+    if key == "agreement":
+        round_ = standing.judged_round
+        return reverse("round_agreement", args=[round_.uuid]) if round_ else reverse("rounds", args=[slug])
+    return reverse(page, args=[slug])
+
+
+def queries_state(standing: Standing) -> State:
+    if standing.queries.total:
+        return "done", _count(standing.queries.total, "query", "queries")
+    return ("doing", "log imported, no queries drawn yet") if standing.logs else ("todo", "needs a query log")
+
+
+def runs_state(standing: Standing) -> State:
+    if standing.runs:
+        return "done", _count(len(standing.runs), "run", "runs")
+    return "todo", "needs results of your systems"
+
+
+def pool_state(standing: Standing) -> State:
+    if standing.pool is None:
+        return "todo", "needs runs or a list of pairs"
+    return "done", _count(standing.pool.summary.get("pairs", 0), "pair", "pairs")
+
+
+def round_state(standing: Standing) -> State:
+    round_ = standing.round
+    if round_ is None:
+        return "todo", "needs a pool, guidelines and a rater"
+    if round_.state == Round.State.DRAFT:
+        return "doing", f"{round_} is a draft"
+    filled = standing.filled
+    if filled.full:
+        return "done", f"all {amount(filled.wanted, 'rating')} of {round_}"
+    if round_.state == Round.State.CLOSED:
+        return "done", f"{round_} was closed with {percent(filled.share)} of its ratings"
+    if filled.growing:
+        return "doing", f"{percent(filled.share)} of the pairs chosen so far in {round_}"
+    return "doing", f"{percent(filled.share)} of {round_}"
+
+
+def agreement_state(standing: Standing) -> State:
+    if standing.judged_round is None:
+        return "todo", "needs ratings"
+    answer = standing.stored_gate
+    if answer is None or answer.value is None:
+        one = standing.judged_round.ratings_per_pair == 1
+        return ("warn" if one or standing.judged_filled.full else "todo"), "not defined"
+    # Everybody sees the same steps, also leads who may still rate: no number, which may reveal a grade to them.
+    state, word, _ = gate_says(answer)
+    return state, word
+
+
+def snapshot_state(standing: Standing) -> State:
+    if standing.snapshot is None:
+        judged = standing.judged_round is not None and standing.judged_filled.filled
+        return "todo", "no snapshot yet" if judged else "needs judgments"
+    if standing.judged_round is not None and not standing.judged_round_is_frozen:
+        return "doing", f"{standing.judged_round} is not frozen yet"
+    return "done", str(standing.snapshot)
+
+
+def scores_state(standing: Standing) -> State:
+    if standing.snapshot is None or not standing.runs:
+        return "todo", "needs a snapshot and runs"
+    if standing.unscored:
+        scored = len(standing.scorings)
+        words = f"{scored} of {amount(len(standing.runs), 'run')} scored on {standing.snapshot}"
+        return ("doing" if scored else "todo"), words
+    return "done", f"{len(standing.scorings)} scored on {standing.snapshot}"
+
+
+def freshness_state(standing: Standing) -> State:
+    fresh = standing.stored_fresh
+    if fresh is None:
+        return "todo", "needs a snapshot"
+    asking = fresh.report.asking
+    return fresh.state, f"{fresh.word}: {asking[0].signal.title.lower()}" if asking else fresh.word
+
+
+# Key, title, the page's name, and how the step says where it stands.
+STEPS: tuple[tuple[str, str, str, Callable[[Standing], State]], ...] = (
+    ("queries", "Queries", "queries", queries_state),
+    ("runs", "Runs", "runs", runs_state),
+    ("pool", "Pool", "pools", pool_state),
+    ("round", "Round", "rounds", round_state),
+    ("agreement", "Agreement", "rounds", agreement_state),
+    ("snapshot", "Snapshot", "snapshots", snapshot_state),
+    ("scores", "Scores", "scores", scores_state),
+    ("freshness", "Freshness", "freshness", freshness_state),
+)
+
+# What the gate says: state, word, and what it means.
+VERDICTS: dict[str, tuple[str, str, str]] = {
+    "passed": ("done", "passed", "the whole interval is above the gate"),
+    "undecided": ("warn", "undecided", "the gate is inside the interval"),
+    "failed": ("fail", "failed", "the whole interval is below the gate"),
+    "undefined": ("warn", "undecided", "there is no coefficient"),
+}
+
+
+def gate_says(answer: GateAnswer) -> tuple[str, str, str]:
+    """The gate's answer as the round's own page gives it: too little overlap decides nothing."""
+    state, word, why = VERDICTS[answer.state]
+    if answer.state != "undecided" or not answer.little:
+        return state, word, why
+    return state, f"{word}, too little overlap", "too few pairs or queries have two grades"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

@@ -1,0 +1,25 @@
+"""Template tag for the navigation: the eight steps of a collection with their states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from evaluation.overview import stages
+from judgments.models import Collection
+from judgments.web import access
+
+register = template.Library()
+
+
+@register.inclusion_tag("_way.html", takes_context=True)
+def way_of_the_data(context: dict[str, Any], collection: Collection) -> dict[str, Any]:
+    """The eight steps with their states; nothing for raters, who see their task and nothing else.
+
+    A page says which step it belongs to by ``step`` in its context, for example ``{"step": "queries"}``.
+    """
+    user = context["request"].user
+    if access.role_in(user, collection) not in access.STAFF:
+        return {"steps": []}
+    return {"steps": stages.steps(collection, user), "current": context.get("step", "")}

@@ -1,0 +1,11 @@
+"""Page routes of overview."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from evaluation.overview import views
+
+urlpatterns = [
+    path("c/<slug:slug>/", views.collection_page, name="collection"),
+]

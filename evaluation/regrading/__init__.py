@@ -1,1 +1,0 @@
-"""Scores of runs under alternative labels. A run is matched once and scored under many sets of labels."""

@@ -1,1 +1,0 @@
-"""Output formats of scores, shared by the command line and the server."""

@@ -1,0 +1,158 @@
+"""API of reusability: how reliable a snapshot is for systems that did not contribute to its pool."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotFound, NotValid
+from evaluation.reuse import reuse as reusability
+from evaluation.scoring import visibility
+from evaluation.scoring.api.scores import FreshnessSaid
+from evaluation.scoring.default_metrics import relevant_from
+from judgments.snapshots import snapshots
+from judgments.snapshots.snapshots import chosen_snapshot
+from judgments.web.endpoints import InCollection
+
+
+class HurtBody(serializers.Serializer):
+    """A left-out run, scored with the labels as they are and without its own contributions."""
+
+    run = serializers.CharField()
+    score = serializers.FloatField(allow_null=True)
+    score_without = serializers.FloatField(allow_null=True)
+    change = serializers.FloatField(allow_null=True)
+    rank = serializers.IntegerField(allow_null=True)
+    rank_without = serializers.IntegerField(allow_null=True)
+    judged = serializers.FloatField(allow_null=True, help_text="Mean Judged@10.")
+    judged_without = serializers.FloatField(allow_null=True)
+
+
+class LeftOutBody(serializers.Serializer):
+    """A run, or a group of runs, left out of the pool."""
+
+    name = serializers.CharField()
+    contributed = serializers.IntegerField(help_text="Judged pairs that it returned within the pool depth.")
+    unique = serializers.IntegerField(help_text="Judged pairs that no other contributor returned.")
+    unique_relevant = serializers.IntegerField()
+    queries = serializers.IntegerField()
+    tau = serializers.FloatField(
+        allow_null=True, help_text="Kendall's tau-b of the rankings of all runs with and without it."
+    )
+    reason = serializers.CharField(allow_null=True)
+    worst = serializers.FloatField(allow_null=True)
+    ranks_lost = serializers.IntegerField(allow_null=True)
+    runs = HurtBody(many=True)
+
+
+class MissedBody(serializers.Serializer):
+    """Estimated number of relevant documents that the runs return unjudged; null with a reason if unknown."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    level = serializers.FloatField()
+    method = serializers.ChoiceField(["residual", "curve"])
+    found = serializers.IntegerField()
+    share_found = serializers.FloatField(allow_null=True)
+    unjudged = serializers.IntegerField()
+    queries = serializers.IntegerField()
+    reason = serializers.CharField(allow_null=True)
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class DepthBody(serializers.Serializer):
+    """The contributors' documents down to a rank."""
+
+    depth = serializers.IntegerField()
+    pooled = serializers.IntegerField()
+    judged = serializers.IntegerField()
+    relevant = serializers.IntegerField()
+
+
+class DiscoveryBody(serializers.Serializer):
+    """The discovery curve: relevant documents by number of judged pairs."""
+
+    whole = serializers.IntegerField(help_text="At least 95% of the documents down to this rank are judged.")
+    depth = serializers.IntegerField()
+    steps = DepthBody(many=True)
+
+
+class ReuseBody(serializers.Serializer):
+    """How reliable the collection is for new systems."""
+
+    snapshot = serializers.UUIDField()
+    name = serializers.CharField()
+    content_sha256 = serializers.CharField(allow_null=True)
+    metric = serializers.CharField()
+    relevant_from = serializers.FloatField()
+    depth = serializers.IntegerField(allow_null=True, help_text="The rank down to which a run counts as a contributor.")
+    depth_told = serializers.BooleanField(
+        help_text="Whether the depth is that of a pool; otherwise it is inferred from the labels."
+    )
+    contributors = serializers.ListField(child=serializers.CharField())
+    left_out = LeftOutBody(many=True)
+    groups = LeftOutBody(many=True)
+    reason = serializers.CharField(allow_null=True)
+    missed = MissedBody()
+    discovery = DiscoveryBody()
+    judged = serializers.DictField(child=serializers.DictField(child=serializers.FloatField(allow_null=True)))
+    left_out_queries = serializers.IntegerField(
+        help_text="Queries left out because the caller may still grade their documents."
+    )
+    freshness = FreshnessSaid()
+
+
+class Reuse(InCollection):
+    """Leave-one-run-out scores, missed relevant documents, and judged shares of each run."""
+
+    serializer_class = ReuseBody
+    tag = "scores"
+
+    @extend_schema(
+        summary="Get the reusability of a snapshot",
+        parameters=[
+            OpenApiParameter("metric", str, description="One metric; by default the first that has scores."),
+            OpenApiParameter("snapshot", uuid_module.UUID, description="By default the newest snapshot."),
+            OpenApiParameter("together", str, many=True, description="Runs to leave out as one group, by id or name."),
+            OpenApiParameter(
+                "relevant",
+                float,
+                description="The lowest grade that counts as relevant; by default the scale’s.",
+            ),
+        ],
+        responses=ReuseBody,
+        examples=[
+            OpenApiExample("Two runs", {"metric": "nDCG@10", "missed": {"value": 18.0, "low": 4.1, "high": 52.0}})
+        ],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The format is that of `assay reuse --format json`. Contributors and depth come from the snapshot's pools."""
+        params = request.query_params
+        snapshot = chosen_snapshot(self.collection, params.get("snapshot", ""))
+        if snapshot is None:
+            raise NotFound("This collection has no snapshot yet.")
+        withheld = visibility.withheld_queries(request.user, snapshot)
+        result = reusability.look(
+            snapshot,
+            params.get("metric", "") or reusability.metrics_of(snapshot)[0],
+            together=reusability.requested_names(self.collection, params.getlist("together")),
+            relevant_from=_grade(params.get("relevant", "") or str(relevant_from(snapshot))),
+            withheld=withheld,
+        )
+        body = reusability.as_json(snapshot, result, len(withheld))
+        return Response(snapshots.redacted_for(request.user, self.collection, body))
+
+
+def _grade(text: str) -> float:
+    try:
+        grade = float(text)
+    except ValueError:
+        grade = 0.0
+    if not 0 < grade < float("inf"):
+        raise NotValid(f"{text!r} is not a grade.", {"relevant": "A number above 0, such as 1."})
+    return grade

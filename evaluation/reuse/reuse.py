@@ -1,0 +1,218 @@
+"""Reusability of a stored snapshot for systems that did not contribute to its pool."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import NotValid
+from evaluation.freshness import freshness
+from evaluation.models import Score
+from evaluation.scoring import scoring, stored_scores
+from evaluation.scoring.default_metrics import usual_metrics
+from judgments.jobs.single_flight import compute_once
+from judgments.models import Collection, Pair, Round, Snapshot
+from judgments.snapshots import snapshots
+from pooling.models import Run
+from pooling.runs import runs as stored_runs
+
+if TYPE_CHECKING:
+    from assay.core.qrels import Qrels
+    from assay.estimators.residual_sample import Stratum
+    from assay.estimators.reusability import Reuse
+
+DAY = 24 * 3600
+# What is kept is an answer as it is now; a new number here leaves older ones alone.
+FORM = 1
+SEED = 1
+# Every run is scored again for each that is left out; more rows than these would keep a page waiting.
+ROWS_AT_ONCE = 20_000_000
+RESIDUAL = "residual"
+
+
+@dataclass(frozen=True)
+class Contributors:
+    """The runs that the pools behind a snapshot were drawn from.
+
+    ``depth`` is None where no pool was cut at one; ``gone`` counts runs that the collection has no more.
+    """
+
+    runs: tuple[Run, ...]
+    depth: int | None
+    gone: int
+
+
+def look(
+    snapshot: Snapshot,
+    metric: str,
+    *,
+    together: Sequence[str] = (),
+    relevant_from: float = 1,
+    withheld: frozenset[str] = frozenset(),
+) -> Reuse:
+    """Leave out each contributor, estimate what is still unjudged, and tell how much of each run is judged.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        Whose labels.
+    metric : str
+        One metric.
+    together : sequence of str
+        Names of contributors to leave out as one group, beside the families that names tell.
+    relevant_from : float
+        The lowest grade that counts as relevant.
+    withheld : frozenset of str
+        Queries to leave out, as `evaluation.scoring.visibility` tells them.
+
+    Raises
+    ------
+    NotValid
+        There is no run, the runs are too large for a page, no query is left, or the metric or the group makes no sense.
+    """
+    runs = list(snapshot.collection.runs.defer("report", "health"))
+    had = contributors(snapshot, runs)
+    _check_size(runs, had)
+    settings = [metric, sorted(together), relevant_from, sorted(withheld)]
+    names = [(run.name, run.sha256) for run in runs]
+    key = f"reuse:{FORM}:{_hash([str(snapshot.uuid), names, *settings])}"
+    return compute_once(
+        key, lambda: _look(snapshot, runs, had, metric, tuple(together), relevant_from, withheld), keep=DAY
+    )
+
+
+def contributors(snapshot: Snapshot, runs: Sequence[Run]) -> Contributors:
+    """The runs that a snapshot's pools name by hash, and the deepest rank to which they were pooled."""
+    rounds = snapshot.manifest.get("provenance", {}).get("rounds", [])
+    drawn = [pool for pool in (round_.get("pool") or {} for round_ in rounds) if pool.get("runs")]
+    hashes = {run["sha256"] for pool in drawn for run in pool["runs"]}
+    depths = [pool["parameters"]["depth"] for pool in drawn if pool.get("strategy") == "depth"]
+    known = tuple(run for run in runs if run.sha256 in hashes)
+    return Contributors(known, max(depths, default=None), len(hashes) - len({run.sha256 for run in known}))
+
+
+def metrics_of(snapshot: Snapshot) -> list[str]:
+    """The metrics that runs were scored with on the snapshot, else the usual ones; those with a plain mean."""
+    from assay.metrics.metric_names import parse_metrics
+
+    rows = Score.objects.filter(scoring__snapshot=snapshot)
+    known = stored_scores.in_order(rows.values_list("metric", flat=True).distinct()) or usual_metrics(snapshot)
+    return [bound.name for bound in parse_metrics(known) if bound.metric.mean == "arithmetic"]
+
+
+def grades_of(snapshot: Snapshot) -> list[int]:
+    """The grades above 0 of the snapshot's scale, from which one may count documents as relevant."""
+    grades = snapshot.manifest.get("scale", {}).get("grades") or [0, 1, 2, 3]
+    return sorted(grade for grade in grades if grade > 0)
+
+
+def _check_size(runs: Sequence[Run], had: Contributors) -> None:
+    if not runs:
+        raise NotValid("The collection has no runs yet. Add the results of your systems first.")
+    rows = sum(run.rows for run in runs) * (len(had.runs) + 2)
+    if rows > ROWS_AT_ONCE:
+        raise NotValid(
+            f"These {len(runs):,} runs are too large to be scored again on a page. "
+            "Export the snapshot’s qrels and run assay reuse."
+        )
+
+
+def _look(
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    had: Contributors,
+    metric: str,
+    together: Sequence[str],
+    relevant_from: float,
+    withheld: frozenset[str],
+) -> Reuse:
+    from assay.estimators.reusability import reuse
+
+    labels = _visible_labels(snapshot, withheld)
+    tables = [stored_runs.ranked(run) for run in runs]
+    answering = [table for table in tables if not labels.codes.keys().isdisjoint(table.query_ids)]
+    if not answering:
+        raise NotValid(
+            "No run has results for a judged query of this snapshot. Compare the query ids of runs and labels."
+        )
+    here = {table.name for table in answering}
+    strata, later = _strata(snapshot, labels, relevant_from)
+    result = reuse(
+        labels,
+        answering,
+        metric,
+        contributors=[run.name for run in had.runs if run.name in here],
+        depth=had.depth,
+        together=together,
+        strata=strata,
+        rel=relevant_from,
+        scale_top=scoring.scale_top(snapshot),
+        seed=SEED,
+    )
+    if later and result.missed.value is not None:
+        note = "a later round judged more after the sample was drawn, so fewer are left"
+        result = replace(result, missed=replace(result.missed, notes=(note, *result.missed.notes)))
+    return result
+
+
+def _visible_labels(snapshot: Snapshot, withheld: frozenset[str]) -> Qrels:
+    """The labels that the reader may know of."""
+    from assay.core.qrels import Qrels
+
+    labels = snapshots.qrels_of(snapshot)
+    if not withheld:
+        return labels
+    left = Qrels.from_dict({query: grades for query, grades in labels.to_dict().items() if query not in withheld})
+    if not left.queries:
+        raise NotValid("You may still have to grade documents of every query of this snapshot.")
+    return left
+
+
+def _strata(snapshot: Snapshot, labels: Qrels, relevant_from: float) -> tuple[list[Stratum], bool]:
+    """The newest residual stratum by query, and whether a later round judged more."""
+    from assay.estimators.residual_sample import strata_of
+
+    rounds = list(snapshot.rounds.order_by("-created_at", "-pk"))
+    newest = next((one for one in rounds if _drawn(one).exists()), None)
+    if newest is None:
+        return [], False
+    rows = _drawn(newest).values_list("query__query_id", "document__doc_id", "origin")
+    drawn = ((query_id, doc_id, float(origin.get("probability") or 1.0)) for query_id, doc_id, origin in rows)
+    return strata_of(drawn, labels, relevant_from), newest != rounds[0]
+
+
+def _drawn(round_: Round) -> Any:
+    return Pair.objects.filter(round=round_, origin__why=RESIDUAL)
+
+
+def as_json(snapshot: Snapshot, result: Reuse, left_out: int) -> dict[str, Any]:
+    """What the file and the API hold: the shape of ``assay reuse --format json``, with the snapshot."""
+    body = {"snapshot": str(snapshot.uuid), "name": snapshot.name, "content_sha256": snapshot.content_sha256}
+    body |= result.as_json() | {"left_out_queries": left_out}
+    return body | {"freshness": freshness.look(snapshot).as_json()}
+
+
+def requested_names(collection: Collection, texts: Sequence[str]) -> list[str]:
+    """The names of the runs that are asked for by id or name.
+
+    Raises
+    ------
+    NotValid
+        One is no run of the collection.
+    """
+    rows = {}
+    for run in collection.runs.only("uuid", "name"):
+        rows |= {str(run.uuid): run.name, run.name: run.name}
+    # A name may hold a comma; what is no run as a whole is a list.
+    wanted = [one for text in texts for one in ([text] if text in rows else text.split(",")) if one]
+    strange = next((one for one in wanted if one not in rows), None)
+    if strange is not None:
+        raise NotValid(f"This collection has no run {strange}.", {"together": "Name runs by id or name."})
+    return list(dict.fromkeys(rows[one] for one in wanted))
+
+
+def _hash(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -1,0 +1,185 @@
+"""Reusability page: how well the collection serves a system that did not contribute to it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from evaluation.reuse import reuse as reusability
+from evaluation.reuse.discovery_chart import discovery_curve
+from evaluation.scoring import leaderboard, visibility
+from evaluation.scoring.default_metrics import relevant_from
+from evaluation.scoring.metric_values import signed
+from judgments.charts.chart_files import picture
+from judgments.charts.charts import PHONE
+from judgments.charts.names import short_name
+from judgments.models import Collection, Snapshot
+from judgments.snapshots import snapshots
+from judgments.snapshots.snapshots import chosen_snapshot
+from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.figures import percent
+from judgments.web.lists import Column, Listing, answer
+
+if TYPE_CHECKING:
+    from assay.estimators.left_out_systems import LeftOut
+    from assay.estimators.reusability import Reuse
+
+LEFT_OUT = Listing(
+    name="left-out",
+    noun=("run left out", "runs left out"),
+    columns=(
+        Column("run", "Run", order="run", head=True, style="name"),
+        Column("group", "Left out with", order="group"),
+        Column("contributed", "Pairs", order="contributed", numeric=True),
+        Column("unique", "Unique", order="unique", numeric=True),
+        Column("unique_relevant", "Relevant", order="unique_relevant", numeric=True),
+        Column("score", "Score", order="score", numeric=True, digits=4),
+        Column("score_without", "Score without it", order="score_without", numeric=True, digits=4),
+        Column("change", "Change", order="change", numeric=True, show=lambda row: _change(row)),
+        Column("rank", "Rank", order="rank", numeric=True),
+        Column("rank_without", "Rank without it", order="rank_without", numeric=True),
+        Column("judged", "Judged@10", order="judged", numeric=True, show=lambda row: percent(row["judged"])),
+        Column(
+            "judged_without",
+            "Judged@10 without it",
+            order="judged_without",
+            numeric=True,
+            show=lambda row: _judged(row),
+        ),
+        Column("tau", "Tau", order="tau", numeric=True, show=lambda row: _tau(row["tau"]) or ""),
+    ),
+    order="change",
+    search=("run", "group"),
+)
+# Of the depths of the curve so many stand in the table on the page; the file holds all.
+SHOWN_DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000)
+# A run of which less is judged among its first ten is marked.
+LEAST_JUDGED = 0.8
+
+
+@login_required
+@require_safe
+def reuse(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    if snapshot is None:
+        return render(request, "evaluation/reuse/reuse_empty.html", {"collection": collection, "step": "scores"})
+    context = _requested_settings(request, collection, snapshot)
+    try:
+        withheld = context["withheld"]
+        together = reusability.requested_names(collection, request.GET.getlist("together"))
+        grade = context["relevant_from"]
+        how: dict[str, Any] = {"together": together, "relevant_from": grade, "withheld": withheld}
+        result = reusability.look(snapshot, context["metric"], **how)
+    except NotValid as error:
+        return render(request, "evaluation/reuse/reuse_empty.html", context | {"error": error})
+    given = {"snapshot": str(snapshot.uuid), "metric": context["metric"], "relevant": str(grade)}
+    given |= {"together": ",".join(str(run.uuid) for run in context["runs"] if run.name in together)}
+    context |= _result_context(result, together, {key: value for key, value in given.items() if value})
+    file = FILES.get(request.GET.get("format", ""))
+    if file is not None:
+        return file(request.user, snapshot, result, len(withheld))
+    return answer(
+        request, replace(LEFT_OUT, given=context["given"]), _rows(result), "evaluation/reuse/reuse.html", context
+    )
+
+
+def _requested_settings(request: HttpRequest, collection: Collection, snapshot: Snapshot) -> dict[str, Any]:
+    """What is asked for; what makes no sense is as if it were not there."""
+    metrics, grades = reusability.metrics_of(snapshot), reusability.grades_of(snapshot)
+    metric, relevant = request.GET.get("metric", ""), request.GET.get("relevant", "")
+    runs = list(collection.runs.defer("report", "health"))
+    had = reusability.contributors(snapshot, runs)
+    threshold = relevant_from(snapshot)
+    usual = threshold if threshold in grades else next(iter(grades), 1)
+    return {
+        "collection": collection,
+        "step": "scores",
+        "snapshot": snapshot,
+        "snapshots": list(collection.snapshots(manager="of_documents").defer("manifest")),
+        "metrics": metrics,
+        "metric": metric if metric in metrics else next(iter(metrics), leaderboard.HEADLINE),
+        "grades": grades,
+        "relevant_from": next((grade for grade in grades if str(grade) == relevant), usual),
+        "runs": runs,
+        "had": had,
+        "withheld": visibility.withheld_queries(request.user, snapshot),
+    }
+
+
+def _result_context(result: Reuse, together: list[str], given: dict[str, str]) -> dict[str, Any]:
+    """The answer in the shapes in which the page shows it."""
+    every = [*result.left_out, *result.groups]
+    steps = result.curve.steps()
+    return {
+        "result": result,
+        "missed": result.missed,
+        "together": together,
+        "given": given,
+        "address": urlencode(given),
+        "worst": _worst(every),
+        "lowest_tau": _tau(min((one.tau for one in every if one.tau is not None), default=None)),
+        "undefined": [one for one in every if one.reason],
+        "chart": discovery_curve(result.curve, result.missed) if steps else None,
+        "on_phone": discovery_curve(result.curve, result.missed, PHONE) if steps else None,
+        "steps": [step for step in steps if step["depth"] in SHOWN_DEPTHS or step is steps[-1]],
+        "cutoffs": list(next(iter(result.judged.values()), {})),
+        "judged": [
+            (name, name in result.contributors, list(of.values())) for name, of in sorted(result.judged.items())
+        ],
+        "little_judged": [name for name, of in sorted(result.judged.items()) if (of[10] or 0.0) < LEAST_JUDGED],
+    }
+
+
+def _tau(value: float | None) -> str | None:
+    """With a true minus, and no plus: it is no difference."""
+    return None if value is None else f"{value:.3f}".replace("-", "−")
+
+
+def _worst(every: list[LeftOut]) -> LeftOut | None:
+    """The one whose runs lose most."""
+    known = [one for one in every if one.worst is not None]
+    return min(known, key=lambda one: (one.worst or 0.0, -(one.ranks_lost or 0)), default=None)
+
+
+def _rows(result: Reuse) -> list[dict[str, Any]]:
+    """One row for each run that is left out, alone or in a group."""
+    rows = []
+    for one in (*result.left_out, *result.groups):
+        counts = {"contributed": one.contributed, "unique": one.unique, "unique_relevant": one.unique_relevant}
+        for hurt in one.runs:
+            group = f"{short_name(one.name, 24)}, {amount(len(one.runs), 'run')}" if len(one.runs) > 1 else "alone"
+            rows.append({**vars(hurt), **counts, "change": hurt.change, "group": group, "tau": one.tau})
+    return rows
+
+
+def _change(row: dict[str, Any]) -> str:
+    return signed(row["change"], 4)
+
+
+def _judged(row: dict[str, Any]) -> str:
+    return percent(row["judged_without"])
+
+
+def _as_svg(reader: Any, snapshot: Snapshot, result: Reuse, left_out: int) -> HttpResponse:
+    return picture(discovery_curve(result.curve, result.missed), f"{snapshot.collection.slug} {snapshot} discovery")
+
+
+def _as_json(reader: Any, snapshot: Snapshot, result: Reuse, left_out: int) -> HttpResponse:
+    content = snapshots.redacted_for(reader, snapshot.collection, reusability.as_json(snapshot, result, left_out))
+    body = json.dumps(content, ensure_ascii=False, indent=1)
+    return attachment(f"{slugify(f'{snapshot.collection.slug} {snapshot} reuse')}.json", body)
+
+
+FILES = {"svg": _as_svg, "json": _as_json}

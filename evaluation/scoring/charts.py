@@ -1,0 +1,148 @@
+"""Chart geometry for scores by tier and over time.
+
+As in `judgments.charts.charts`, whose `Chart` is used here too, colors are classes of the stylesheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from judgments.charts.charts import Chart, Stroke, Words
+from judgments.charts.intervals import MOST_ROWS, Axis, Estimate, axis_over, dot, more, whisker
+from judgments.charts.names import short_name, short_names
+
+WIDTH = 320.0
+NAME = 96.0
+ROW = 15
+# The picture over time: room for numbers at its left, for the names of runs at its right, for snapshots below.
+WIDE, HIGH = 900.0, 300.0
+LEFT, RIGHT, TOP, BOTTOM = 44.0, 150.0, 14.0, 34.0
+# Few snapshots stand side by side at the left, so that a phone shows them without scrolling.
+MOST_STEP = 140.0
+LINE_OF_WORDS = 14.0
+MOST_NAMES = 10
+LONGEST_SNAPSHOT = 60
+
+
+def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most: int = MOST_ROWS) -> Chart:
+    """Under each tier's name the runs with their intervals, all on one axis.
+
+    Parameters
+    ----------
+    tiers : sequence of (words, estimates)
+        The words say the tier and how many queries it holds; the runs stand in one order under each.
+    label : str
+        The sentence for the picture.
+    most : int
+        How many runs are drawn under each tier.
+
+    Examples
+    --------
+    >>> chart = tier_rows([("head, 12 queries", [Estimate("bm25", 0.5, 0.4, 0.6)])], "nDCG@10 by tier")
+    >>> [word.text for word in chart.words[:2]]
+    ['head, 12 queries', 'bm25']
+    """
+    shown = [(words, estimates[:most]) for words, estimates in tiers]
+    axis = axis_over([one for _, estimates in shown for one in estimates], NAME, WIDTH - 8)
+    strokes: list[Stroke] = []
+    words: list[Words] = []
+    y = 10.0
+    for name, estimates in shown:
+        words.append(Words(0, y + 2, name, kind="mute"))
+        runs = short_names([one.name for one in estimates])
+        for place, one in enumerate(estimates):
+            y += ROW
+            words.append(Words(0, y + 4, runs[place]))
+            strokes += [*whisker(axis, one.low, one.high, y), dot(axis.at(one.value), y, _kind(place == 0))]
+        y += ROW + 7
+    words += [Words(axis.at(tick), y + 4, axis.written(tick), "middle", "mute") for tick in axis.ticks()]
+    grid = "".join(f"M{axis.at(tick)},4V{y - 8:g}" for tick in axis.ticks())
+    left = more(max((estimates for _, estimates in tiers), key=len, default=[]), y + 18, most)
+    height = y + (22 if left else 8)
+    return Chart(height, label, (Stroke(grid, "grid"), *strokes), words=(*words, *left), width=WIDTH)
+
+
+def over_time(
+    snapshots: Sequence[str], runs: Mapping[str, Sequence[Estimate | None]], label: str, here: str = ""
+) -> Chart:
+    """Each run's mean with its interval on one snapshot after the other.
+
+    Parameters
+    ----------
+    snapshots : sequence of str
+        Their names, the oldest first.
+    runs : mapping of str to sequence of Estimate or None
+        Name to its estimate on each snapshot; None where it was not scored, which is a gap in its line.
+    label : str
+        The sentence for the picture.
+    here : str
+        The run that is marked.
+
+    Examples
+    --------
+    >>> one = Estimate("bm25", 0.5, 0.4, 0.6)
+    >>> over_time(["first", "second"], {"bm25": [one, None]}, "nDCG@10 over time").width
+    900.0
+    """
+    axis = axis_over([one for series in runs.values() for one in series if one], HIGH - BOTTOM, TOP)
+    step = min((WIDE - LEFT - RIGHT) / max(len(snapshots), 1), MOST_STEP)
+    end = LEFT + step * max(len(snapshots), 1)
+    strokes = [Stroke(f"M{LEFT},{axis.at(tick)}H{end}", "grid") for tick in axis.ticks()]
+    words = [Words(LEFT - 6, axis.at(tick) + 4, axis.written(tick), "end", "mute") for tick in axis.ticks()]
+    words += _snapshot_names(snapshots, step)
+    ends: list[tuple[float, str]] = []
+    for place, (name, series) in enumerate(sorted(runs.items(), key=lambda run: run[0] == here)):
+        # Intervals of several runs stand beside each other, not on each other.
+        shift = (place - (len(runs) - 1) / 2) * min(9.0, step / (len(runs) + 1))
+        points = [
+            None if one is None else (round(LEFT + step * (at + 0.5) + shift, 1), one) for at, one in enumerate(series)
+        ]
+        strokes += _line(axis, points, name == here)
+        last = next((point for point in reversed(points) if point), None)
+        ends += [(axis.at(last[1].value), name)] if last else []
+    words += _names(ends, here, end)
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE)
+
+
+def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: bool) -> list[Stroke]:
+    """A run's line with dots and whiskers; it breaks where the run was not scored."""
+    path, strokes = "", []
+    before = None
+    for point in points:
+        if point is not None:
+            x, one = point
+            path += f"{'L' if before else 'M'}{x:g},{axis.at(one.value)}"
+            if one.low is not None and one.high is not None:
+                strokes.append(
+                    Stroke(f"M{x:g},{axis.at(one.low)}V{axis.at(one.high)}", "here-line" if here else "axis")
+                )
+            strokes.append(dot(x, axis.at(one.value), _kind(here), 4.5 if here else 3.5))
+        before = point
+    return [Stroke(path, "here-line" if here else "axis"), *strokes]
+
+
+def _names(ends: Sequence[tuple[float, str]], here: str, end: float) -> list[Words]:
+    """Each run's name beside the end of its line, pushed down where two would lie on each other."""
+    words: list[Words] = []
+    lowest = -LINE_OF_WORDS
+    shown = dict(zip((name for _, name in ends), short_names([name for _, name in ends], 22), strict=True))
+    for y, name in sorted(ends):
+        lowest = max(y + 4, lowest + LINE_OF_WORDS)
+        kind = "" if name == here or not here else "mute"
+        words.append(Words(end + 8, round(lowest, 1), shown[name], kind=kind))
+    return words
+
+
+def _snapshot_names(names: Sequence[str], step: float) -> list[Words]:
+    """Below the picture as many names as there is room for, the last one among them."""
+    every = -(-len(names) // MOST_NAMES)
+    room = max(4, min(int(step * every / 7.5), LONGEST_SNAPSHOT))
+    return [
+        Words(round(LEFT + step * (at + 0.5), 1), HIGH - BOTTOM + 22, short_name(name, room), "middle")
+        for at, name in enumerate(names)
+        if (len(names) - 1 - at) % every == 0
+    ]
+
+
+def _kind(here: bool) -> str:
+    return "here" if here else "mark"

@@ -1,0 +1,38 @@
+"""Default metrics for scoring a snapshot."""
+
+from __future__ import annotations
+
+from judgments.models import Snapshot
+
+
+def relevant_from(snapshot: Snapshot) -> int:
+    """The lowest grade that counts as relevant where a metric knows only yes and no, as the manifest says it."""
+    return int(snapshot.manifest.get("scale", {}).get("relevant_from") or 1)
+
+
+def usual_metrics(snapshot: Snapshot) -> list[str]:
+    """The usual names, those of metrics that know only yes and no with the scale's own threshold.
+
+    On a scale whose documents are relevant from grade 2 on, ``P@10`` would count grade 1; ``P(rel=2)@10`` does not, and
+    says so wherever its number stands.
+    """
+    from assay.metrics import DEFAULT_METRICS
+
+    threshold = relevant_from(snapshot)
+    return [name if threshold == 1 else with_threshold(name, threshold) for name in DEFAULT_METRICS]
+
+
+def with_threshold(name: str, threshold: int) -> str:
+    """The metric that counts from this grade on; a metric without a threshold stays as it is.
+
+    Examples
+    --------
+    >>> with_threshold("P@10", 2), with_threshold("AP", 2), with_threshold("nDCG@10", 2)
+    ('P(rel=2)@10', 'AP(rel=2)', 'nDCG@10')
+    """
+    from assay.metrics.metric_names import parse_metric
+
+    if not any(parameter.name == "rel" for parameter in parse_metric(name).metric.parameters):
+        return name
+    head, at, cutoff = name.partition("@")
+    return parse_metric(f"{head}(rel={threshold}){at}{cutoff}").name

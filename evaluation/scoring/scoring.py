@@ -1,0 +1,238 @@
+"""Score runs against a snapshot and store the results.
+
+The snapshot's own qrels file and the run's own file go through ``evaluation.evaluate``, the same function that
+``assay evaluate`` calls on exported files, so page and command line can only show the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from assay.core.errors import AssayError, NotValid
+from evaluation.models import Score, Scoring
+from evaluation.scoring.default_metrics import usual_metrics
+from evaluation.scoring.snapshot_design import drawn
+from evaluation.scoring.stored_scores import REASONS, SEED, SUMMARY, in_order
+from judgments.models import Collection, Snapshot, User, audit
+from judgments.snapshots import snapshots
+from pooling.models import Run
+from pooling.runs import runs as stored_runs
+
+if TYPE_CHECKING:
+    from assay.scoring.results import RunScores
+
+LEVEL = 0.95
+METHOD = "percentile"
+MOST_NAMED = 6
+# Every metric costs each run ten thousand draws for its interval; a list beyond this is a mistake or worse.
+MOST_METRICS = 40
+MOST_WRITTEN = 5_000
+# Diagnostics that are told metric by metric: those of metrics that are not scored anew stay.
+BY_METRIC = ("ties_at", "bounds")
+
+
+def score_runs(
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    *,
+    actor: User,
+    metrics: Sequence[str] | None = None,
+    level: float = LEVEL,
+    method: str = METHOD,
+) -> list[Scoring]:
+    """Measure runs against a snapshot, with an interval on every mean, and keep the result.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        Whose labels.
+    runs : sequence of Run
+        Of the same collection.
+    actor : User
+        A lead or an engineer.
+    metrics : sequence of str, optional
+        Names as ir_measures writes them; nDCG@10, RR@10, R@100, P@10, AP and Judged@10 when None.
+    level : float
+        Coverage of the intervals, between 0 and 1.
+    method : str
+        How they are made, one of ``assay.scoring.intervals.METHODS``.
+
+    Raises
+    ------
+    NotValid
+        No run, runs of another collection, an unknown metric, or a run that answers none of the judged queries.
+    """
+    return measure(
+        snapshot,
+        runs,
+        actor=actor,
+        metrics=metrics,
+        level=level,
+        method=method,
+        sentence=f"{actor} scored {names_of(runs)} on {snapshot}",
+    )
+
+
+def measure(
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    *,
+    actor: User,
+    metrics: Sequence[str] | None = None,
+    level: float = LEVEL,
+    method: str = METHOD,
+    sentence: str = "",
+) -> list[Scoring]:
+    """Do the work of `score_runs`; without a sentence it is on record already, as a job."""
+    check(snapshot, runs, level, method)
+    metrics = metric_names(metrics)
+    from assay.scoring.evaluate import evaluate
+
+    qrels = snapshots.qrels_of(snapshot)
+    sampling = drawn(snapshot, qrels.query_ids)
+    # In blocks: what is held of a run is a value for each query and metric.
+    files = [stored_runs.opened(run) for run in runs]
+    names = list(metrics or usual_metrics(snapshot))
+    how: dict[str, Any] = {"level": level, "method": method}
+    top = scale_top(snapshot)
+    evaluation = evaluate(qrels, files, names, seed=SEED, design=sampling.design, scale_top=top, **how)
+    design = sampling.as_json()
+    with transaction.atomic():
+        # In one order whoever asks: two who score the same runs wait for each other, and neither for both.
+        each = sorted(zip(runs, evaluation.runs, strict=True), key=lambda one: one[0].pk)
+        scorings = {
+            run.pk: _keep(snapshot, run, scores, evaluation.query_ids, actor, design, how) for run, scores in each
+        }
+        if sentence:
+            audit.record("scoring.score_runs", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+    return [scorings[run.pk] for run in runs]
+
+
+def used_last(collection: Collection) -> dict[str, Any]:
+    """The metrics, level and method of the run that was scored last: what a form begins with."""
+    rows = Score.objects.filter(scoring__collection=collection).defer("per_query", "by_tier")
+    newest = rows.order_by("-computed_at", "-pk").first()
+    if newest is None:
+        return {"metrics": [], "level": LEVEL, "method": METHOD}
+    return {
+        "metrics": in_order(rows.filter(scoring=newest.scoring_id).values_list("metric", flat=True))[:MOST_METRICS],
+        "level": newest.level,
+        "method": newest.method,
+    }
+
+
+def cutoff_of(collection: Collection) -> int | None:
+    """The cutoff of the first metric that the collection was last scored with and that has one."""
+    from assay.metrics.metric_names import parse_metric
+
+    cutoffs = (parse_metric(name).cutoff for name in used_last(collection)["metrics"])
+    return next((cutoff for cutoff in cutoffs if isinstance(cutoff, int)), None)
+
+
+def scale_top(snapshot: Snapshot) -> float | None:
+    """The highest grade of the scale, which some metrics need: it may be one that nothing was given."""
+    grades = snapshot.manifest.get("scale", {}).get("grades")
+    return float(max(grades)) if grades else None
+
+
+def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) -> None:
+    """That these runs can be scored like this; what is wrong is told by field."""
+    if not runs:
+        raise NotValid("Nothing to score.", {"runs": "Choose at least one run."})
+    if any(run.collection_id != snapshot.collection_id for run in runs):
+        raise NotValid("These runs are not of the snapshot's collection.", {"runs": "Choose runs of one collection."})
+    if snapshot.of_answers:
+        message = (
+            f"Snapshot {snapshot} contains grades of answers, but runs rank documents. Choose a snapshot of documents."
+        )
+        raise NotValid(message, {"snapshot": message})
+    from assay.scoring.intervals import METHODS
+
+    if not 0 < level < 1:
+        raise NotValid(
+            "The level is a share between 0 and 1.", {"level": "Enter a number between 0 and 1, such as 0.95."}
+        )
+    if method not in METHODS:
+        known = ", ".join(METHODS)
+        raise NotValid(f"Unknown interval method {method!r}.", {"method": f"One of {known}."})
+
+
+def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
+    """The metrics that are named, by their canonical names; None where none is, which means the usual ones.
+
+    Raises
+    ------
+    NotValid
+        A name is no metric's or too long to be kept, there are very many, or one needs labels by subtopic, which no
+        snapshot has.
+    """
+    from assay.metrics.metric_names import parse_metrics
+
+    texts = [written] if isinstance(written, str) else list(written or ())
+    if not any(text.strip() for text in texts):
+        return None
+    if sum(map(len, texts)) > MOST_WRITTEN:
+        raise _not_these(f"the names of the metrics are longer than {MOST_WRITTEN:,} characters together")
+    try:
+        metrics = parse_metrics(texts)
+    except AssayError as error:
+        raise _not_these(str(error)) from error
+    if len(metrics) > MOST_METRICS:
+        raise _not_these(f"{len(metrics):,} metrics exceed the limit of {MOST_METRICS}")
+    longest = Score._meta.get_field("metric").max_length or 0
+    for bound in metrics:
+        if len(bound.name) > longest:
+            raise _not_these(f"the metric {bound.name[:40]}… has a name of more than {longest} characters")
+        if bound.metric.by_subtopic:
+            raise _not_these(
+                f"the metric {bound.name} needs labels by subtopic, which snapshots do not have; compute it "
+                "with assay evaluate --subtopics"
+            )
+    return [bound.name for bound in metrics]
+
+
+def _not_these(message: str) -> NotValid:
+    return NotValid(message, {"metrics": message})
+
+
+def names_of(runs: Sequence[Run]) -> str:
+    """The first runs by name, and how many more there are."""
+    names = [run.name for run in runs[:MOST_NAMED]]
+    more = len(runs) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+def _keep(
+    snapshot: Snapshot,
+    run: Run,
+    scores: RunScores,
+    query_ids: Sequence[str],
+    actor: User,
+    design: dict[str, Any],
+    how: dict[str, Any],
+) -> Scoring:
+    """One scoring a run and snapshot: new metrics are added, those that are there are computed anew."""
+    made, _ = Scoring.objects.get_or_create(snapshot=snapshot, run=run, defaults={"collection": snapshot.collection})
+    # Locked, so that two who score other metrics of one run at the same moment keep each other's.
+    scoring = Scoring.objects.select_for_update().get(pk=made.pk)
+    before, scoring.diagnostics = scoring.diagnostics, scores.diagnostics.as_json()
+    for name in BY_METRIC:
+        scoring.diagnostics[name] = before.get(name, {}) | scoring.diagnostics.get(name, {})
+    scoring.design, scoring.created_by = design, actor
+    scoring.save()
+    tiers = {
+        tier: {name: one.as_json() for name, one in by_metric.items()} for tier, by_metric in scores.by_tier.items()
+    }
+    for metric, summary in scores.metrics.items():
+        values = scores.per_query[metric].tolist()
+        summary_values = {name: getattr(summary, name) for name in SUMMARY}
+        by_tier = {tier: by_metric[metric] for tier, by_metric in tiers.items()}
+        # A query that does not count is left out: JSON knows no NaN.
+        per_query = {query_id: value for query_id, value in zip(query_ids, values, strict=True) if value == value}
+        reasons = {name: (getattr(summary, name) or "")[:200] for name in REASONS}
+        fields = summary_values | reasons | how | {"by_tier": by_tier, "per_query": per_query}
+        Score.objects.update_or_create(scoring=scoring, metric=metric, defaults=fields)
+    return scoring

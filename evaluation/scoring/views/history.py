@@ -1,0 +1,195 @@
+"""Score history page: the scores of the runs over the snapshots, and what changed between them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from assay.core.counted_nouns import amount
+from evaluation.models import Score
+from evaluation.scoring import charts as score_charts
+from evaluation.scoring import history, leaderboard, visibility
+from evaluation.scoring.versions import versions
+from judgments.charts import intervals
+from judgments.charts.chart_files import picture
+from judgments.labels import grade_visibility
+from judgments.models import Collection
+from judgments.snapshots import snapshots
+from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.lists import Column, Listing, download
+from pooling.models import Run
+
+MOST_SNAPSHOTS = 24
+# So many lines can be told apart in one picture; the file holds all runs.
+MOST_RUNS = 6
+COUNTS = ("labels_added", "labels_changed", "labels_removed", "queries_added", "queries_removed")
+HISTORY = Listing(
+    name="scores-over-time",
+    noun=("score", "scores"),
+    columns=tuple(
+        Column(key, key)
+        for key in (
+            "snapshot",
+            "content_sha256",
+            "frozen_at",
+            *COUNTS,
+            "run",
+            "run_sha256",
+            "metric",
+            *history.NUMBERS,
+            "reason",
+        )
+    ),
+    order="",
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run on one snapshot; ``step`` is the difference from the snapshot before, None where one is missing."""
+
+    score: Score | None
+    step: float | None
+
+
+@login_required
+@require_safe
+def scores_history(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    metrics = history.metrics_of(collection)
+    name = request.GET.get("metric", "")
+    metric = name if name in metrics else next(iter(metrics), leaderboard.HEADLINE)
+    run = history.chosen_run(collection, request.GET.get("run", ""))
+    points = history.points_for(request.user, collection, metric, MOST_SNAPSHOTS)
+    answer = FILES.get(request.GET.get("format", ""))
+    if answer is not None:
+        return answer(request.user, collection, metric, points, run)
+    return render(
+        request, "evaluation/scoring/scores_history.html", _context(request, collection, metric, points, run, metrics)
+    )
+
+
+def _context(
+    request: HttpRequest,
+    collection: Collection,
+    metric: str,
+    points: list[history.Point],
+    run: Run | None,
+    metrics: list[str],
+) -> dict[str, Any]:
+    shown = _shown(points, run)
+    newest = next((point for point in reversed(points) if point.scores), None)
+    withheld = visibility.withheld_queries(request.user, newest.snapshot) if newest else frozenset()
+    return {
+        "collection": collection,
+        "step": "scores",
+        "metric": metric,
+        "metrics": metrics,
+        "run": run,
+        "runs": list(collection.runs.defer("report", "health")),
+        "points": points,
+        "rows": [(point, cells) for point, cells in zip(points, _cells(points, shown), strict=True)][::-1],
+        "shown": shown,
+        "others": len({name for point in points for name in point.scores}) - len(shown),
+        "older": collection.snapshots(manager="of_documents").count() - len(points),
+        "chart": _chart(points, shown, metric, run),
+        "left_out": bool(withheld),
+        "newest": newest,
+        "versions": versions(run, newest.snapshot, newest.scores, left_out=withheld) if run and newest else [],
+        "address": urlencode({"metric": metric} | ({"run": run.uuid} if run else {})),
+    }
+
+
+def _shown(points: Sequence[history.Point], run: Run | None) -> list[str]:
+    """The runs that are drawn: the chosen one, then the best on the newest snapshot on which each was scored."""
+    last: dict[str, float] = {}
+    for point in points:
+        last.update({name: score.mean for name, score in point.scores.items() if score.mean is not None})
+    best = sorted(last, key=lambda name: (-last[name], name))
+    chosen = [run.name] if run else []
+    return [*chosen, *(name for name in best if name not in chosen)][:MOST_RUNS]
+
+
+def _cells(points: Sequence[history.Point], shown: Sequence[str]) -> list[list[Cell]]:
+    rows = []
+    before: Mapping[str, Score] = {}
+    for point in points:
+        rows.append([Cell(point.scores.get(name), _step(before.get(name), point.scores.get(name))) for name in shown])
+        before = point.scores
+    return rows
+
+
+def _step(before: Score | None, after: Score | None) -> float | None:
+    if before is None or after is None or before.mean is None or after.mean is None:
+        return None
+    return after.mean - before.mean
+
+
+def _chart(points: Sequence[history.Point], shown: Sequence[str], metric: str, run: Run | None) -> Any:
+    lines = {name: [_estimate(name, point.scores.get(name)) for point in points] for name in shown}
+    label = (
+        f"{metric} of {amount(len(shown), 'run')} on {amount(len(points), 'snapshot')}, oldest first, with intervals"
+    )
+    here = run.name if run else next(iter(shown), "")
+    return score_charts.over_time([point.snapshot.name for point in points], lines, label, here)
+
+
+def _estimate(name: str, score: Score | None) -> intervals.Estimate | None:
+    if score is None or score.mean is None:
+        return None
+    return intervals.Estimate(name, score.mean, score.low, score.high)
+
+
+def _as_svg(
+    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
+) -> HttpResponse:
+    return picture(_chart(points, _shown(points, run), metric, run), f"{collection.slug} {metric} over time")
+
+
+def _as_csv(
+    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
+) -> HttpResponse:
+    rows = [row for point in points for row in _plain(point, metric) if run is None or row["run"] == run.name]
+    shown = grade_visibility.may_read_hashes(collection, reader)
+    listing = HISTORY if shown else HISTORY.without("content_sha256")
+    return download(listing.read({}, rows), {"collection": collection})
+
+
+def _as_json(
+    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
+) -> HttpResponse:
+    content = snapshots.redacted_for(reader, collection, history.as_json(metric, points, run))
+    body = json.dumps(content, ensure_ascii=False, indent=1)
+    return attachment(f"{slugify(f'{collection.slug} scores over time')}.json", body)
+
+
+def _plain(point: history.Point, metric: str) -> list[dict[str, Any]]:
+    """One row a run; a snapshot without scores has one row of its own, so that its change is not lost."""
+    snapshot = point.snapshot
+    head = {"snapshot": snapshot.name, "content_sha256": snapshot.content_sha256, "metric": metric}
+    head |= {"frozen_at": snapshot.created_at.isoformat()}
+    head |= {name: getattr(point.change, name) if point.change else None for name in COUNTS}
+    empty = dict.fromkeys(("run", "run_sha256", *history.NUMBERS, "reason"))
+    scored = [
+        {
+            "run": name,
+            "run_sha256": score.scoring.run.sha256,
+            **{key: getattr(score, key) for key in history.NUMBERS},
+            "reason": score.reason,
+        }
+        for name, score in sorted(point.scores.items())
+    ]
+    return [head | empty | row for row in scored or [{}]]
+
+
+FILES = {"svg": _as_svg, "csv": _as_csv, "json": _as_json}

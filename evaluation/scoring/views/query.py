@@ -1,0 +1,176 @@
+"""Page of one query: the results of every run, their labels and the history of each grade."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from evaluation.models import Scoring
+from evaluation.scoring import grade_history, leaderboard, query_scores, rankings, stored_scores, visibility
+from evaluation.scoring.grade_history import History
+from evaluation.scoring.rankings import DEPTHS, Answers, requested_depth
+from evaluation.scoring.views import grades
+from judgments.models import Collection, Query, Snapshot
+from judgments.snapshots import snapshots
+from judgments.snapshots.snapshots import chosen_snapshot
+from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.lists import answer, on_record
+from pooling.models import Run
+
+# So many runs stand side by side unless others are chosen; each is a file to read.
+USUAL_RUNS, MOST_RUNS = 6, 24
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the address names, and what is known of it."""
+
+    collection: Collection
+    snapshot: Snapshot
+    query: Query
+    depth: int
+    scorings: list[Scoring]
+    metrics: list[str]
+    metric: str
+    runs: list[Run]
+    all_runs: list[Run]
+    hidden: set[str]
+    withheld: bool
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The address of this page, whole."""
+        params = {"snapshot": str(self.snapshot.uuid), "query": self.query.query_id, "depth": str(self.depth)}
+        chosen = [str(run.uuid) for run in self.runs]
+        usual = [str(run.uuid) for run in self.all_runs[:USUAL_RUNS]]
+        metric = {"metric": self.metric} if self.metrics and self.metric != self.metrics[0] else {}
+        return params | metric | ({} if chosen == usual else {"runs": ",".join(chosen)})
+
+
+@login_required
+@require_safe
+def answers(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    if not request.GET.get("query"):
+        return redirect("scores", slug)
+    page = _page(request, collection)
+    result = rankings.answers(page.snapshot, page.runs, page.query.query_id, page.depth, hidden=page.hidden)
+    shown = {place.doc_id for ranking in result.rankings for place in ranking.places}
+    history = grade_history.grade_history(page.snapshot, page.query, shown, hidden=page.hidden)
+    if request.GET.get("format") == "json":
+        return _as_json(request, page, result, history)
+    context = _context(request, page, result, history)
+    declared = grades.listing(page.params, history, result.top)
+    return answer(request, declared, history, "evaluation/scoring/answers.html", context)
+
+
+def _page(request: HttpRequest, collection: Collection) -> Page:
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    query = collection.queries.filter(query_id=request.GET["query"].replace("\0", "")).first()
+    if snapshot is None or query is None:
+        raise Http404
+    # The order of the runs is one by their means, which a reader who still rates may not know over all queries.
+    left_out = visibility.withheld_queries(request.user, snapshot)
+    scorings = stored_scores.scorings_of(snapshot, left_out=left_out)
+    metrics = stored_scores.metrics_of(scorings)
+    metric = request.GET.get("metric", "")
+    every = _ordered(collection, scorings)
+    named = ",".join(request.GET.getlist("run") or [request.GET.get("runs", "")]).split(",")
+    runs = [run for run in every if str(run.uuid) in named or run.name in named]
+    hidden = visibility.hidden_documents(request.user, collection, query.query_id)
+    return Page(
+        collection=collection,
+        snapshot=snapshot,
+        query=query,
+        depth=requested_depth(request.GET.get("depth", "")),
+        scorings=scorings,
+        metrics=metrics,
+        metric=metric if metric in metrics else next(iter(metrics), leaderboard.HEADLINE),
+        runs=(runs or every[:USUAL_RUNS])[:MOST_RUNS],
+        all_runs=every,
+        hidden=hidden,
+        withheld=_tells(snapshot, query, hidden),
+    )
+
+
+def _ordered(collection: Collection, scorings: Sequence[Scoring]) -> list[Run]:
+    """All runs: those with a score first, the best of them before the others; then the rest by name."""
+    order = [row.scoring.run_id for row in leaderboard.rows(scorings, leaderboard.HEADLINE)]
+    runs = collection.runs.active().defer("report").order_by("name")
+    return sorted(runs, key=lambda run: order.index(run.pk) if run.pk in order else len(order))
+
+
+def _tells(snapshot: Snapshot, query: Query, hidden: set[str]) -> bool:
+    """Whether a score on the snapshot would tell a grade that is kept from the reader."""
+    return bool(hidden) and not hidden.isdisjoint(snapshots.labels_of(snapshot).get(query.query_id, {}))
+
+
+def _over_snapshots(page: Page) -> tuple[list[Snapshot], list[tuple[Run, list[query_scores.Value]]]]:
+    every = grade_history.snapshots_of(page.snapshot)
+    scored = set(Scoring.objects.filter(snapshot__in=every).values_list("snapshot", flat=True))
+    snapshots = [one for one in every if one.pk in scored]
+    withheld = {one.pk for one in snapshots if _tells(one, page.query, page.hidden)}
+    return snapshots, query_scores.by_snapshot(snapshots, page.query, page.runs, page.metric, withheld=withheld)
+
+
+def _context(request: HttpRequest, page: Page, result: Answers, history: list[History]) -> dict[str, Any]:
+    snapshots, over = _over_snapshots(page)
+    lines = query_scores.by_metric(page.snapshot, page.query, page.runs, page.metrics, withheld=page.withheld)
+    wanted = request.GET.get("document", "")
+    return {
+        "collection": page.collection,
+        "step": "scores",
+        "page": page,
+        "snapshot": page.snapshot,
+        "query": page.query,
+        "answers": result,
+        "sides": list(zip(result.rankings, (values for _, values in lines), strict=True)),
+        "lines": lines,
+        "snapshots": snapshots,
+        "over": over,
+        "document": next((one for one in history if one.doc_id == wanted), None),
+        "strange_document": wanted,
+        "depths": [(one, f"?{urlencode(page.params | {'depth': one})}") for one in DEPTHS],
+        "switches": [(name, f"?{urlencode(page.params | {'metric': name})}#over") for name in page.metrics],
+        "json": f"?{urlencode(page.params | {'format': 'json'})}",
+        "usual_runs": USUAL_RUNS,
+        "most_runs": MOST_RUNS,
+    }
+
+
+def _as_json(request: HttpRequest, page: Page, result: Answers, history: list[History]) -> HttpResponse:
+    """All of the page as one file; what is kept from the reader is null."""
+    snapshots, over = _over_snapshots(page)
+    lines = query_scores.by_metric(page.snapshot, page.query, page.runs, page.metrics, withheld=page.withheld)
+    body = {
+        "query": {"id": page.query.query_id, "text": page.query.text, "narrative": page.query.narrative},
+        "tier": page.query.tier,
+        "snapshot": {"id": str(page.snapshot.uuid), "name": page.snapshot.name},
+        "depth": page.depth,
+        "runs": {
+            ranking.run.name: [
+                {"rank": place.rank, "doc_id": place.doc_id, "grade": place.grade, "hidden": place.hidden}
+                for place in ranking.places
+            ]
+            for ranking in result.rankings
+        },
+        "scores": query_scores.as_json(lines, page.metrics),
+        "over_snapshots": {
+            "metric": page.metric,
+            "runs": query_scores.as_json(over, [one.name for one in snapshots]),
+        },
+        "documents": [one.as_json() for one in history],
+    }
+    on_record(request, f"the grades of query {page.query.query_id}", page.collection)
+    name = slugify(f"{page.collection.slug} {page.snapshot} {page.query.query_id}")
+    return attachment(f"{name}.json", json.dumps(body, ensure_ascii=False, indent=1))

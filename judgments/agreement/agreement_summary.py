@@ -1,0 +1,144 @@
+"""Visibility of agreement: which numbers of a round a reader may see while they can still grade its pairs.
+
+A reader who knows the other grades can compute the coefficients for every possible hidden grade and compare. With all
+of their digits they reveal it. With two digits they still do over a few hundred pairs, since a report has many
+coefficients; over a thousand, several grades stay possible. So numbers over fewer pairs are withheld, and the others
+rounded. Counts per grade, and numbers for a single query or tier, can reveal a grade too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from assay.coefficients.gate import GateAnswer
+from judgments.agreement import round_gate
+from judgments.agreement.round_agreement import grade_pairs
+from judgments.agreement.round_report import AT_ONCE, Look, events
+from judgments.labels.grade_visibility import pairs_with_hidden_grades
+from judgments.models import Pair, Query, Round
+
+# The digits of a coefficient that a reader who still rates may see.
+DIGITS = 2
+# The pairs with two or more grades from which on they may see it.
+LEAST_PAIRS = 1_000
+HIDDEN = "hidden"
+
+
+class AgreementSummary:
+    """The part of a round's agreement report that one reader may see.
+
+    Parameters
+    ----------
+    round_ : Round
+        The round of the report.
+    look : Look
+        The stored report.
+    viewer : User, optional
+        The reader; without one, everything is visible.
+    """
+
+    def __init__(self, round_: Round, look: Look, viewer: Any) -> None:
+        self.round, self.look, self.viewer = round_, look, viewer
+        self._untold = Pair.objects.none() if viewer is None else pairs_with_hidden_grades(viewer, round_)
+        self.rates = self._untold.exists()
+
+    @property
+    def agreement(self) -> dict[str, Any]:
+        """The report, without values that may reveal a grade to a reader who still rates."""
+        report = self.look.agreement
+        if not self.rates:
+            return report
+        # A rater who gave all pairs one grade also gave it to the pairs that the reader may still grade.
+        codes = {one["code"] for one in report["warnings"]} - {"one_category_rater"}
+        codes = codes & {"not_enough_overlap"} if _is_withheld(report["overlap"]) else codes
+        warnings = [one for one in report["warnings"] if one["code"] in codes]
+        return {**_rough(report), "confusion": [], "grades": [], "shares": [], "warnings": warnings}
+
+    @property
+    def gate(self) -> GateAnswer:
+        """The result of the gate, computed from all grades, with numbers rounded as in `agreement`."""
+        answer = round_gate.of_report(self.round, self.look.agreement)
+        if not self.rates:
+            return answer
+        rough = round_gate.of_report(self.round, _rough(self.look.agreement))
+        if _is_withheld(rough.n):
+            # "Undefined" would reveal that all grades are the same.
+            return replace(rough, state="undecided" if answer.state == "undefined" else answer.state)
+        same = rough.state == answer.state
+        return rough if same else replace(rough, state=answer.state, advice=answer.advice, more_pairs=None)
+
+    @property
+    def called_in(self) -> int:
+        """The number of grades that are not compared, since they were requested after two raters differed."""
+        return (self.look.report or {}).get("called_in", 0)
+
+    @property
+    def overlap_to_come(self) -> int:
+        """The number of pairs that can still get a second grade; 0 if the round takes no answers."""
+        is_open = self.round.state == Round.State.OPEN
+        return (self.look.report or {}).get("overlap_to_come", 0) if is_open else 0
+
+    @property
+    def hidden(self) -> int:
+        """The number of pairs that the reader may still grade."""
+        return self._untold.count() if self.rates else 0
+
+    @property
+    def by_query(self) -> list[dict[str, Any]]:
+        """The agreement within each query, without queries of which the reader may still grade a pair."""
+        return self._parts("by_query", "query_id")
+
+    @property
+    def by_tier(self) -> list[dict[str, Any]]:
+        """The agreement within each tier. A tier may contain a single query, so the same rule applies."""
+        return self._parts("by_tier", "tier")
+
+    def _parts(self, kind: str, named_by: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = (self.look.report or {}).get(kind, [])
+        if not self.rates:
+            return rows
+        if not self._at_once:
+            return []
+        hidden = set(Query.of_any_kind.filter(pk__in=self._untold.values("query")).values_list(named_by, flat=True))
+        return [row for row in rows if row["name"] not in hidden]
+
+    @property
+    def without(self) -> list[dict[str, Any]]:
+        """The coefficients without each rater. With few pairs the difference reveals one rater's grades."""
+        return [] if self.rates else (self.look.report or {}).get("without", [])
+
+    @property
+    def confusion(self) -> dict[tuple[int, int], int]:
+        """The number of times two raters gave a pair these two grades, the lower first, without hidden pairs.
+
+        Empty for a reader who rates in a round that is too large to count for one person.
+        """
+        if self.rates:
+            return grade_pairs(self.round, viewer=self.viewer) if self._at_once else {}
+        values = self.round.scale.values()
+        rows = self.look.agreement["confusion"]
+        cells = ((low, high, number) for low, row in enumerate(rows) for high, number in enumerate(row) if number)
+        return {(values[low], values[high]): number for low, high, number in cells}
+
+    @property
+    def _at_once(self) -> bool:
+        return events(self.round) <= AT_ONCE
+
+
+def _is_withheld(pairs: int) -> bool:
+    """Return whether a number over so many pairs is withheld from a reader who still rates; over none there is none."""
+    return 0 < pairs < LEAST_PAIRS
+
+
+def _rough(report: Any, *, withheld: bool = False) -> Any:
+    """Return a report with every fraction rounded, and those over few pairs left out."""
+    if isinstance(report, dict):
+        withheld = _is_withheld(report.get("n", report.get("overlap", LEAST_PAIRS))) or withheld
+        rough = {name: _rough(value, withheld=withheld) for name, value in report.items()}
+        return {**rough, "reason": HIDDEN} if withheld and "reason" in report else rough
+    if isinstance(report, list | tuple):
+        return [_rough(value, withheld=withheld) for value in report]
+    if isinstance(report, float):
+        return None if withheld else round(report, DIGITS)
+    return report

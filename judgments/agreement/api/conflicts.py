@@ -1,0 +1,200 @@
+"""API endpoints for conflicts and unrateable pairs of a round, and for resolving a pair."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db import transaction
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    extend_schema,
+    extend_schema_field,
+    extend_schema_view,
+)
+from rest_framework import serializers
+from rest_framework.mixins import ListModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotAllowed, NotValid
+from judgments.agreement import conflict_effects, conflicts, resolutions
+from judgments.agreement.conflict_effects import Effects
+from judgments.guidelines import examples
+from judgments.labels import grade_visibility
+from judgments.models import Adjudication, Pair
+from judgments.rounds.serializers import DocumentOfPair, QueryOfPair
+from judgments.web import access
+from judgments.web.endpoints import InRound
+from judgments.web.serializers import Strict
+
+
+class Settlement(serializers.Serializer):
+    """The resolution of a pair by a lead."""
+
+    grade = serializers.IntegerField()
+    reason = serializers.CharField()
+    settled_by = serializers.CharField(source="resolved_by.username")
+    created_at = serializers.DateTimeField()
+
+
+class ConflictBody(serializers.Serializer):
+    """A pair with different grades."""
+
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryOfPair()
+    document = DocumentOfPair()
+    grades = serializers.SerializerMethodField(help_text="Pseudonym to grade.")
+    notes = serializers.SerializerMethodField()
+    spread = serializers.IntegerField(help_text="Highest grade minus lowest grade.")
+    effect = serializers.SerializerMethodField(
+        help_text="The largest change of any run's mean that resolving it can make; null if no run can be scored."
+    )
+    settled = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField(child=serializers.IntegerField()))
+    def get_grades(self, pair: Any) -> dict[str, int]:
+        return conflicts.grades_of(pair)
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_notes(self, pair: Any) -> dict[str, str]:
+        return conflicts.notes_of(pair)
+
+    def get_effect(self, pair: Any) -> float | None:
+        known: Effects | None = self.context.get("effects")
+        return known.moves.get(pair.pk) if known else None
+
+    @extend_schema_field(Settlement(allow_null=True))
+    def get_settled(self, pair: Any) -> Any:
+        settled = conflicts.settled_as(pair)
+        return Settlement(settled).data if settled else None
+
+
+class UnrateableBody(serializers.Serializer):
+    """A pair that raters could not judge."""
+
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryOfPair()
+    document = DocumentOfPair()
+    reasons = serializers.SerializerMethodField(help_text="Pseudonym to the reason given.")
+    settled = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_reasons(self, pair: Any) -> dict[str, str]:
+        return {one.pseudonym: one.reason for one in pair.answers if one.grade is None}
+
+    @extend_schema_field(Settlement(allow_null=True))
+    def get_settled(self, pair: Any) -> Any:
+        settled = conflicts.settled_as(pair)
+        return Settlement(settled).data if settled else None
+
+
+class SettleSent(Strict):
+    """The resolved grade with a reason in words, a cause, or both."""
+
+    grade = serializers.IntegerField()
+    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, required=False, allow_blank=True, default="")
+    cause = serializers.ChoiceField(Adjudication.Cause.choices, required=False, allow_blank=True, default="")
+    example = serializers.BooleanField(
+        default=False, help_text="Propose the pair as an example for the next guidelines version."
+    )
+
+
+class Settled(serializers.Serializer):
+    """The new resolution."""
+
+    pair = serializers.UUIDField()
+    grade = serializers.IntegerField()
+    reason = serializers.CharField(help_text="The text of the cause, then the reason.")
+    settled_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class Conflicts(ListModelMixin, InRound):
+    """The conflicts of a round."""
+
+    reads = access.LEADS
+    queryset = Pair.objects.none()
+    serializer_class = ConflictBody
+    tag = "rounds"
+
+    def get_queryset(self) -> Any:
+        if getattr(self, "swagger_fake_view", False):
+            return self.queryset
+        return conflicts.with_details(conflicts.in_conflict(self.round, viewer=self.request.user, steps=self._steps()))
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        fake = getattr(self, "swagger_fake_view", False)
+        visible = not fake and grade_visibility.means_visible(self.request.user, self.round)
+        return super().get_serializer_context() | {"effects": conflict_effects.effects(self.round) if visible else None}
+
+    def _steps(self) -> int:
+        text = self.request.query_params.get("steps", "1")
+        if not (text.isascii() and text.isdigit() and 1 <= len(text) <= 3 and int(text)):
+            raise NotValid("Invalid value of `steps`.", {"steps": "A whole number from 1."})
+        return int(text)
+
+    @extend_schema(
+        summary="List conflicts",
+        parameters=[OpenApiParameter("steps", int, description="Minimum difference of the grades; by default 1.")],
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Largest difference first. Pairs that you may still grade in an open round are left out."""
+        return self.list(request)
+
+
+class Unrateable(ListModelMixin, InRound):
+    """The unrateable pairs of a round."""
+
+    reads = access.LEADS
+    queryset = Pair.objects.none()
+    serializer_class = UnrateableBody
+    tag = "rounds"
+
+    def get_queryset(self) -> Any:
+        if getattr(self, "swagger_fake_view", False):
+            return self.queryset
+        return conflicts.with_details(conflicts.unrateable_pairs(self.round, viewer=self.request.user))
+
+    @extend_schema(summary="List unrateable pairs")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Pairs that two raters, or all raters asked, could not judge. Correct the document or resolve the pair."""
+        return self.list(request)
+
+
+class Resolve(InRound):
+    """The resolution of a conflict or an unrateable pair."""
+
+    serializer_class = Settled
+    tag = "rounds"
+
+    @extend_schema(
+        summary="Resolve a pair",
+        request=SettleSent,
+        responses={201: Settled},
+        examples=[
+            OpenApiExample("With a reason", {"grade": 1, "reason": "For men, not for women."}, request_only=True)
+        ],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID, pair: uuid_module.UUID) -> Response:
+        """Resolving a pair again supersedes its earlier resolution. Both stay on record."""
+        row = access.pair_for(request.user, self.round, pair)
+        if not grade_visibility.grades_visible(request.user, row):
+            raise NotAllowed(
+                "You may still grade this pair yourself. Resolve it after you have graded it, or after the round is "
+                "closed."
+            )
+        resolution = self.read_body(SettleSent)
+        with transaction.atomic():
+            proposed = resolution.pop("example")
+            settled = resolutions.resolve(row, actor=request.user, **resolution)
+            if proposed:
+                examples.propose(settled, actor=request.user)
+        body = {"pair": row.uuid, "settled_by": request.user.username, "grade": settled.grade}
+        return self.respond(Settled, {**body, "reason": settled.reason, "created_at": settled.created_at}, 201)
+
+
+@extend_schema_view(post=extend_schema(deprecated=True))
+class Settle(Resolve):
+    """The former name of `resolve/`."""

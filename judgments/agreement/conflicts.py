@@ -1,0 +1,118 @@
+"""Conflicts of a round and its pairs that could not be judged.
+
+A conflict is a pair whose grades differ and that waits for no further rating (`PairQuerySet.in_conflict`). Everything
+that counts or lists conflicts uses it.
+
+The difference between the grades of a pair is stored on the pair itself (`Pair.spread`) and has an index, so that in
+a list of a hundred thousand conflicts only the current page costs time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery
+
+from judgments.labels.grade_visibility import pairs_with_hidden_grades
+from judgments.models import Adjudication, Judgment, Pair, Round, RoundRater
+from judgments.models.pair import PairQuerySet
+
+CHUNK = 100
+
+
+def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> PairQuerySet:
+    """Return conflicts whose grades differ by at least this many steps, the widest first, then in the round's order.
+
+    Pairs that the viewer may still have to grade in any round are left out; None leaves out nothing.
+    """
+    hidden = None if viewer is None else pairs_with_hidden_grades(viewer, round_)
+    return Pair.objects.in_conflict(round_, hidden=hidden, steps=steps)
+
+
+class Open(NamedTuple):
+    """Numbers of unresolved conflicts: all, and those two or more steps wide (one step on a scale of two grades)."""
+
+    number: int
+    wide: int
+
+
+def count_open(round_: Round, *, viewer: Any) -> Open:
+    """Count the unresolved conflicts."""
+    waiting = in_conflict(round_, viewer=viewer).order_by().unresolved()
+    counts = waiting.aggregate(number=Count("pk"), wide=Count("pk", filter=Q(spread__gt=1)))
+    if counts["number"] and not counts["wide"] and round_.scale.grades.count() == 2:
+        return Open(counts["number"], counts["number"])
+    return Open(**counts)
+
+
+def unrateable_pairs(round_: Round, *, viewer: Any) -> QuerySet[Pair]:
+    """Return the pairs that two raters, or all of their raters, could not judge, by ``unrateable``."""
+    unrateable = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.UNRATEABLE, surplus=False)
+    counted = unrateable.order_by().values("pair").annotate(number=Count("pk"))
+    several = counted.filter(Q(number__gte=2) | Q(number__gte=F("pair__ratings_wanted")))
+    number = Subquery(counted.filter(pair=OuterRef("pk")).values("number"))
+    pairs = round_.pairs.filter(pk__in=several.values("pair")).annotate(unrateable=number)
+    return pairs.exclude(pk__in=pairs_with_hidden_grades(viewer, round_).values("pk")).order_by(
+        "-unrateable", "position"
+    )
+
+
+def with_details(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
+    """Return the pairs with their queries and documents, ``answers`` (each with its ``pseudonym``) and ``settlements``.
+
+    Answers are the current ones that count, ungraded ones included; a pair has at most one current resolution.
+    """
+    pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
+    answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
+    answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")
+    settled = Adjudication.objects.filter(superseded_by__isnull=True).select_related("resolved_by")
+    return pairs.select_related("query", "document").prefetch_related(
+        Prefetch("judgments", answers, to_attr="answers"), Prefetch("adjudications", settled, to_attr="settlements")
+    )
+
+
+def grades_of(pair: Any) -> dict[str, int]:
+    """Return the grades by pseudonym of a pair from :func:`with_details`."""
+    return {one.pseudonym: one.grade for one in pair.answers if one.grade is not None}
+
+
+def notes_of(pair: Any) -> dict[str, str]:
+    """Return the notes by pseudonym."""
+    return {one.pseudonym: one.note for one in pair.answers if one.note and one.grade is not None}
+
+
+def settled_as(pair: Any) -> Adjudication | None:
+    """Return the current resolution."""
+    return next(iter(pair.settlements), None)
+
+
+def following(conflicts: PairQuerySet, here: Pair, order: Iterable[int] | None = None) -> Pair | None:
+    """Return the next unresolved conflict after this pair, then from the start.
+
+    Parameters
+    ----------
+    conflicts : PairQuerySet
+        The conflicts, as from :func:`in_conflict`.
+    here : Pair
+        The current pair; it may be resolved by now, or be no conflict.
+    order : iterable of int, optional
+        Keys of the pairs in another order.
+    """
+    waiting = conflicts.unresolved().exclude(pk=here.pk)
+    if order is not None:
+        return _following(waiting, here, list(order))
+    later = Q(spread__lt=here.spread) | Q(spread=here.spread, position__gt=here.position)
+    return waiting.filter(later).first() or waiting.first()
+
+
+def _following(waiting: QuerySet[Pair], here: Pair, order: list[int]) -> Pair | None:
+    place = order.index(here.pk) + 1 if here.pk in order else 0
+    on = [*order[place:], *order[:place]]
+    # Most conflicts are unresolved, so the next one is among a few.
+    for start in range(0, len(on), CHUNK):
+        keys = on[start : start + CHUNK]
+        pairs = {pair.pk: pair for pair in waiting.filter(pk__in=keys)}
+        if pairs:
+            return next(pairs[pk] for pk in keys if pk in pairs)
+    return None

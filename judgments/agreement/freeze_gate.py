@@ -1,0 +1,67 @@
+"""Gate check for a snapshot: whether each round passes, or a lead gives a reason to freeze anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.core.errors import Conflict
+from judgments.agreement import round_gate
+from judgments.agreement.round_gate import GateAnswer
+from judgments.models import Round
+
+WARNINGS = {
+    "failed": "agreement is below the gate of {at:.2f}",
+    "undecided": "it is undecided whether agreement reaches the gate of {at:.2f}",
+    "undefined": "agreement is undefined, so the gate of {at:.2f} cannot be checked",
+}
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The result of one round's gate."""
+
+    round: Round
+    answer: GateAnswer
+
+    @property
+    def state(self) -> str:
+        return self.answer.state
+
+    @property
+    def failed(self) -> bool:
+        return self.state == "failed"
+
+    @property
+    def warning(self) -> str:
+        """The warning to show before freezing; empty if the round passes."""
+        text = WARNINGS.get(self.state, "")
+        return f"{self.round}: {text.format(at=self.answer.threshold)}" if text else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of the manifest."""
+        return self.answer.as_json()
+
+
+def evaluate_gates(rounds: Sequence[Round], sources: Sequence[str] = ("human",)) -> list[GateResult]:
+    """Return the gate result of each round; none if no label comes from raters."""
+    return [GateResult(round_, round_gate.answer(round_)) for round_ in rounds] if "human" in sources else []
+
+
+def check(held: Sequence[GateResult], override_reason: str) -> None:
+    """Refuse to freeze rounds that fail their gate without a reason.
+
+    Raises
+    ------
+    Conflict
+        A round's whole interval is below its gate and no reason is given; the error names the field.
+    """
+    failed = [one for one in held if one.failed]
+    if failed and not override_reason:
+        problem = "; ".join(one.warning for one in failed)
+        raise Conflict(
+            f"{problem}. Rewrite the edge cases of the guidelines, qualify the raters and judge the overlap again, or "
+            "give a reason for freezing anyway.",
+            {"override_reason": "A round fails its gate, so a reason is required. The manifest contains it."},
+        )

@@ -1,0 +1,211 @@
+"""Round reports: numbers over all judgments of a round, computed once and kept current.
+
+A small round's report is computed on request. A large one's takes seconds: the latest one is shown with the state of
+the round that it was computed for, and a job computes the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotFound
+from judgments.agreement.grade_tables import planned_grades
+from judgments.jobs import jobs, single_flight
+from judgments.models import Job, Judgment, Query, Round, RoundReport, Slot, Tally
+from judgments.rounds import unfillable_slots
+
+BOOTSTRAP = 1_000
+KIND = "agreement"
+# The maximum number of answers to count during a request.
+AT_ONCE = 20_000
+# The minimum time between two reports of a large round.
+PATIENCE = timedelta(minutes=1)
+HOUR = 3600
+# Keys that reports of older versions lack.
+COUNTED = {"called_in", "overlap_to_come", "open_kinds"}
+
+
+@dataclass(frozen=True)
+class Look:
+    """The newest report available without waiting.
+
+    Attributes
+    ----------
+    report : dict or None
+        What `compute` answers; None while the first one is being made.
+    newer : int
+        Answers, and changes of answers, that came since.
+    computed_at : datetime or None
+        When.
+    job : Job or None
+        Who makes the next one.
+    """
+
+    report: dict[str, Any] | None
+    newer: int = 0
+    computed_at: datetime | None = None
+    job: Job | None = None
+
+    @property
+    def agreement(self) -> dict[str, Any]:
+        """The agreement as ``assay agreement --format json`` prints it; all values are undefined without a report."""
+        agreement: dict[str, Any] = self.report["agreement"] if self.report else waiting()
+        return agreement
+
+
+def events(round_: Round) -> int:
+    """Return the number of events in the round, which identifies the state of its judgments."""
+    return Tally.objects.filter(round=round_).aggregate(number=Sum("events"))["number"] or 0
+
+
+def stored(round_: Round) -> Look:
+    """Return the newest stored report, without computing one; queue a newer one if needed."""
+    now, latest = events(round_), _latest(round_)
+    if not now or (latest is not None and latest.events == now):
+        return Look(latest.report if latest else None, 0, latest.computed_at if latest else None)
+    recent = latest is not None and round_.state == Round.State.OPEN and timezone.now() - latest.computed_at < PATIENCE
+    line = jobs.find_recent(KIND, round_.collection, _job_parameters(round_)) if recent else queue_report(round_)
+    if latest is None:
+        return Look(None, now, None, line)
+    return Look(latest.report, abs(now - latest.events), latest.computed_at, line)
+
+
+def look(round_: Round) -> Look:
+    """Return the newest report available without waiting, and queue a newer one if needed.
+
+    Parameters
+    ----------
+    round_ : Round
+        A small one's is made at once.
+    """
+    if events(round_) > AT_ONCE:
+        return stored(round_)
+    return Look(exact(round_), 0, timezone.now())
+
+
+def counts(round_: Round) -> tuple[list[Any], list[Any]]:
+    """Return the reasons of unrateable pairs and the progress by query; a large round's come from its last report."""
+    if events(round_) <= AT_ONCE and round_.slots_made <= AT_ONCE:
+        return _reasons(round_), _queries(round_)
+    report = look(round_).report or {}
+    return report.get("unrateable", []), report.get("queries", [])
+
+
+def exact(round_: Round) -> dict[str, Any]:
+    """Return the report on the current state of the round, however long it takes."""
+    now = events(round_)
+    latest = _latest(round_)
+    if latest is not None and latest.events == now:
+        report: dict[str, Any] = latest.report
+        return report
+    return single_flight.compute_once(f"round-report:{round_.uuid}:{now}", lambda: _stored(round_, now), keep=HOUR)
+
+
+def _latest(round_: Round) -> RoundReport | None:
+    """Return the last report, unless an older version made it without all of today's counts."""
+    row = RoundReport.objects.filter(round=round_).first()
+    return row if row is not None and row.report.keys() >= COUNTED else None
+
+
+def _stored(round_: Round, now: int) -> dict[str, Any]:
+    report = compute(round_)
+    fields = {"events": now, "report": report, "computed_at": timezone.now()}
+    if now:
+        RoundReport.objects.update_or_create(round=round_, defaults=fields)
+    return report
+
+
+def compute(round_: Round) -> dict[str, Any]:
+    """Count everything, from the rows.
+
+    Returns
+    -------
+    dict
+        ``agreement`` in the shape of ``assay agreement --format json``; ``by_tier`` and ``by_query``, parts of it;
+        ``without``, the coefficients without each rater;
+        ``unrateable``, reasons with their numbers; ``queries``, each with its ratings wanted and there;
+        ``called_in``, grades that are not among those compared, since they were asked for where two lay apart;
+        ``overlap_to_come``, pairs that can still get their second grade;
+        ``open_kinds``, of a large round the pairs that want ratings, counted by who may give none of them.
+    """
+    from assay.coefficients.by_group import by_query, by_tier
+    from assay.coefficients.leave_one_out import without_each
+    from assay.coefficients.report import agreement_report
+
+    table, tiers, called_in, to_come = planned_grades(round_)
+    values = tuple(round_.scale.values())
+    return {
+        "agreement": agreement_report(table, values, bootstrap=BOOTSTRAP).as_json(),
+        "by_tier": [row.as_json() for row in by_tier(table, tiers, values, resamples=BOOTSTRAP)],
+        "by_query": [row.as_json() for row in by_query(table, values)],
+        "without": [row.as_json() for row in without_each(table, values)],
+        "unrateable": _reasons(round_),
+        "queries": _queries(round_),
+        "called_in": called_in,
+        "overlap_to_come": to_come,
+        "open_kinds": unfillable_slots.to_keep(round_),
+    }
+
+
+def _reasons(round_: Round) -> list[tuple[str, int]]:
+    rows = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.UNRATEABLE)
+    counted = rows.order_by().values_list("reason").annotate(number=Count("pk"))
+    named = [(reason or "no reason given", number) for reason, number in counted]
+    return sorted(named, key=lambda row: (-row[1], row[0]))
+
+
+def _queries(round_: Round) -> list[tuple[str, str, int, int]]:
+    """Return each query of the round with its public id, the ratings wanted and the ratings given."""
+    there = Count("pk", filter=Q(filled_by__isnull=False))
+    slots = Slot.objects.filter(round=round_).order_by().values("pair__query").annotate(wanted=Count("pk"), there=there)
+    counted = {row["pair__query"]: (row["wanted"], row["there"]) for row in slots}
+    # Databases limit the number of parameters of a query.
+    few = {"pk__in": counted} if len(counted) < 500 else {"collection": round_.collection_id}
+    names = Query.of_any_kind.filter(**few)
+    fields = names.values_list("pk", "uuid", "text")
+    rows = [(str(uuid), text, *counted[pk]) for pk, uuid, text in fields if pk in counted]
+    return sorted(rows, key=lambda row: (-(row[2] - row[3]), row[1], row[0]))
+
+
+@cache
+def waiting() -> dict[str, Any]:
+    """Return a report without values, shown while the first one is computed."""
+    from assay.coefficients.report import agreement_report
+    from assay.core.ratings import Ratings
+
+    report = agreement_report(Ratings.from_rows([]), bootstrap=0).as_json()
+    for leaf in report["coefficients"].values():
+        leaf["reason"] = "being_computed"
+    report["grades"] = []
+    report["warnings"] = []
+    return report
+
+
+def queue_report(round_: Round) -> Job:
+    """Queue the job that computes the next report. A round has one such job, which is queued again as needed."""
+    title, parameters = f"Compute the agreement of {round_}", _job_parameters(round_)
+    return jobs.in_line(
+        KIND, title=title, parameters=parameters, collection=round_.collection, known_by=tuple(parameters)
+    )
+
+
+def _job_parameters(round_: Round) -> dict[str, str]:
+    return {"round": str(round_.uuid)}
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """Make the report of a round as it is when the work begins."""
+    round_ = Round.objects.select_related("scale", "collection").filter(uuid=work.job.parameters["round"]).first()
+    if round_ is None:
+        raise NotFound("This round no longer exists.")
+    work.say(f"counting {amount(events(round_), 'answer')} and changes of answers")
+    report = exact(round_)
+    work.say(f"{amount(report['agreement']['overlap'], 'pair')} with two or more grades")
+    return {"overlap": report["agreement"]["overlap"], "pairs": report["agreement"]["pairs"]}

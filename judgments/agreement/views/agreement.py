@@ -1,0 +1,171 @@
+"""Agreement page of a round: the coefficients, the gate's verdict and its threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from assay.coefficients import COEFFICIENTS
+from assay.coefficients.interpretation import BANDS, READINGS
+from assay.coefficients.rater_warnings import LEAST_SHARED
+from assay.core.counted_nouns import amount
+from assay.core.errors import AssayError, NotValid
+from judgments.agreement import round_gate, round_report
+from judgments.agreement.agreement_summary import AgreementSummary
+from judgments.agreement.views import downloads
+from judgments.agreement.views.agreement_tables import (
+    SHAPES,
+    WEIGHTS,
+    WORDS,
+    by_grade,
+    coefficient_without,
+    coefficients,
+    confusion,
+    differs_most,
+    left_out,
+    matrix,
+    picture,
+    prevalent,
+    title,
+    with_queries,
+    with_reasons,
+)
+from judgments.models import Role, Round
+from judgments.rounds import rerating
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+
+# So many queries stand on the page, those first whose grades lie furthest apart; the file holds all.
+SHOWN = 10
+
+
+@login_required
+@require_safe
+def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.STAFF)
+    look = round_report.look(round_)
+    summary = AgreementSummary(round_, look, request.user)
+    answer = summary.gate
+    if request.GET.get("format") == "json":
+        beside = {"called_in": summary.called_in, "gate": answer.as_json(), "newer": look.newer}
+        return JsonResponse({"round": round_.name, **summary.agreement, **beside})
+    if (file := downloads.requested_file(request, round_, summary)) is not None:
+        return file
+    context = {
+        **frame(request, round_, "agreement"),
+        **_headline(round_, summary, answer),
+        **_tables(request, round_, summary),
+        "look": look,
+    }
+    return render(request, "judgments/agreement/round_agreement.html", context)
+
+
+def _headline(round_: Round, summary: AgreementSummary, answer: round_gate.GateAnswer) -> dict[str, Any]:
+    """The gate's answer, what it means and what to do about it."""
+    report = summary.agreement
+    rows = coefficients(report, round_.gate_coefficient)
+    waits = report["coefficients"][round_.gate_coefficient]["reason"] == "being_computed"
+    return {
+        "report": report,
+        "rows": rows,
+        "headline": rows[0],
+        "gate": answer,
+        "shape": SHAPES[answer.state],
+        "verdict": "being computed" if waits else _verdict(answer),
+        "waits": waits,
+        "picture": picture(answer),
+        "prevalent": prevalent(report),
+        "warnings": _warnings(report, answer),
+        "overlap_to_come": summary.overlap_to_come,
+        "called_in": summary.called_in,
+        "newer_guidelines": rerating.newer_guidelines(round_),
+        "again": rerating.judged_again(round_),
+        "choices": [(name, title(name)) for name in COEFFICIENTS],
+        "bands": BANDS,
+        "readings": READINGS,
+    }
+
+
+def _verdict(answer: round_gate.GateAnswer) -> str:
+    little = answer.little and answer.state == "undecided"
+    return WORDS[answer.state] + (", too little overlap" if little else "")
+
+
+def _warnings(report: dict[str, Any], answer: round_gate.GateAnswer) -> list[dict[str, Any]]:
+    """What casts doubt on the numbers, less what the gate's own sentence says already."""
+    gate_explains = answer.little and answer.state in ("undecided", "undefined")
+    return [one for one in report["warnings"] if not (gate_explains and one["code"] == "not_enough_overlap")]
+
+
+def _tables(request: HttpRequest, round_: Round, summary: AgreementSummary) -> dict[str, Any]:
+    """Raters, grades, tiers and queries, as far as this reader may see them."""
+    weights = request.GET.get("weights", "")
+    weights = weights if weights in WEIGHTS else WEIGHTS[0]
+    names = _names(request, round_)
+    report, by_query = summary.agreement, summary.by_query
+    without = left_out(summary.without, report, round_.gate_coefficient)
+    others = {row.rater: row for row in without}
+    return {
+        "coefficient_without": title(coefficient_without(round_.gate_coefficient)),
+        "differs_most": differs_most(without),
+        "some_without": bool(without),
+        "weights": weights,
+        "all_weights": WEIGHTS,
+        "least": LEAST_SHARED,
+        "matrix": [(rater, names.get(rater, ""), cells, others.get(rater)) for rater, cells in matrix(report, weights)],
+        "confusion": confusion(round_, summary.confusion),
+        "hidden": summary.hidden,
+        "by_grade": by_grade(round_, report),
+        "by_tier": with_reasons(summary.by_tier),
+        "by_query": with_queries(round_, by_query[:SHOWN]),
+        "queries": len(by_query),
+    }
+
+
+def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
+    """Pseudonym to name, for a lead, who must be able to talk to people."""
+    if access.role_in(request.user, round_.collection) != Role.LEAD:
+        return {}
+    return {row.pseudonym: row.user.username for row in round_.raters.select_related("user")}
+
+
+@login_required
+@require_POST
+def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    try:
+        threshold = _number(request.POST.get("threshold", ""))
+        named = request.POST.get("coefficient", "")
+        round_gate.set_gate(round_, coefficient=named, threshold=threshold, actor=request.user)
+        messages.success(request, f"The gate is now {title(named)} at {threshold:g}.")
+    except AssayError as error:
+        messages.error(request, " ".join([*getattr(error, "fields", {}).values()]) or str(error))
+    return redirect("round_agreement", round_.uuid)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        message = f"{text!r} is not a threshold. Enter a number from -1 to 1, for example 0.6."
+        raise NotValid(message) from None
+
+
+@login_required
+@require_POST
+def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    try:
+        made = rerating.rejudge_overlap(round_, actor=request.user)
+    except AssayError as error:
+        messages.error(request, str(error))
+        return redirect("round_agreement", round_.uuid)
+    messages.success(
+        request, f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Check its raters, then open it."
+    )
+    return redirect("round_progress", made.uuid)

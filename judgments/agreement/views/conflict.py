@@ -1,0 +1,225 @@
+"""Conflict page: resolve one pair, with the ratings beside it and the next conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from assay.core.errors import AssayError, NotAllowed, NotFound
+from judgments.agreement import conflict_effects, conflicts, resolutions
+from judgments.agreement.views.conflicts import by_effect, effects_for
+from judgments.documents.passages import shown
+from judgments.guidelines import examples
+from judgments.labels import grade_visibility
+from judgments.labels.grade_visibility import means_visible
+from judgments.models import Adjudication, Example, Judgment, Pair, Round
+from judgments.rating.views.cards import facts
+from judgments.web import access
+from judgments.web.forms import AssayForm
+
+# Others of the query that are shown, of each grade.
+BESIDE = 3
+READ = {"excerpt": "excerpt read", "whole": "full text read", "short": "whole text read"}
+
+
+class SettleForm(AssayForm):
+    """The grade that a lead settles on, and why."""
+
+    grade = forms.TypedChoiceField(coerce=int, widget=forms.RadioSelect, error_messages={"required": "Choose a grade."})
+    cause = forms.ChoiceField(
+        label="Cause (optional)",
+        required=False,
+        choices=[("", "not given"), *Adjudication.Cause.choices],
+        help_text="Suggests what to change.",
+    )
+    reason = forms.CharField(
+        label="Reason shown to raters",
+        required=False,
+        max_length=resolutions.LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="One or two sentences that help with similar pairs. "
+        "Raters who graded this pair read them once the round is closed, without names.",
+    )
+    example = forms.BooleanField(label="Propose as an example for the next guidelines version", required=False)
+
+    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["grade"].choices = [
+            (one.value, f"{one.value} {one.label}{f': {one.cue}' if one.cue else ''}")
+            for one in round_.scale.grades.all()
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("cause") and not cleaned.get("reason", "").strip() and "reason" not in self.errors:
+            self.add_error("reason", "Enter the reason in one sentence. Raters learn from it.")
+        return cleaned
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    row: Any = _pair(request, round_, pair)
+    settled = conflicts.settled_as(row)
+    form = SettleForm(round_, request.POST if request.method == "POST" else None, initial=_initial(settled))
+    form.worded_for(round_, choices=["cause"])
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            _settle(row, form.cleaned_data, request.user)
+            return _on(request, round_, row, form.cleaned_data["grade"])
+    context = _context(request, round_, row) | {"form": form, "settled": settled}
+    return render(request, "judgments/agreement/conflict.html", context, status=form.status)
+
+
+def _pair(request: HttpRequest, round_: Round, uuid: str) -> Pair:
+    """The pair, if there is something to settle and the lead may see what was given."""
+    pair = access.pair_for(request.user, round_, uuid)
+    if not grade_visibility.grades_visible(request.user, pair):
+        raise NotAllowed("You may still grade this pair. You can see other grades afterwards.")
+    row = conflicts.with_details(round_.pairs.filter(pk=pair.pk)).get()
+    row.round = round_
+    unable = [one for one in row.answers if one.state == Judgment.State.UNRATEABLE]
+    if not (row.spread or row.resolved or len(unable) >= min(2, row.ratings_wanted)):
+        raise NotFound("The raters of this pair agree, or it has fewer than two grades.")
+    return row
+
+
+def _initial(settled: Adjudication | None) -> dict[str, Any]:
+    if settled is None:
+        return {}
+    cause, reason = settled.reason_parts
+    return {"grade": settled.grade, "cause": cause, "reason": reason}
+
+
+@transaction.atomic
+def _settle(pair: Pair, resolution: dict[str, Any], actor: Any) -> None:
+    """Settle it, and propose it as an example where that was asked for: both or neither."""
+    made = resolutions.resolve(
+        pair, grade=resolution["grade"], reason=resolution["reason"], cause=resolution["cause"], actor=actor
+    )
+    if resolution["example"]:
+        examples.propose(made, actor=actor)
+
+
+def _context(request: HttpRequest, round_: Round, row: Any) -> dict[str, Any]:
+    waiting = conflicts.in_conflict(round_, viewer=request.user)
+    wider = Q(spread__gt=row.spread) | Q(spread=row.spread, position__lt=row.position)
+    settled = conflicts.settled_as(row)
+    values = [grade.value for grade in round_.scale.grades.all()]
+    return {
+        "collection": round_.collection,
+        "round": round_,
+        "step": "agreement",
+        "pair": row,
+        "shown": shown(row.document, row.query.text),
+        "facts": facts(row.document.fields),
+        "place": waiting.filter(wider).count() + 1,
+        "count": waiting.count(),
+        "by": "effect" if request.GET.get("by") == "effect" else "",
+        "next": _next(request, round_, row),
+        "answers": _answers(round_, row),
+        "top": max(values),
+        "same_query": _same_query(request, row),
+        **_at_stake(request.user, row, values),
+        "example": Example.objects.filter(adjudication=settled).select_related("version").first() if settled else None,
+    }
+
+
+def _next(request: HttpRequest, round_: Round, here: Pair) -> Pair | None:
+    """The next conflict that waits, in the order of the list that one came from."""
+    waiting = conflicts.in_conflict(round_, viewer=request.user)
+    effects = effects_for(request.user, round_) if request.GET.get("by") == "effect" else None
+    return conflicts.following(waiting, here, by_effect(waiting, effects) if effects else None)
+
+
+def _on(request: HttpRequest, round_: Round, row: Pair, value: int) -> HttpResponse:
+    following = _next(request, round_, row)
+    if following is None:
+        messages.success(request, f"Resolved as {value}. No conflicts are left.")
+        return redirect("conflicts", round_.uuid)
+    messages.success(request, f"Resolved as {value}. The page shows the next conflict.")
+    on = "?by=effect" if request.GET.get("by") == "effect" else ""
+    return redirect(reverse("conflict", args=[round_.uuid, following.uuid]) + on)
+
+
+def _answers(round_: Round, pair: Any) -> list[dict[str, Any]]:
+    """Each counted answer with the label of its grade and how it was read; raters by pseudonym alone."""
+    labels = {one.value: one.label for one in round_.scale.grades.all()}
+    return [
+        {
+            "rater": one.pseudonym,
+            "judgment": one,
+            "label": labels.get(one.grade, ""),
+            "read": READ.get(str(one.how.get("text")), ""),
+        }
+        for one in pair.answers
+    ]
+
+
+def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
+    """Each run's mean under the lowest and the highest grade given; nothing where nobody knows, or may not be told."""
+    given = list(conflicts.grades_of(pair).values())
+    low, high = (min(given), max(given)) if pair.spread else (min(values), max(values))
+    effects = effects_for(reader, pair.round)
+    rows = conflict_effects.detail(pair, [low, high]) if means_visible(reader, pair.round) else []
+    at_stake = [{**row, "low": row["values"][low], "high": row["values"][high]} for row in rows]
+    at_stake = [{**row, "moves": row["high"] - row["low"]} for row in at_stake]
+    effect = {"moves": effects.moves.get(pair.pk), "newer": effects.newer, "metric": effects.metric} if effects else {}
+    return {"at_stake": at_stake, "low": low, "high": high, "metric": "", "moves": None, **effect}
+
+
+def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:
+    """Other pairs of the query with what they got, as far as the reader may see it: what a grade here stands beside."""
+    others = pair.round.pairs.filter(query=pair.query).exclude(pk=pair.pk)
+    rows: Iterable[Any] = conflicts.with_details(
+        others.exclude(pk__in=grade_visibility.pairs_with_hidden_grades(request.user, pair.round))
+    )
+    graded_documents = []
+    for one in rows:
+        settled = conflicts.settled_as(one)
+        grades = [settled.grade] if settled else sorted(conflicts.grades_of(one).values())
+        if grades:
+            graded_documents.append((one.document, grades))
+    return _of_each_grade(sorted(graded_documents, key=lambda row: -row[1][0]))
+
+
+def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[int]]]:
+    """A few of each grade: fifteen perfect ones would say less than three of each kind."""
+    by_grade: dict[int, list[tuple[Any, list[int]]]] = {}
+    for row in rows:
+        by_grade.setdefault(row[1][0], []).append(row)
+    return [row for same in by_grade.values() for row in same[:BESIDE]]
+
+
+@login_required
+@require_POST
+def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
+    """Make a settled pair an example for the next version of the guidelines, or take it back."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    row = _pair(request, round_, pair)
+    settled = conflicts.settled_as(row)
+    try:
+        if settled is None:
+            raise NotFound("Resolve the pair first. An example shows the grade of the resolution.")
+        waiting = examples.pending_examples(round_.collection).filter(adjudication=settled).first()
+        if request.POST.get("act") == "remove":
+            if waiting:
+                examples.remove(waiting, actor=request.user)
+            messages.success(request, "Example withdrawn. The next guidelines version starts without it.")
+        else:
+            examples.propose(settled, actor=request.user)
+            messages.success(request, "Example proposed. The next guidelines version starts with it.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("conflict", round_.uuid, row.uuid)

@@ -1,0 +1,186 @@
+"""Archive, restore and delete: hide a row, bring it back, or remove it if nothing depends on it.
+
+Archiving hides a row from lists and choices and changes nothing that was made from it. Deleting is for rows that
+nothing depends on, such as a mistaken upload or a draft. Before either, a page lists what will go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.admin.utils import NestedObjects
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from assay.core.errors import Conflict, NotFound
+from judgments.hooks import ARCHIVE_KINDS, ArchiveKind
+from judgments.models import Collection, Document, Round, User, audit
+from judgments.models.fields import EventModel
+from judgments.web import access
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """What deleting a row would also delete, and what prevents it: counts by the name of the kind of row."""
+
+    goes: dict[str, int] = field(default_factory=dict)
+    blocked_by: dict[str, int] = field(default_factory=dict)
+    why_not: str = ""
+
+    @property
+    def possible(self) -> bool:
+        return not self.blocked_by and not self.why_not
+
+
+def _open_round(round_: Round) -> str:
+    return "The round is open. Close it first." if round_.state == Round.State.OPEN else ""
+
+
+def _open_rounds(collection: Collection) -> str:
+    open_ = collection.rounds.filter(state=Round.State.OPEN).count()
+    return f"{open_} of its rounds {'is' if open_ == 1 else 'are'} open. Close them first." if open_ else ""
+
+
+KINDS: dict[str, ArchiveKind] = {
+    "collection": ArchiveKind(
+        Collection,
+        "collection",
+        in_use=_open_rounds,
+        needed=lambda collection: "Its audit trail has to stay. Archive the collection instead.",
+    ),
+    "document": ArchiveKind(Document, "documents"),
+    "round": ArchiveKind(
+        Round,
+        "rounds",
+        frozenset({"Pair", "Slot", "RoundRater", "Tally", "RoundReport", "RoundEffect", "Refill", "InviteLink"}),
+        in_use=_open_round,
+        needed=lambda round_: "" if round_.state == Round.State.DRAFT else "Only a draft can be deleted.",
+    ),
+}
+
+
+def get_kind(name: str) -> ArchiveKind:
+    """Return the kind with this name.
+
+    Raises
+    ------
+    NotFound
+        The kind is unknown.
+    """
+    if name not in ARCHIVE_KINDS:
+        raise NotFound(f"Unknown kind {name!r}. Known kinds: {', '.join(sorted(ARCHIVE_KINDS))}.")
+    return ARCHIVE_KINDS[name]
+
+
+def archivable_row(user: User, collection: Collection, name: str, uuid: Any) -> Any:
+    """Return a row of this kind in the collection, for a lead.
+
+    Raises
+    ------
+    NotFound
+        The row or the kind does not exist.
+    """
+    model = get_kind(name).model
+    if model is Collection:
+        if str(collection.uuid) != str(uuid):
+            raise NotFound("Collection not found.")
+        return collection
+    return access.reach(model.objects.filter(collection=collection), user, access.LEADS, uuid=uuid)
+
+
+@transaction.atomic
+def archive(name: str, row: Any, *, actor: User) -> None:
+    """Archive a row. Archiving an archived row changes nothing.
+
+    Raises
+    ------
+    Conflict
+        The row is in use: an open round, or a run that a refilled round draws from.
+    """
+    row = _locked(row)
+    if row.archived_at is not None:
+        return
+    if why := get_kind(name).in_use(row):
+        raise Conflict(f"{row} cannot be archived. {why}")
+    row.archived_at = timezone.now()
+    row.save(update_fields=["archived_at"])
+    _record("archive.archive", f"{actor} archived {name} {row}", name, row, actor)
+
+
+@transaction.atomic
+def restore(name: str, row: Any, *, actor: User) -> None:
+    """Bring an archived row back to lists and choices."""
+    row = _locked(row)
+    if row.archived_at is None:
+        return
+    row.archived_at = None
+    row.save(update_fields=["archived_at"])
+    _record("archive.restore", f"{actor} restored {name} {row}", name, row, actor)
+
+
+def deletion(name: str, row: Any) -> Deletion:
+    """Return what deleting a row would also delete, or what prevents it."""
+    kind = get_kind(name)
+    if why_not := kind.needed(row):
+        return Deletion(why_not=why_not)
+    collector = NestedObjects(using="default")
+    collector.collect([row])
+    rows: Counter[type[Model]] = Counter()
+    for model, instances in collector.data.items():
+        rows[model] += len(instances)
+    for query in collector.fast_deletes:
+        rows[query.model] += query.count()
+    rows[type(row)] -= 1
+    goes, blocked = Counter[str](), Counter[str]()
+    for model, number in rows.items():
+        if number > 0:
+            part = model.__name__ in kind.goes and not issubclass(model, EventModel)
+            (goes if part else blocked)[_plural(model)] += number
+    for one in collector.protected:
+        blocked[_plural(type(one))] += 1
+    return Deletion(dict(goes), dict(blocked))
+
+
+@transaction.atomic
+def delete(name: str, row: Any, *, actor: User) -> Deletion:
+    """Delete a row that nothing depends on, with its parts and its file.
+
+    Raises
+    ------
+    Conflict
+        Other rows depend on it. It can be archived instead.
+    """
+    row = _locked(row)
+    preview = deletion(name, row)
+    if not preview.possible:
+        raise Conflict(f"{row} cannot be deleted. {_reason(preview)} Archive it instead.")
+    path = get_kind(name).file(row)
+    _record("archive.delete", f"{actor} deleted {name} {row}", name, row, actor, goes=preview.goes)
+    row.delete()
+    if path:
+        transaction.on_commit(lambda: default_storage.delete(path))
+    return preview
+
+
+def _locked(row: Any) -> Any:
+    return type(row).objects.select_for_update(of=("self",)).get(pk=row.pk)
+
+
+def _record(verb: str, sentence: str, name: str, row: Any, actor: User, **more: Any) -> None:
+    collection = row if isinstance(row, Collection) else row.collection
+    audit.record(verb, sentence, actor=actor, collection=collection, target=row, kind=name, name=str(row), **more)
+
+
+def _reason(deletion: Deletion) -> str:
+    if deletion.why_not:
+        return deletion.why_not
+    named = ", ".join(f"{number:,} {name}" for name, number in deletion.blocked_by.items())
+    return f"Other rows depend on it: {named}."
+
+
+def _plural(model: type[Model]) -> str:
+    return str(model._meta.verbose_name_plural)

@@ -1,0 +1,91 @@
+"""Archive page of a collection, and the page to archive, restore or delete one thing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from assay.core.errors import AssayError
+from judgments.archive import archive
+from judgments.hooks import ARCHIVE_KINDS
+from judgments.models import Collection
+from judgments.web import access
+from judgments.web.lists import Choice, Column, Listing, answer
+
+ARCHIVED = Listing(
+    name="archive",
+    noun=("archived object", "archived objects"),
+    columns=(
+        Column("name", "Name", order="-", head=True, style="clip", url=lambda row: row["url"]),
+        Column("kind", "Kind", order="-"),
+        Column("archived_at", "Archived", order="-", style="nowrap"),
+    ),
+    search=("name",),
+    choices=(
+        Choice(
+            "kind",
+            "Kind",
+            "kind",
+            [(name, name) for name in ("document", "pool", "rag-samples", "rag-system", "round", "run")],
+        ),
+    ),
+    order="-archived_at",
+)
+# Of each kind so many are listed at most; the search of its own list finds the rest.
+MOST = 1_000
+
+
+@login_required
+@require_safe
+def archived(request: HttpRequest, slug: str) -> HttpResponse:
+    """List what is archived in a collection."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    rows = [
+        {"name": str(row), "kind": name, "archived_at": row.archived_at, "url": address(collection, name, row)}
+        for name, kind in ARCHIVE_KINDS.items()
+        if kind.model is not Collection
+        for row in kind.model.objects.archived().filter(collection=collection).order_by("-archived_at")[:MOST]
+    ]
+    return answer(request, ARCHIVED, rows, "judgments/archive/archive.html", {"collection": collection})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def one(request: HttpRequest, slug: str, kind: str, uuid: str) -> HttpResponse:
+    """Say what archiving or deleting one thing does, and do what is confirmed."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    row = archive.archivable_row(request.user, collection, kind, uuid)
+    if request.method == "POST":
+        try:
+            return redirect(_done(request, collection, kind, row))
+        except AssayError as error:
+            messages.error(request, str(error))
+            return redirect(address(collection, kind, row))
+    context = {"collection": collection, "kind": kind, "row": row, "deletion": archive.deletion(kind, row)}
+    return render(request, "judgments/archive/archive_one.html", context | {"in_use": ARCHIVE_KINDS[kind].in_use(row)})
+
+
+def address(collection: Collection, kind: str, row: Any) -> str:
+    """The page on which one thing is archived, restored or deleted."""
+    return reverse("archive_one", args=[collection.slug, kind, row.uuid])
+
+
+def _done(request: HttpRequest, collection: Collection, kind: str, row: Any) -> str:
+    act = request.POST.get("act")
+    if act == "delete":
+        archive.delete(kind, row, actor=request.user)
+        messages.success(request, f"{row} was deleted.")
+        return reverse(ARCHIVE_KINDS[kind].page, args=[collection.slug])
+    if act == "restore":
+        archive.restore(kind, row, actor=request.user)
+        messages.success(request, f"{row} was restored.")
+    else:
+        archive.archive(kind, row, actor=request.user)
+        messages.success(request, f"{row} was archived.")
+    return address(collection, kind, row)

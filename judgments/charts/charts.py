@@ -1,0 +1,308 @@
+"""Chart geometry: lines, bars and text. Colors are classes of the stylesheet.
+
+Every function returns a `Chart`, which a template renders as inline SVG. Coordinates refer to a
+view box 320 wide, so that text stays between 11 and 14 px at every width that a card can have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.core.counted_nouns import amount
+from judgments.charts.names import short_names
+
+WIDTH = 320
+# The width of a chart on a phone at which its text is still readable; text that does not fit beside it goes elsewhere.
+PHONE = 340.0
+NAME = 88  # room for the names of bars
+MOST_BARS = 60
+WIDEST_BAR = 32.0
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A path: its ``d`` and its class."""
+
+    d: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A rectangle with the text of its tooltip."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text; ``anchor`` is start, middle or end."""
+
+    x: float
+    y: float
+    text: str
+    anchor: str = "start"
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart; ``label`` is its text alternative."""
+
+    height: float
+    label: str
+    strokes: tuple[Stroke, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    words: tuple[Words, ...] = ()
+    width: float = WIDTH
+
+
+def traffic_curve(
+    points: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int]], shares: Sequence[float] = (0.5, 0.8)
+) -> Chart:
+    """Return the cumulative traffic over queries by rank, cut into tiers.
+
+    Parameters
+    ----------
+    points : sequence of (rank, share)
+        The share of the traffic after this many queries, as `assay.sampling.tiers` returns it.
+    cuts : sequence of (name, queries)
+        The tiers from the head on, with the number of queries in each.
+    shares : sequence of float
+        The tier limits, as shares of the traffic.
+
+    Notes
+    -----
+    The rank axis is logarithmic, since one query in a thousand may carry half of the traffic.
+
+    Examples
+    --------
+    >>> chart = traffic_curve([(0, 0.0), (1, 0.5), (10, 1.0)], [("head", 1), ("torso", 4), ("tail", 5)])
+    >>> chart.words[0].text
+    'head 1'
+    """
+    top, floor = 8.0, 128.0
+    last = max((rank for rank, _ in points), default=0)
+
+    def x(rank: float) -> float:
+        return _round(WIDTH * math.log1p(rank) / math.log1p(last)) if last else 0.0
+
+    line = " ".join(f"{x(rank)},{_round(floor - (floor - top) * share)}" for rank, share in points)
+    ends, above = [], 0
+    for _, queries in cuts:
+        above += queries
+        ends.append(x(above))
+    inner = ends[:-1]
+    strokes = (
+        Stroke(f"M0,{floor} L{line} L{WIDTH},{floor}Z", "soft"),
+        Stroke("".join(f"M{end},{top - 4}V{floor}" for end in inner), "cut"),
+        Stroke(f"M{line}", "line"),
+        Stroke(f"M0,{floor}H{WIDTH}", "axis"),
+    )
+    names = ", ".join(f"{name} {queries:,}" for name, queries in cuts)
+    return Chart(
+        floor + 34,
+        f"Cumulative traffic over queries by rank, cut into {names} queries",
+        strokes if points else strokes[-1:],
+        words=(*_tier_names(cuts, ends, floor), *_shares(shares, inner)),
+    )
+
+
+def _tier_names(cuts: Sequence[tuple[str, int]], ends: Sequence[float], floor: float) -> list[Words]:
+    """Return tier names below the axis: head at the start, torso around its middle, tail at the end."""
+    anchors = ("start", "middle", "end")
+    middle = (ends[0] + ends[1]) / 2 if len(ends) > 1 else WIDTH / 2
+    places = (0.0, min(max(middle, 120.0), 205.0), float(WIDTH))
+    return [
+        Words(_round(place), floor + 16, f"{name} {queries:,}", anchor)
+        for (name, queries), place, anchor in zip(cuts, places, anchors, strict=False)
+    ] + [Words(0, floor + 32, "queries, most frequent first, logarithmic", kind="mute")]
+
+
+def _shares(shares: Sequence[float], ends: Sequence[float]) -> list[Words]:
+    """Return the share of the traffic before each cut, on the side where there is room."""
+    words = []
+    for number, (share, end) in enumerate(zip(shares, ends, strict=False)):
+        left = end > WIDTH - 40 or (number == 0 and end > 40)
+        y = 16 if number == 0 else 112
+        words.append(Words(end - 5 if left else end + 5, y, f"{share:.0%}", "end" if left else "start"))
+    return words
+
+
+def shared_bars(rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple[str, str]], label: str) -> Chart:
+    """Return one bar per row, divided into parts with counts.
+
+    Parameters
+    ----------
+    rows : sequence of (name, counts)
+        One count for each part.
+    parts : sequence of (words, class)
+        The name of each part and the class that colors it.
+    label : str
+        The text alternative of the chart.
+
+    Examples
+    --------
+    >>> chart = shared_bars([("bm25", (6, 2))], [("in both", "mark"), ("only here", "here")], "Overlap")
+    >>> [bar.width for bar in chart.bars[:2]]
+    [174.0, 58.0]
+    """
+    most = max((sum(counts) for _, counts in rows), default=0) or 1
+    unit = (WIDTH - NAME) / most
+    bars: list[Bar] = []
+    words: list[Words] = []
+    shown = short_names([name for name, _ in rows])
+    for number, (name, counts) in enumerate(rows):
+        y, x = 4 + 18 * number, float(NAME)
+        words.append(Words(0, y + 10, shown[number]))
+        for (words_of, kind), count in zip(parts, counts, strict=True):
+            bars.append(Bar(_round(x), y, _round(count * unit), 12, kind, f"{name}: {count:,} {words_of}"))
+            x += count * unit
+    y = 4 + 18 * len(rows) + 12
+    words += _legend(parts, y, bars)
+    return Chart(y + 8, label, bars=tuple(bars), words=tuple(words))
+
+
+def _legend(parts: Sequence[tuple[str, str]], y: float, bars: list[Bar]) -> list[Words]:
+    """Return the names of the parts on one line, each after a small square in its color."""
+    words, x = [], 0.0
+    for caption, kind in parts:
+        bars.append(Bar(_round(x), y - 8, 9, 9, kind))
+        words.append(Words(_round(x + 13), y, caption, kind="mute"))
+        x += 13 + 5.9 * len(caption) + 14
+    return words
+
+
+def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
+    """Return pairs by the best rank that any run gives them.
+
+    Parameters
+    ----------
+    counts : sequence of (rank, pairs)
+        From rank 1 on; the rank None counts pairs that no run returns, which only the table shows.
+
+    Notes
+    -----
+    More than 60 ranks are grouped into equal ranges, so that each bar stays wide enough to see.
+    """
+    ranked = {rank: pairs for rank, pairs in counts if rank is not None}
+    top, floor = 8.0, 108.0
+    last = max(ranked, default=0)
+    if not last:
+        return Chart(24, label, words=(Words(0, 16, "no run returns these pairs", kind="mute"),))
+    size = -(-last // MOST_BARS)
+    groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
+    heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
+    step, most = min(WIDTH / len(groups), WIDEST_BAR), max(heights)
+    gap = min(4.0, step * 0.15)
+    bars = tuple(
+        Bar(
+            _round(number * step),
+            _round(floor - (floor - top) * pairs / most),
+            _round(step - gap),
+            _round((floor - top) * pairs / most),
+            "mark" if first <= 10 else "same",
+            f"{_ranks(first, end)}: {amount(pairs, 'pair')}",
+        )
+        for number, ((first, end), pairs) in enumerate(zip(groups, heights, strict=True))
+    )
+    words = (
+        Words(0, floor + 16, _ranks(*groups[0])),
+        Words(_round(max(step * len(groups), 80)), floor + 16, _ranks(*groups[-1]) if len(groups) > 1 else "", "end"),
+        Words(0, floor + 32, "best rank of a pair", kind="mute"),
+    )
+    return Chart(floor + 36, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), bars, words)
+
+
+def depth_bars(ranges: Sequence[tuple[int, int, int]]) -> Chart:
+    """Return the number of queries by number of documents: one bar for each depth or range of depths.
+
+    Parameters
+    ----------
+    ranges : sequence of (from, to, queries)
+        Shallow depths first.
+
+    Examples
+    --------
+    >>> chart = depth_bars([(1, 1, 5), (100, 100, 10)])
+    >>> [bar.height for bar in chart.bars], chart.words[1].text
+    ([50.0, 100.0], '100')
+    """
+    top, floor = 8.0, 108.0
+    most = max((queries for _, _, queries in ranges), default=0) or 1
+    step = min(WIDTH / max(len(ranges), 1), 2 * WIDEST_BAR)
+    gap = min(4.0, step * 0.15)
+    names = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high, _ in ranges]
+    bars = tuple(
+        Bar(
+            _round(number * step),
+            _round(floor - (floor - top) * queries / most),
+            _round(step - gap),
+            _round((floor - top) * queries / most),
+            "mark",
+            f"{name} documents: {amount(queries, 'query', 'queries')}",
+        )
+        for number, (name, (_, _, queries)) in enumerate(zip(names, ranges, strict=True))
+    )
+    ends = (
+        Words(0, floor + 16, names[0] if names else ""),
+        Words(_round(max(step * len(ranges), 80)), floor + 16, names[-1] if len(names) > 1 else "", "end"),
+        Words(0, floor + 32, "documents per query", kind="mute"),
+    )
+    counts = "; ".join(f"{name} documents: {queries:,}" for name, (_, _, queries) in zip(names, ranges, strict=True))
+    return Chart(floor + 36, f"Queries by number of documents. {counts}", _axis(floor), bars, ends)
+
+
+def _axis(floor: float) -> tuple[Stroke, ...]:
+    return (Stroke(f"M0,{floor}H{WIDTH}", "axis"),)
+
+
+def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
+    """Return one bar per row on a track from 0 to 1.
+
+    Examples
+    --------
+    >>> chart = share_bars([("bm25", 0.5)])
+    >>> [bar.width for bar in chart.bars], chart.words[0].text
+    ([232, 116.0], 'bm25')
+    """
+    room = WIDTH - NAME
+    bars: list[Bar] = []
+    words: list[Words] = []
+    shown = short_names([name for name, _ in rows])
+    for number, (name, share) in enumerate(rows):
+        y = 4 + 18 * number
+        words.append(Words(0, y + 10, shown[number]))
+        bars.append(Bar(NAME, y, room, 12, "soft"))
+        bars.append(Bar(NAME, y, _round(room * share), 12, "mark", f"{name}: {share:.2f}"))
+    y = 4 + 18 * len(rows) + 12
+    words += [Words(NAME, y, "0", kind="mute"), Words(WIDTH, y, "1", "end", "mute")]
+    values = "; ".join(f"{name} {share:.2f}" for name, share in rows)
+    label = f"Share of the first ten documents in common with other runs. {values}"
+    return Chart(y + 8, label, (), tuple(bars), tuple(words))
+
+
+def _ranks(first: int, end: int) -> str:
+    return f"rank {first}" if first == end else f"ranks {first}–{end}"
+
+
+def _round(value: float) -> float:
+    return round(value, 1)
+
+
+def shade(grade: int, top: int) -> int:
+    """Which of the four shades a grade has on a scale up to ``top``.
+
+    Examples
+    --------
+    >>> shade(3, 3), shade(2, 4), shade(0, 1), shade(1, 1)
+    (3, 2, 0, 3)
+    """
+    return round(3 * grade / max(top, 3 if top > 1 else 1)) if grade > 0 else 0

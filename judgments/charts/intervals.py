@@ -1,0 +1,162 @@
+"""Chart geometry for scores and agreement: dots, whiskers and bars.
+
+As in `judgments.charts.charts`, whose `Chart` is used here too, colors are classes of the stylesheet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from judgments.charts.charts import Bar, Chart, Stroke, Words
+from judgments.charts.names import LONGEST_NAME, short_names
+
+WIDTH = 240
+NAME = 88
+MOST_ROWS = 5
+ROW = 15
+# An axis as long as this holds counts, which have no decimals.
+WHOLE = 5
+
+
+class Estimate(NamedTuple):
+    """A named value with its interval, where it has one."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Axis(NamedTuple):
+    """A stretch of numbers laid over a stretch of the picture."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """The place of a value; one beyond the axis stands at its end."""
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return round(self.start + min(max(share, 0.0), 1.0) * (self.end - self.start), 1)
+
+    def ticks(self, most: int = 5) -> list[float]:
+        """Round numbers on the axis, at most so many.
+
+        Examples
+        --------
+        >>> Axis(0.48, 0.66, 0, 100).ticks(), Axis(310, 1290, 0, 100).ticks()
+        ([0.5, 0.55, 0.6, 0.65], [400.0, 600.0, 800.0, 1000.0, 1200.0])
+        """
+        steps = (front * 10.0**power for power in range(-2, 300) for front in (1, 2, 5))
+        step = next(step for step in steps if (self.high - self.low) / step <= most)
+        first = math.ceil(round(self.low / step, 6))
+        last = math.floor(round(self.high / step, 6))
+        return [round(number * step, 2) for number in range(first, last + 1)]
+
+    def written(self, tick: float) -> str:
+        """A number on the axis in as many decimals as tell it from its neighbors.
+
+        Examples
+        --------
+        >>> Axis(0.48, 0.66, 0, 100).written(0.5), Axis(310, 1290, 0, 100).written(1200.0)
+        ('0.50', '1,200')
+        """
+        return f"{tick:,.{0 if self.high - self.low >= WHOLE else 2}f}"
+
+
+def axis_over(estimates: Iterable[Estimate], start: float, end: float) -> Axis:
+    """An axis on which all values and intervals have room.
+
+    Examples
+    --------
+    >>> axis_over([Estimate("bm25", 0.5, 0.4, 0.6)], 0, 100)
+    Axis(low=0.38, high=0.62, start=0, end=100)
+    """
+    ends = [end for one in estimates for end in (one.value, one.low, one.high) if end is not None]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    room = max((high - low) * 0.08, 0.02)
+    return Axis(round(low - room, 2), round(high + room, 2), start, end)
+
+
+def dot(x: float, y: float, kind: str = "mark", radius: float = 4.0) -> Stroke:
+    """A filled circle as a path."""
+    return Stroke(
+        f"M{x - radius:g},{y:g}a{radius},{radius} 0 1 0 {2 * radius:g},0a{radius},{radius} 0 1 0 {-2 * radius:g},0Z",
+        kind,
+    )
+
+
+def whisker(axis: Axis, low: float | None, high: float | None, y: float, cap: float = 0) -> list[Stroke]:
+    """An interval as a line, with caps where there is room for them."""
+    if low is None or high is None:
+        return []
+    ends = [axis.at(low), axis.at(high)]
+    caps = "".join(f" M{end},{y - cap:g}v{2 * cap:g}" for end in ends) if cap else ""
+    return [Stroke(f"M{ends[0]},{y:g}H{ends[1]}{caps}", "line")]
+
+
+def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MOST_ROWS) -> Chart:
+    """Means with their intervals, the first one marked; so many of them at most."""
+    shown = estimates[:most]
+    axis = axis_over(shown, NAME + 4, WIDTH - 6)
+    strokes: list[Stroke] = []
+    words: list[Words] = []
+    names = short_names([one.name for one in shown], LONGEST_NAME)
+    for number, one in enumerate(shown):
+        y = 8 + ROW * number
+        words.append(Words(0, y + 4, names[number]))
+        strokes += [*whisker(axis, one.low, one.high, y), dot(axis.at(one.value), y, "mark" if number else "here")]
+    foot = 8 + ROW * len(shown) + 8
+    words += [
+        Words(NAME + 4, foot, axis.written(axis.low), kind="mute"),
+        Words(WIDTH, foot, f"{unit} {axis.written(axis.high)}", "end", "mute"),
+    ]
+    return Chart(foot + 4, label, tuple(strokes), words=(*words, *more(estimates, foot, most)), width=WIDTH)
+
+
+def more(rows: Sequence[object], y: float, most: int = MOST_ROWS) -> list[Words]:
+    """How many rows there was no room for."""
+    left = len(rows) - most
+    return [Words(0, y, f"and {left} more", kind="mute")] if left > 0 else []
+
+
+def row_dot(axis: Axis, one: Estimate, best: bool, baseline: float | None = None) -> Chart:
+    """One row of a leaderboard: grid, interval, mean, and a dashed line at the value compared with."""
+    grid = "".join(f"M{axis.at(tick)},0v20" for tick in axis.ticks())
+    strokes = [Stroke(grid, "grid")] if grid else []
+    if baseline is not None:
+        strokes.append(Stroke(f"M{axis.at(baseline)},0v20", "cut"))
+    strokes += [
+        *whisker(axis, one.low, one.high, 10, cap=4),
+        dot(axis.at(one.value), 10, "here" if best else "mark", 4.5),
+    ]
+    interval = f", interval {one.low:.3f} to {one.high:.3f}" if one.low is not None and one.high is not None else ""
+    return Chart(20, f"{one.name}: {one.value:.3f}{interval}", tuple(strokes), width=axis.end)
+
+
+def axis_head(axis: Axis) -> Chart:
+    """The numbers above such rows."""
+    words = tuple(Words(axis.at(tick), 11, axis.written(tick), "middle", "mute") for tick in axis.ticks())
+    return Chart(14, "", words=words, width=axis.end)
+
+
+def gate(value: float, low: float | None, high: float | None, threshold: float) -> Chart:
+    """A coefficient with its interval against the threshold that it has to pass."""
+    least = min(0.4, math.floor((low if low is not None else value) * 10) / 10)
+    axis = Axis(max(least, -1.0), 1.0, 0, WIDTH)
+    at = axis.at(threshold)
+    strokes = [*whisker(axis, low, high, 30, cap=5), dot(axis.at(value), 30, radius=4.5), Stroke(f"M{at},18V44", "cut")]
+    ticks = axis.ticks(7)
+    words = [Words(at, 13, f"gate {threshold:.2f}", "middle"), Words(0, 13, "failed", kind="mute")]
+    words += [Words(WIDTH, 13, "passed", "end", "mute")]
+    for tick in ticks:
+        place = axis.at(tick)
+        anchor = "start" if place < 10 else "end" if place > WIDTH - 10 else "middle"
+        words.append(Words(place, 58, f"{tick:.1f}".replace("-", "−"), anchor))
+    interval = f" with interval {low:.3f} to {high:.3f}" if low is not None and high is not None else ""
+    label = f"Alpha {value:.3f}{interval}; the gate is at {threshold:.2f}"
+    bars = (Bar(0, 20, at, 20, "soft"), Bar(at, 20, round(WIDTH - at, 1), 20, "g1"))
+    return Chart(64, label, tuple(strokes), bars, tuple(words), width=WIDTH)

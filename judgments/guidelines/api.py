@@ -1,0 +1,239 @@
+"""API endpoints for guideline versions, which programs can keep in git, and for proposed examples."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db.models import Q
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotAllowed, NotFound, NotValid
+from judgments.guidelines import examples, files, guidelines, text_diff
+from judgments.labels import grade_visibility
+from judgments.models import Adjudication, Example, GuidelinesVersion, Pair
+from judgments.web import access
+from judgments.web.endpoints import InCollection, Rows, rows_called
+from judgments.web.serializers import Strict
+
+
+class VersionBody(serializers.Serializer):
+    """One version, without its text."""
+
+    id = serializers.UUIDField(source="uuid")
+    number = serializers.IntegerField()
+    sha256 = serializers.CharField(help_text="SHA-256 of the Markdown in UTF-8.")
+    created_at = serializers.DateTimeField()
+
+
+class PieceBody(serializers.Serializer):
+    """A part of a line."""
+
+    kind = serializers.ChoiceField(choices=("kept", "removed", "added"))
+    text = serializers.CharField()
+
+
+class LineBody(serializers.Serializer):
+    """A line of a diff. A changed line has the words of both texts."""
+
+    kind = serializers.ChoiceField(choices=("kept", "removed", "added", "changed"))
+    pieces = PieceBody(many=True)
+
+
+class WholeVersion(VersionBody):
+    """One version with its text."""
+
+    markdown = serializers.CharField()
+    file = serializers.SerializerMethodField(help_text="The text as a file for git, with front matter.")
+    difference = serializers.SerializerMethodField(
+        help_text="Diff against the version given in `against`; null without it."
+    )
+
+    def get_file(self, version: GuidelinesVersion) -> str:
+        return files.as_text(version)
+
+    def get_difference(self, version: GuidelinesVersion) -> list[dict[str, Any]] | None:
+        against: GuidelinesVersion | None = self.context.get("against")
+        if against is None:
+            return None
+        return LineBody(text_diff.changes(against.markdown, version.markdown), many=True).data
+
+
+class NewVersion(Strict):
+    """The text of the next version, with or without front matter."""
+
+    markdown = serializers.CharField(trim_whitespace=False, max_length=guidelines.LONGEST + 4_096)
+    examples = serializers.ListField(
+        child=serializers.UUIDField(), default=list, help_text="Proposed examples that the text contains."
+    )
+    dry_run = serializers.BooleanField(default=False, help_text="Only return the changes; store nothing.")
+
+
+class Imported(serializers.Serializer):
+    """The changes of a text, and the version it became."""
+
+    stored = WholeVersion(allow_null=True)
+    remarks = serializers.ListField(child=serializers.CharField(), help_text="Points to check before publishing.")
+    difference = LineBody(many=True, help_text="Diff against the newest version; empty for the first one.")
+
+
+class Versions(Rows):
+    """The versions of a collection's guidelines."""
+
+    queryset = GuidelinesVersion.objects.order_by("-number")
+    serializer_class = VersionBody
+    also = (409,)
+    tag = "guidelines"
+
+    def get_queryset(self) -> Any:
+        rows = super().get_queryset()
+        if getattr(self, "swagger_fake_view", False):
+            return rows
+        return rows.filter(pk__in=examples.readable(self.request.user, self.collection).values("pk"))
+
+    @extend_schema(summary="List guideline versions")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Newest first, without their texts."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Create a guideline version",
+        request=NewVersion,
+        responses={201: Imported, 200: Imported},
+        examples=[OpenApiExample("A text", {"markdown": "# How to grade\n...", "dry_run": True}, request_only=True)],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """201 if it is stored, 200 for a dry run, 400 if the text equals that of the newest version.
+
+        Front matter, as in the `file` of a version, is read and removed. If it shows that the text was based on an
+        older version, the answer has a remark; the text is not refused.
+        """
+        request_data = self.read_body(NewVersion)
+        read, newest = files.parse(request_data["markdown"]), guidelines.latest(self.collection)
+        examples.check_readable(request.user, newest)
+        remarks = read.remarks(self.collection)
+        lines = text_diff.changes(newest.markdown, read.markdown) if newest else []
+        if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(read.markdown):
+            same = f"This text is identical to version {newest.number}. Change it first."
+            raise NotValid(same, {"markdown": same})
+        stored = None
+        if not request_data["dry_run"]:
+            waiting = rows_called(
+                examples.pending_examples(self.collection), request_data["examples"], "examples", "waiting example"
+            )
+            stored = guidelines.add_version(
+                self.collection, actor=request.user, markdown=read.markdown, written=waiting
+            )
+        body = {"stored": stored, "remarks": remarks, "difference": lines}
+        return self.respond(Imported, body, 201 if stored else 200)
+
+
+class OneVersion(InCollection):
+    """One version of the guidelines."""
+
+    serializer_class = WholeVersion
+    tag = "guidelines"
+
+    @extend_schema(
+        summary="Get a guideline version",
+        parameters=[OpenApiParameter("against", int, description="Return the changes since this version.")],
+    )
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """Return its Markdown, also as a file for git."""
+        against = request.query_params.get("against")
+        context = {"against": self._version(against) if against is not None else None}
+        return Response(WholeVersion(self._version(str(number)), context=context).data)
+
+    def _version(self, number: str) -> GuidelinesVersion:
+        known = number.isascii() and number.isdigit() and len(number) < 7
+        readable = examples.readable(self.request.user, self.collection)
+        row = readable.filter(number=int(number)).first() if known else None
+        if row is None:
+            raise NotFound(f"The guidelines have no version {number[:20]}.")
+        return row
+
+
+class ExampleBody(serializers.Serializer):
+    """A resolved pair that raters read as an example."""
+
+    id = serializers.UUIDField(source="uuid")
+    query = serializers.CharField(source="query_text")
+    document = serializers.CharField(source="document_text")
+    grade = serializers.IntegerField()
+    label = serializers.CharField()
+    reason = serializers.CharField()
+    version = serializers.IntegerField(
+        source="version.number", default=None, help_text="Null until a version contains it."
+    )
+
+
+class NewExample(Strict):
+    """The resolved pair to propose."""
+
+    pair = serializers.UUIDField()
+
+
+class Examples(Rows):
+    """The examples of a collection's guidelines."""
+
+    reads = access.LEADS
+    queryset = Example.objects.select_related("version").order_by("pk")
+    serializer_class = ExampleBody
+    also = (409,)
+    tag = "guidelines"
+
+    def get_queryset(self) -> Any:
+        rows = super().get_queryset()
+        if getattr(self, "swagger_fake_view", False):
+            return rows
+        # Not those of pairs that the caller may still have to grade.
+        shown = [one.pk for one in examples.visible_examples(self.request.user, self.collection)]
+        readable = examples.readable(self.request.user, self.collection)
+        return rows.filter(Q(version__in=readable) | Q(pk__in=shown))
+
+    @extend_schema(summary="List examples")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return proposed examples and those that a version contains."""
+        return self.list(request)
+
+    @extend_schema(summary="Propose a resolved pair as an example", request=NewExample, responses={201: ExampleBody})
+    def post(self, request: Request, slug: str) -> Response:
+        """The form for the next version starts with it. 403 for a pair that you may still grade."""
+        uuid = self.read_body(NewExample)["pair"]
+        self._check_visible(uuid)
+        rows = Adjudication.objects.filter(superseded_by__isnull=True, pair__round__collection=self.collection)
+        settled = rows.select_related("pair__round__collection", "pair__query", "pair__document")
+        row = settled.filter(pair__uuid=uuid).first()
+        if row is None:
+            message = f"This collection has no resolved pair {uuid}."
+            raise NotValid(message, {"pair": message})
+        return self.respond(ExampleBody, examples.propose(row, actor=request.user), 201)
+
+    def _check_visible(self, uuid: uuid_module.UUID) -> None:
+        """Refuse a caller who may not see the resolution, before anything else reveals that it exists."""
+        pair = Pair.objects.filter(round__collection=self.collection, uuid=uuid).select_related("round__collection")
+        if any(not grade_visibility.grades_visible(self.request.user, one) for one in pair):
+            raise NotAllowed(
+                "You may still grade this pair yourself. Propose it after you have graded it, or after the round is "
+                "closed."
+            )
+
+
+class OneExample(InCollection):
+    """One example."""
+
+    serializer_class = ExampleBody
+    also = (409,)
+    tag = "guidelines"
+
+    @extend_schema(summary="Withdraw a proposed example", responses={204: None})
+    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """409 if a version contains it, because versions never change."""
+        row = Example.objects.filter(collection=self.collection, uuid=uuid).first()
+        if row is None:
+            raise NotFound("This example does not exist.")
+        examples.remove(row, actor=request.user)
+        return Response(status=204)

@@ -1,0 +1,11 @@
+"""Page routes of home."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from judgments.home import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+]

@@ -1,0 +1,84 @@
+"""Home page: the user's collections and open rating work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from judgments.agreement import resolutions_for_rater
+from judgments.members import invitations, round_raters
+from judgments.models import Membership, Query, Round, Snapshot
+from judgments.rating import slot_search
+from judgments.rating.remaining_work import own_part
+from judgments.rating.views.station_data import outbox_data
+from judgments.web import access
+from judgments.web.lists import how_many
+
+
+@dataclass(frozen=True)
+class Work:
+    """One open round with how much the reader has done in it, and what `judgments.rating.remaining_work` says is left.
+
+    ``left`` is all that could still be handed to them, ``part`` how much of it is theirs if all rate the same.
+    ``held`` says whether some of it is in their hand, where nobody else can take it.
+    """
+
+    round: Round
+    graded: int
+    left: int
+    part: int = 0
+    held: bool = False
+
+    @property
+    def more(self) -> bool:
+        """Whether there is something to rate, or more to come."""
+        return self.left > 0 or self.round.growing
+
+    @property
+    def all(self) -> int:
+        return self.graded + self.part
+
+
+@login_required
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    memberships = (
+        Membership.objects.filter(user_id=request.user.pk, collection__archived_at__isnull=True)
+        .select_related("collection")
+        .annotate(
+            queries=how_many(Query.objects, "collection", to="collection"),
+            open_rounds=how_many(Round.objects.filter(state=Round.State.OPEN), "collection", to="collection"),
+            snapshots=how_many(Snapshot.objects, "collection", to="collection"),
+        )
+        .order_by("collection__name", "collection__slug")
+    )
+    staff = [membership for membership in memberships if membership.role in access.STAFF]
+    context = {
+        "memberships": memberships,
+        "staff": staff,
+        "may_create": access.may_create_collections(request.user),
+        "work": open_work(request.user),
+        "invitations": invitations.waiting_for(request.user),
+        "joinable": round_raters.joinable(request.user),
+        "settled": resolutions_for_rater.rounds_with_resolutions(request.user),
+        "data": outbox_data(request),
+    }
+    return render(request, "judgments/home/home.html", context)
+
+
+def open_work(user: Any) -> list[Work]:
+    """The open rounds that ask the user for ratings, the unfinished ones first."""
+    rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
+    parts = ((round_, own_part(round_, user)) for round_ in rounds)
+    work = [Work(round_, part.answered, part.most, part.left, _holds(round_, user)) for round_, part in parts]
+    return sorted(work, key=lambda one: (not one.more, one.left == 0, one.round.opened_at or one.round.created_at))
+
+
+def _holds(round_: Round, user: Any) -> bool:
+    return slot_search.leased(round_, timezone.now()).filter(rater=user).exists()

@@ -1,0 +1,252 @@
+"""Import of judgments made elsewhere as a closed round, under raters who cannot log in.
+
+Every rater of the file gets an account that represents them in this one round: inactive, without a password and
+without memberships. An existing account never receives a judgment that it did not give. So old judgments keep their
+raters, and agreement can be computed. Labels without raters are no judgments: they are label sources.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid as uuid_module
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import Conflict, NotValid
+from assay.core.ids import id_fault
+from assay.formats.row_types import RatingRow
+from judgments.documents.answers import questions_of
+from judgments.guidelines.guidelines import add_version, latest
+from judgments.imports.documents import stubs_for
+from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.imports.qrels import queries_for
+from judgments.models import (
+    Adjudication,
+    Collection,
+    Judgment,
+    Pair,
+    Round,
+    RoundRater,
+    Slot,
+    Tally,
+    Upload,
+    User,
+    audit,
+)
+from judgments.rating import round_counters
+from judgments.rounds.scales import DEFAULT_GRADES, make_scale
+from judgments.web.access import LEADS
+
+BATCH = 2_000
+# The key of an imported round's provenance.
+IMPORTED = "imported"
+ADJUDICATED = "adjudicated"
+NO_GUIDELINES = "# Imported judgments\n\nThe guidelines of these raters are not known to Assay.\n"
+_PSEUDONYM = re.compile(r"[\w.-]{1,12}")
+
+
+def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> Checked:
+    """Refuse judgments of unknown queries and of machines, and warn about documents without content."""
+    earlier = collection.rounds.filter(**{f"provenance__{IMPORTED}__sha256": upload.sha256}).first()
+    if earlier is not None:
+        raise Conflict(f"{upload.filename} is already stored as the round {earlier}. Nothing was stored again.")
+    queries = set(collection.queries.values_list("query_id", flat=True))
+    documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    questions = questions_of(collection, list({row.doc_id for row in rows} - documents))
+    answers = {doc_id for _, doc_id in questions}
+    accepted, findings, without = list[RatingRow](), list[Finding](), dict[str, RatingRow]()
+    for row in rows:
+        if row.state in ("later", "unrated"):
+            continue
+        if row.source not in ("human", ADJUDICATED):
+            findings.append(_odd(row, "E23", f"a judgment of source {row.source!r}", "Import people’s judgments only."))
+        elif row.grade is not None and not 0 <= row.grade <= 100:
+            findings.append(
+                _odd(row, "E23", f"the grade {row.grade} is outside every scale", "Use grades from 0 to 100.")
+            )
+        elif row.doc_id in answers and (row.query_id, row.doc_id) not in questions:
+            problem = f"the answer {row.doc_id} does not belong to the question {row.query_id}"
+            findings.append(_odd(row, "E23", problem, "Use the question that the answer was graded for."))
+        elif row.doc_id not in answers and row.query_id not in queries and not row.query:
+            problem = f"the query {row.query_id} is not in this collection"
+            findings.append(_odd(row, "E17", problem, "Import the queries first, or add their text in a column query."))
+        else:
+            accepted.append(row)
+            if row.doc_id not in answers and row.doc_id not in documents:
+                without.setdefault(row.doc_id, row)
+    if without:
+        first = next(iter(without.values()))
+        what = f"documents without content in this collection: {len(without):,}; the first is {first.doc_id}"
+        fix = "Import the documents to show their text."
+        findings.append(Finding(first.line, "W38", first.doc_id, what, "stored, without text to show", fix))
+    people = {row.rater for row in accepted if row.source != ADJUDICATED}
+    pairs = {(row.query_id, row.doc_id) for row in accepted}
+    return Checked(accepted, findings, {"judgments": len(accepted), "raters": len(people), "pairs": len(pairs)})
+
+
+def _odd(row: RatingRow, code: str, what: str, fix: str) -> Finding:
+    return Finding(row.line, code, f"{row.query_id} {row.doc_id} {row.rater}", what, "not stored", fix)
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Create the closed round with its raters, judgments and resolutions, and add queries that came with their text."""
+    name = str(options.get("name") or upload.filename).strip()[:120]
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+    if collection.rounds.filter(name=name).exists():
+        raise Conflict(f"Another round is called {name}. Choose another name.")
+    rows: Sequence[RatingRow] = checked.rows
+    given = [row for row in rows if row.source != ADJUDICATED]
+    if not given:
+        raise NotValid(
+            "The file has no judgment by a rater.",
+            {"file": "The file has only resolutions. Add the raters' judgments."},
+        )
+    round_ = _round(collection, name, rows, upload, actor)
+    people = _raters(round_, sorted({row.rater for row in given}, key=str.encode))
+    pairs = _pairs(round_, rows, Counter((row.query_id, row.doc_id) for row in given))
+    _answers(round_, given, people, pairs)
+    for row in rows:
+        if row.source == ADJUDICATED and row.grade is not None:
+            pair, reason = pairs[row.query_id, row.doc_id], row.note or f"Settled before the import, by {row.rater}."
+            Adjudication.objects.create(pair=pair, grade=row.grade, reason=reason, resolved_by=actor)
+    Tally.objects.bulk_create(round_counters.recount(round_).values())
+    counts = f"{amount(len(given), 'judgment')} of {amount(len(people), 'rater')}"
+    sentence = f"{actor} imported round {round_} with {counts}"
+    audit.record(
+        "imported_rounds.store", sentence, actor=actor, collection=collection, target=round_, sha256=upload.sha256
+    )
+    return {"rows": len(rows), "id": str(round_.uuid), "name": name}
+
+
+def _round(collection: Collection, name: str, rows: Iterable[RatingRow], upload: Upload, actor: User) -> Round:
+    now = timezone.now()
+    versions = sorted({row.guideline for row in rows if row.guideline})
+    return Round.objects.create(
+        collection=collection,
+        name=name,
+        state=Round.State.CLOSED,
+        scale=make_scale(collection, _grades(row.grade for row in rows if row.grade is not None)),
+        guidelines=latest(collection) or add_version(collection, markdown=NO_GUIDELINES, actor=actor),
+        # Only the file names the raters' guidelines.
+        provenance={IMPORTED: {"file": upload.filename, "sha256": upload.sha256, "guidelines": versions}},
+        created_by=actor,
+        opened_at=now,
+        closed_at=now,
+    )
+
+
+def _grades(given: Iterable[int]) -> Sequence[tuple[int, str, str]] | None:
+    """Return the default scale if it contains all grades, otherwise a scale from 0 to the highest grade."""
+    top = max(given, default=0)
+    if top <= max(value for value, _, _ in DEFAULT_GRADES):
+        return None
+    return [(value, str(value), "") for value in range(top + 1)]
+
+
+def _raters(round_: Round, names: Sequence[str]) -> dict[str, User]:
+    """Create an account without login for each rater, with the file's names as pseudonyms if possible."""
+    usable = all(_PSEUDONYM.fullmatch(name) for name in names)
+    people = {}
+    for number, name in enumerate(names, 1):
+        user = User(username=_free_username(round_, number), first_name=name[:150], is_active=False)
+        user.set_unusable_password()
+        user.save()
+        pseudonym = name if usable else f"r{number:02d}"
+        RoundRater.objects.create(round=round_, user=user, pseudonym=pseudonym, left_at=round_.closed_at)
+        people[name] = user
+    return people
+
+
+def _free_username(round_: Round, number: int) -> str:
+    """Return a free account name, with as much of the round's id as necessary."""
+    names = (f"imported-{round_.uuid.hex[:length]}-{number}" for length in (6, 12, 32))
+    return next(name for name in names if not User.objects.filter(username=name).exists())
+
+
+def _pairs(
+    round_: Round, rows: Sequence[RatingRow], number: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str], Pair]:
+    named = zip(rows, queries_for(round_.collection, rows), strict=True)
+    queries = {(row.query_id, row.doc_id): query for row, query in named}
+    documents = stubs_for(round_.collection, (row.doc_id for row in rows))
+    by_query: dict[str, dict[str, None]] = defaultdict(dict)
+    grades: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in rows:
+        by_query[row.query_id][row.doc_id] = None
+        if row.grade is not None and row.source != ADJUDICATED:
+            grades[row.query_id, row.doc_id].append(row.grade)
+    settled = {(row.query_id, row.doc_id) for row in rows if row.source == ADJUDICATED}
+    keys = [(query_id, doc_id) for query_id, doc_ids in by_query.items() for doc_id in doc_ids]
+    made = Pair.objects.bulk_create(
+        (
+            Pair(
+                round=round_,
+                query=queries[key],
+                document=documents[key[1]],
+                position=place,
+                ratings_wanted=max(1, number[key]),
+                origin={IMPORTED: True},
+                spread=max(grades[key]) - min(grades[key]) if grades[key] else 0,
+                resolved=key in settled,
+            )
+            for place, key in enumerate(keys)
+        ),
+        batch_size=BATCH,
+    )
+    languages = Counter(pair.query.language for pair in made)
+    round_.pairs_made, round_.slots_made = len(made), sum(pair.ratings_wanted for pair in made)
+    round_.languages_made = dict(languages)
+    round_.ratings_per_pair = max(pair.ratings_wanted for pair in made)
+    round_.save(update_fields=["pairs_made", "slots_made", "languages_made", "ratings_per_pair"])
+    return dict(zip(keys, made, strict=True))
+
+
+def _answers(
+    round_: Round, rows: Sequence[RatingRow], people: Mapping[str, User], pairs: Mapping[tuple[str, str], Pair]
+) -> None:
+    """Create each judgment with its slot. The event has the time of the import; its original time is stored too."""
+    made = Judgment.objects.bulk_create(
+        (
+            Judgment(
+                pair=pairs[row.query_id, row.doc_id],
+                rater=people[row.rater],
+                client_id=uuid_module.uuid4(),
+                state=row.state,
+                grade=row.grade,
+                note=row.note,
+                seconds_active=None if row.ms_active is None else row.ms_active / 1000,
+                how={IMPORTED: True, **({"rated_at": row.rated_at} if row.rated_at else {})},
+                document_sha256=pairs[row.query_id, row.doc_id].document.content_sha256,
+            )
+            for row in rows
+        ),
+        batch_size=BATCH,
+    )
+    numbers: Counter[int] = Counter()
+    slots = []
+    for judgment in made:
+        pair = judgment.pair
+        numbers[pair.pk] += 1
+        place = {"position": pair.position, "number": numbers[pair.pk], "language": pair.query.language}
+        slots.append(Slot(round=round_, pair=pair, rater=judgment.rater, filled_by=judgment, **place))
+    Slot.objects.bulk_create(slots, batch_size=BATCH)
+
+
+JUDGMENTS = ImportKind(
+    name="judgments",
+    title="Judgments",
+    format_kind="ratings",
+    default_format="ratings-csv",
+    check=check,
+    store=store,
+    roles=LEADS,
+    columns=("query_id", "doc_id", "rater", "grade", "state"),
+    asks=("name",),
+)

@@ -1,0 +1,391 @@
+"""Import of a file into a collection, in two steps: receive, then store.
+
+``receive`` reads the file, compares it with the collection and writes a report; it stores nothing in the collection.
+``store`` stores all of it or nothing: if the report has errors it refuses, unless the lead has read them and agrees
+to leave their lines out. ``take_in`` and ``store_soon`` do the same while a user waits, and leave slow work to a job.
+The file itself is always read in a separate process (`judgments.jobs.limited_process`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict
+from datetime import timedelta
+from typing import IO, Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import (
+    AssayError,
+    BeyondLimits,
+    Busy,
+    Conflict,
+    NotFound,
+    NotValid,
+    TooLarge,
+    UnreadableInput,
+)
+from assay.core.read_report import Report
+from judgments.hooks import IMPORT_KINDS
+from judgments.imports.kinds import Checked
+from judgments.imports.upload_reading import Progress, no_rows_reason, preview, read
+from judgments.jobs import jobs, storage
+from judgments.jobs.file_reading import small, turns
+from judgments.jobs.limited_process import Limits
+from judgments.models import Collection, Job, Upload, User, audit
+from judgments.web.upload_quota import check_quota
+
+UNSTORED_RETENTION = timedelta(days=7)
+# Logs of user behavior may name persons until they are stored.
+PERSONAL_RETENTION = timedelta(days=1)
+# The key of the preview for the error of an unreadable file.
+REFUSED = "refused"
+
+
+def receive(
+    collection: Collection,
+    *,
+    kind: str,
+    file: IO[bytes],
+    filename: str,
+    actor: User,
+    format: str = "",
+    options: dict[str, Any] | None = None,
+) -> Upload:
+    """Read a file and report its content. Nothing is stored in the collection.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection to compare it with.
+    kind : str
+        A member of ``KINDS``.
+    file : binary stream
+        The content.
+    filename : str
+        The file's name, used in the report.
+    actor : User
+        The user who uploaded it.
+    format : str
+        A member of ``assay.formats.FORMATS``; detected from the content when empty.
+    options : dict, optional
+        Options for the reader (``columns``, ``grades``, ...).
+
+    Raises
+    ------
+    UnreadableInput
+        The file as a whole cannot be read; the text names file, line and fix.
+    TooLarge
+        The file exceeds the size limit.
+    """
+    upload = _taken(collection, kind, file, filename, actor, format, options or {})
+    with _forgotten_unless_read(upload):
+        _look(upload)
+    upload.save()
+    return upload
+
+
+def take_in(
+    collection: Collection,
+    *,
+    kind: str,
+    file: IO[bytes],
+    filename: str,
+    actor: User,
+    format: str = "",
+    options: dict[str, Any] | None = None,
+    keep_refused: bool = False,
+) -> Upload:
+    """Receive a file in a web request. A file that is not read within moments is left for a job.
+
+    With ``keep_refused`` an unreadable file stays, so that it can be read with other options; `refusal` returns the
+    error.
+
+    Raises
+    ------
+    TooMany, TooLarge
+        The account has too many unread files, or too many bytes that are not stored in a collection.
+    """
+    check_quota(actor)
+    upload = _taken(collection, kind, file, filename, actor, format, options or {})
+    with _forgotten_unless_read(upload):
+        try:
+            _look_now(upload)
+        except (UnreadableInput, NotValid) as error:
+            if not keep_refused:
+                raise
+            upload.preview = {REFUSED: str(error)}
+    upload.save()
+    return upload
+
+
+def _look_now(upload: Upload) -> None:
+    """Read a file within a web request; one that takes longer stays unread."""
+    if upload.bytes <= settings.JOB_FROM_BYTES:
+        with suppress(BeyondLimits, Busy), turns().turn():
+            _look(upload, limits=small())
+
+
+def refusal(upload: Upload) -> str:
+    """Return why a file could not be read; empty for readable files."""
+    return str(upload.preview.get(REFUSED, "")) if not upload.report else ""
+
+
+def read_again(upload: Upload, *, format: str, options: dict[str, Any], actor: User) -> Job | None:
+    """Read a file again with other options, before it is stored; return the job if it takes longer than a request may.
+
+    Raises
+    ------
+    Conflict
+        The file was stored meanwhile.
+    UnreadableInput
+        The file cannot be read with these options. The earlier report stays.
+    """
+    if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
+        raise Conflict(f"{upload.filename} is already stored.")
+    upload.format, upload.options, upload.report, upload.preview = format, options, {}, {}
+    _look_now(upload)
+    upload.save(update_fields=["format", "options", "report", "preview"])
+    return None if upload.report else read_later(upload, actor=actor)
+
+
+def _taken(
+    collection: Collection, kind: str, file: IO[bytes], filename: str, actor: User, format: str, options: dict[str, Any]
+) -> Upload:
+    """Put the file into storage, unread."""
+    path, sha256, size = storage.keep_stream("uploads", file)
+    if size > settings.MAX_UPLOAD_BYTES:
+        storage.forget(path)
+        limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
+        raise TooLarge(f"{filename} has {size / 1024 / 1024:,.0f} MB. The limit is {limit:,} MB. Split the file.")
+    return Upload(
+        collection=collection,
+        kind=kind,
+        format=format,
+        options=options,
+        filename=filename[-255:],
+        path=path,
+        sha256=sha256,
+        bytes=size,
+        created_by=actor,
+    )
+
+
+@contextmanager
+def _forgotten_unless_read(upload: Upload) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        storage.forget(upload.path)
+        raise
+
+
+def _look(upload: Upload, *, limits: Limits | None = None, progress: Progress | None = None) -> None:
+    """Read the file and store the report."""
+    report, checked = read(upload, limits=limits, progress=progress)
+    upload.report = asdict(report)
+    upload.preview = preview(IMPORT_KINDS[upload.kind], checked)
+
+
+def store(
+    upload: Upload,
+    *,
+    actor: User,
+    accept_errors: bool = False,
+    options: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+) -> dict[str, Any]:
+    """Store the file in the collection, all of it or nothing.
+
+    Parameters
+    ----------
+    upload : Upload
+        The result of ``receive``.
+    actor : User
+        The user who stores it.
+    accept_errors : bool
+        Whether lines with errors may be left out.
+    options : dict, optional
+        Options of the kind, such as the name of a run.
+    progress, limits
+        As for :func:`judgments.imports.upload_reading.read`.
+
+    Returns
+    -------
+    dict
+        Counts, and the public id of the created row.
+
+    Raises
+    ------
+    UnreadableInput
+        The report has errors that were not accepted.
+    NotValid
+        The file has no row to store.
+    """
+    if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
+        raise Conflict(f"{upload.filename} is already stored.")
+    member = IMPORT_KINDS[upload.kind]
+    report, checked = read(upload, limits=limits, progress=progress if member.prepare is None else _half(progress))
+    if not upload.report:  # not read yet
+        upload.report, upload.preview = asdict(report), preview(member, checked)
+        Upload.objects.filter(pk=upload.pk).update(format=upload.format, report=upload.report, preview=upload.preview)
+    if not accept_errors:
+        report.raise_if_errors()
+    if not checked.rows:
+        raise NotValid(f"{upload.filename} has nothing to store.", {"file": no_rows_reason(report)})
+    if member.prepare is not None:
+        checked = member.prepare(checked, upload, progress=_half(progress, upload.bytes))
+    try:
+        with _forgotten_unless_stored(checked):
+            stored = _put_in(upload, checked, report, options or {}, actor)
+    except IntegrityError as error:
+        message = f"Another user stored the rows of {upload.filename} at the same time. Check the list and try again."
+        raise Conflict(message) from error
+    storage.forget(upload.path)
+    return {**stored, "left_out": report.error_count}
+
+
+def _half(progress: Callable[[int], None] | None, before: int = 0) -> Callable[[int], None] | None:
+    """Report progress of two passes through the file, each half of the work."""
+    return None if progress is None else lambda read: progress((before + read) // 2)
+
+
+@contextmanager
+def _forgotten_unless_stored(checked: Checked) -> Iterator[None]:
+    """Delete a converted file if nothing was stored."""
+    try:
+        yield
+    except BaseException:
+        if checked.stored is not None:
+            storage.forget(checked.stored[0])
+        raise
+
+
+@transaction.atomic
+def _put_in(upload: Upload, checked: Checked, report: Report, options: dict[str, Any], actor: User) -> dict[str, Any]:
+    """Write the rows and the audit row, and mark the upload; of two concurrent calls one fails."""
+    if not Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).update(stored_at=timezone.now()):
+        raise Conflict(f"{upload.filename} is already stored.")
+    member = IMPORT_KINDS[upload.kind]
+    stored = member.store(upload.collection, checked, upload, options, actor)
+    rows = amount(stored["rows"], "row")
+    audit.record(
+        "ingestion.store",
+        f"{actor} stored {upload.filename} ({member.title.lower()}, {rows})",
+        actor=actor,
+        collection=upload.collection,
+        target=upload,
+        sha256=upload.sha256,
+        errors_left_out=report.error_count,
+    )
+    return stored
+
+
+def store_soon(upload: Upload, *, actor: User, accept_errors: bool, options: dict[str, Any]) -> dict[str, Any] | Job:
+    """Store a small file at once and a large one as a job; return what was stored, or the job."""
+    if upload.bytes <= settings.JOB_FROM_BYTES:
+        with suppress(BeyondLimits, Busy), turns().turn():
+            return store(upload, actor=actor, accept_errors=accept_errors, options=options, limits=small())
+    return store_later(upload, actor=actor, accept_errors=accept_errors, options=options)
+
+
+def store_later(upload: Upload, *, actor: User, accept_errors: bool, options: dict[str, Any]) -> Job:
+    """Store a file as a job."""
+    parameters = {"upload": str(upload.uuid), "accept_errors": accept_errors, "options": options}
+    return _start("import", f"Store {upload.filename}", parameters, upload, actor)
+
+
+def read_later(upload: Upload, *, actor: User) -> Job:
+    """Read a file as a job."""
+    return _start("read", f"Read {upload.filename}", {"upload": str(upload.uuid)}, upload, actor)
+
+
+@transaction.atomic
+def _start(kind: str, title: str, parameters: dict[str, Any], upload: Upload, actor: User) -> Job:
+    User.objects.select_for_update().get(pk=actor.pk)  # count concurrent requests one after the other
+    check_quota(actor)
+    return jobs.start(kind, title=title, parameters=parameters, collection=upload.collection, actor=actor)
+
+
+def work_on_reading(work: jobs.Work) -> dict[str, Any]:
+    """Run the job of :func:`read_later`. An unreadable file is discarded."""
+    upload = Upload.objects.select_related("collection").filter(uuid=work.job.parameters["upload"]).first()
+    if upload is None:
+        raise NotFound("The file was discarded before it was read. Import it again.")
+    if not upload.report:
+        with _thrown_away_if_useless(upload):
+            _look(upload, progress=lambda read: work.progress(read, upload.bytes))
+            work.progress(upload.bytes, upload.bytes)
+        upload.save()
+    return {"page": reverse("upload", args=[upload.uuid])}
+
+
+@contextmanager
+def _thrown_away_if_useless(upload: Upload) -> Iterator[None]:
+    try:
+        yield
+    except jobs.Lost:
+        raise  # another worker reads it
+    except AssayError:
+        throw_away(upload)
+        raise
+
+
+def work_on_upload(work: jobs.Work) -> dict[str, Any]:
+    """Run the job of :func:`store_later`. After a crash, either nothing is stored or all of it."""
+    parameters = work.job.parameters
+    upload = Upload.objects.select_related("collection").filter(uuid=parameters["upload"]).first()
+    if upload is None:
+        raise NotFound("The file was discarded before it was stored. Import it again.")
+    if upload.stored_at is not None:
+        return {"rows": 0, "already": True}
+    units = int(upload.report.get("units", 0))
+    work.progress(0, units if IMPORT_KINDS[upload.kind].watched and units else None)
+    unseen = not upload.report
+    with _thrown_away_if_useless(upload) if unseen else nullcontext():
+        stored = store(
+            upload,
+            actor=work.job.created_by,
+            accept_errors=parameters["accept_errors"],
+            options=parameters["options"],
+            progress=lambda read: work.progress(units * read // max(1, upload.bytes)),
+        )
+    work.say(f"stored {amount(stored['rows'], 'row')}")
+    return stored
+
+
+def throw_away(upload: Upload, *, actor: User | None = None) -> None:
+    """Discard a file, unless another user stores it at the same moment."""
+    with transaction.atomic():
+        deleted, _ = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).delete()
+        if not deleted:
+            return
+        audit.record(
+            "ingestion.throw_away",
+            f"{actor or 'The server'} discarded the file {upload.filename} without storing it",
+            actor=actor,
+            collection=upload.collection,
+            kind=upload.kind,
+            bytes=upload.bytes,
+            sha256=upload.sha256,
+            uploaded_by=str(upload.created_by),
+        )
+    storage.forget(upload.path)
+
+
+def sweep() -> int:
+    """Discard files that were not stored within a week, logs within a day; return the number."""
+    personal = [name for name in IMPORT_KINDS if IMPORT_KINDS[name].personal]
+    old = Q(created_at__lt=timezone.now() - UNSTORED_RETENTION)
+    old |= Q(created_at__lt=timezone.now() - PERSONAL_RETENTION, kind__in=personal)
+    uploads = list(Upload.objects.filter(old, stored_at__isnull=True)[:1000])
+    for upload in uploads:
+        throw_away(upload)
+    return len(uploads)

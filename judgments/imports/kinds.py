@@ -1,0 +1,105 @@
+"""Import kinds: the kinds of file that a collection accepts, and the findings for their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.core.read_report import Report, Severity, severity_of
+from judgments.models import Collection, Upload, User
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An issue with a row of the file. A row with an error is not stored."""
+
+    line: int | None
+    code: str
+    raw: str
+    what: str
+    done: str
+    fix: str
+
+    @property
+    def severity(self) -> Severity:
+        """Whether the issue is an error; codes of warnings begin with W."""
+        return severity_of(self.code)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The rows that can be stored, the issues of the others, and figures for the report.
+
+    ``stored`` is the path and format of a converted file that replaces the uploaded one; ``hashes`` are those of its
+    content, if a kind records them.
+    """
+
+    rows: Sequence[Any]
+    findings: Sequence[Finding] = ()
+    figures: dict[str, Any] = field(default_factory=dict)
+    stored: tuple[str, str] | None = None
+    hashes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ImportKind:
+    """A kind of file that a collection accepts.
+
+    Attributes
+    ----------
+    name, title : str
+        ``documents``; ``Documents``.
+    format_kind : str
+        The kind of ``assay.formats`` that contains its formats.
+    default_format : str
+        The format if neither the user nor the content determines another.
+    check : callable
+        ``check(collection, rows, upload) -> Checked``; reads the database and writes nothing.
+    store : callable
+        ``store(collection, checked, upload, options, actor) -> dict``: writes inside a transaction and returns counts.
+    roles : tuple of str
+        The roles that may import it.
+    columns : tuple of str
+        The columns of the preview.
+    asks : tuple of str
+        The fields that the user fills in before the file is stored: ``name``, ``description``.
+    read : callable, optional
+        ``read(stream, upload) -> (rows, report)``, for files too large to load as rows; otherwise the format's reader.
+    watched : bool
+        Whether ``read`` also takes ``progress=``, which it calls with the bytes read so far.
+    prepare : callable, optional
+        ``prepare(checked, upload, *, progress) -> Checked``: slow work to do before the transaction begins.
+    questions : callable, optional
+        ``questions(upload) -> {name: form field}``: further fields to fill in before this file is stored; named in
+        ``asks``.
+    names : callable, optional
+        ``names(collection, filenames) -> names``: the names of several files that are uploaded together; without it,
+        files are uploaded one at a time.
+    personal : bool
+        Whether such files may name persons; one that is not stored is deleted after a day.
+    quiet : frozenset of str
+        Figures that the preview shows only if they are not 0.
+    """
+
+    name: str
+    title: str
+    format_kind: str
+    default_format: str
+    check: Callable[[Collection, Any, Upload], Checked]
+    store: Callable[[Collection, Checked, Upload, dict[str, Any], User], dict[str, Any]]
+    roles: tuple[str, ...]
+    columns: tuple[str, ...]
+    asks: tuple[str, ...] = ()
+    read: Callable[..., tuple[Any, Report]] | None = None
+    watched: bool = False
+    prepare: Callable[..., Checked] | None = None
+    questions: Callable[[Upload], dict[str, Any]] = lambda upload: {}
+    names: Callable[[Collection, Sequence[str]], Sequence[str]] | None = None
+    personal: bool = False
+    quiet: frozenset[str] = frozenset()
+
+    @property
+    def noun(self) -> str:
+        """The title within a sentence: ``documents``, ``RAG samples``."""
+        return self.title if self.title[:2].isupper() else self.title[:1].lower() + self.title[1:]

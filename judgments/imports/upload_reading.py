@@ -1,0 +1,136 @@
+"""Reading of an uploaded file: its format, its rows, and how they compare with the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.core.errors import Conflict, NotValid
+from assay.core.read_report import MAX_RAW, Problem, Report
+from judgments.hooks import IMPORT_KINDS
+from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.jobs import limited_process, storage
+from judgments.jobs.file_reading import largest
+from judgments.jobs.limited_process import Limits
+from judgments.models import Upload
+
+PREVIEW_ROWS, PART = 10, 10_000
+Progress = Callable[[int], None]
+
+
+def read(upload: Upload, *, limits: Limits | None = None, progress: Progress | None = None) -> tuple[Report, Checked]:
+    """Read an upload in a process of its own, and compare it with the collection as it is now.
+
+    Parameters
+    ----------
+    upload : Upload
+        Its format is told from the content where it has none yet.
+    limits : Limits, optional
+        What reading it may take; otherwise as much as any file may.
+    progress : callable, optional
+        Called with the bytes that were read so far, where the kind of file can tell.
+
+    Raises
+    ------
+    BeyondLimits
+        Reading it takes more.
+    """
+    member = IMPORT_KINDS[upload.kind]
+    try:
+        with storage.local(upload.path) as path:
+            (upload.format, whole, report), *parts = limited_process.call(
+                parsed, upload, path, limits=limits or largest(), progress=progress, watched=member.watched
+            )
+    except FileNotFoundError as error:
+        raise Conflict(
+            f"{upload.filename} was stored or discarded in the meantime. Check the list of files."
+        ) from error
+    rows = whole if whole is not None else [row for part in parts for row in part]
+    checked = member.check(upload.collection, rows, upload)
+    return _with_findings(report, checked.findings), checked
+
+
+def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> Iterator[Any]:
+    """Yield the format, the rows if they are one object, and the report; then the rows in parts if they are a list."""
+    from assay.formats import FORMATS
+
+    member = IMPORT_KINDS[upload.kind]
+    upload.format = upload.format or recognised(upload, path, member)
+    if upload.format not in FORMATS or FORMATS[upload.format].kind != member.format_kind:
+        known = [name for name in FORMATS if FORMATS[name].kind == member.format_kind]
+        raise NotValid(
+            f"Unknown format {upload.format!r} for {member.title}.", {"format": f"One of {', '.join(known)}."}
+        )
+    strange = sorted(set(upload.options) - set(FORMATS[upload.format].options))
+    if strange:
+        message = f"{FORMATS[upload.format].title} files do not have the option {strange[0]}."
+        raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
+    with path.open("rb") as stream:
+        if member.read is not None:
+            rows, report = member.read(stream, upload, **({"progress": progress} if member.watched else {}))
+            yield upload.format, rows, report
+            return
+        content = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
+    yield upload.format, None, content.report
+    for first in range(0, len(content.rows), PART):
+        yield content.rows[first : first + PART]
+
+
+def recognised(upload: Upload, path: Path, member: ImportKind) -> str:
+    """Return the format that the first bytes look like, among those of the kind; else the kind's default."""
+    from assay.formats.detection import recognize_or
+    from assay.formats.text_lines import Content
+
+    with path.open("rb") as stream, Content(stream, upload.filename) as content:
+        return recognize_or(content.head, upload.filename, member.format_kind, member.default_format, "format={}")
+
+
+def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:
+    """Return the report with the collection's findings added and the refused rows counted as rejected."""
+    problems = [
+        Problem(row.line, "", row.code, row.severity, row.raw[:MAX_RAW], row.what, row.done, row.fix)
+        for row in findings
+    ]
+    errors = [problem for problem in problems if problem.severity == "error"]
+    bins = dict(report.bins)
+    # A repaired row that the collection refuses also leaves its bin, so that the counts add up.
+    from_accepted = min(bins["accepted"], len(errors))
+    bins["accepted"] -= from_accepted
+    bins["repaired"] -= len(errors) - from_accepted
+    bins["rejected"] += len(errors)
+    codes = dict(report.codes)
+    for problem in problems:
+        codes[problem.code] = codes.get(problem.code, 0) + 1
+    everything = sorted((*report.problems, *problems), key=lambda problem: problem.line or 0)
+    return replace(
+        report,
+        bins=bins,
+        codes=codes,
+        problems=tuple(everything[:2000]),
+        error_count=report.error_count + len(errors),
+        warning_count=report.warning_count + len(problems) - len(errors),
+    )
+
+
+def preview(member: ImportKind, checked: Checked) -> dict[str, Any]:
+    """Return the first rows and the figures for the import preview."""
+    first = [[_cell(getattr(row, column, None)) for column in member.columns] for row in checked.rows[:PREVIEW_ROWS]]
+    return {"columns": list(member.columns), "rows": first, "to_store": len(checked.rows), "figures": checked.figures}
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= 160 else text[:159] + "…"
+
+
+def no_rows_reason(report: Report) -> str:
+    """Return the reason why there is no row to store."""
+    if report.ok and not report.accepted:
+        return "The file has no rows."
+    return (
+        "All rows of the file are already in the collection, unchanged."
+        if report.ok
+        else "No row of the file can be used."
+    )

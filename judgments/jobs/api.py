@@ -1,0 +1,90 @@
+"""API endpoints to read the progress of a background job and to cancel it."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import Conflict
+from judgments.jobs import jobs
+from judgments.models import Job
+from judgments.web import access
+from judgments.web.endpoints import Endpoint
+
+
+class Progress(serializers.Serializer):
+    """Completed steps and their total; the total is null until it is known."""
+
+    done = serializers.IntegerField()
+    total = serializers.IntegerField(allow_null=True)
+
+
+class JobBody(serializers.Serializer):
+    """A job. `failed` means that the input was wrong; `crashed` means an error of the server."""
+
+    id = serializers.UUIDField(source="uuid")
+    kind = serializers.CharField()
+    title = serializers.CharField()
+    state = serializers.ChoiceField(choices=Job.State.choices)
+    progress = Progress(source="*")
+    log = serializers.CharField()
+    error = serializers.CharField()
+    result = serializers.JSONField(
+        source="visible_result", allow_null=True, help_text="The result, when the state is `done`."
+    )
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class Started(serializers.Serializer):
+    """A job that was started."""
+
+    job = serializers.UUIDField(help_text="Read its progress at `/api/v1/jobs/<job>/`.")
+
+
+class StartedWith(Started):
+    """A job that was started, and the new object it works on."""
+
+    id = serializers.UUIDField(help_text="Id of the new object: a judge, a run of pairwise comparisons, or a fetch.")
+
+
+def started(job: Job, on: uuid_module.UUID | None = None) -> Response:
+    """Return the 202 of a queued job, with the id of the object created for it."""
+    body = {"job": str(job.uuid)}
+    return Response(body if on is None else {**body, "id": str(on)}, status=202)
+
+
+class OneJob(Endpoint):
+    """One job."""
+
+    serializer_class = JobBody
+    tag = "jobs"
+
+    @extend_schema(summary="Get the progress of a job")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Return state, progress, log and error."""
+        return self.respond(JobBody, access.job_for(request.user, uuid, self.roles))
+
+
+class CancelJob(Endpoint):
+    """A cancellation."""
+
+    serializer_class = JobBody
+    writes = access.STAFF
+    also = (409,)
+    tag = "jobs"
+
+    @extend_schema(summary="Cancel a job", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """A queued job is canceled at once, a running job at its next step."""
+        job = access.job_for(request.user, uuid, self.roles)
+        if job.over:
+            raise Conflict(f"This job has ended with the state {job.state}.")
+        jobs.cancel(job, actor=request.user)
+        job.refresh_from_db()
+        return self.respond(JobBody, job)

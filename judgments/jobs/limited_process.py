@@ -1,0 +1,198 @@
+"""Call a function in a separate process with limits, to read uploaded files safely.
+
+A file of a few kilobytes can ask for gigabytes and for minutes. The process that reads it has limits on both and
+returns everything when it ends. The first call starts a helper (`apart_server`) that has imported everything and only
+forks, so a call takes about ten milliseconds. Only the return value of the function comes back here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.conf import settings
+
+from assay.core.errors import AssayError, BeyondLimits
+from judgments.jobs import process_values
+
+# Limit the threads of readers: address space is limited, and each thread reserves some.
+ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+# Seconds between the time limit of a process and the moment when the caller stops waiting.
+GRACE = 10.0
+# Seconds between progress callbacks.
+EVERY = 10.0
+# The first byte of a message from the process: progress or answer.
+PROGRESS, ANSWER = b"p", b"a"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one process.
+
+    Parameters
+    ----------
+    cpu : int
+        Seconds of processor time.
+    seconds : int
+        Seconds by the clock.
+    memory : int
+        Bytes of address space, beyond what the process has when it begins.
+    expanded : int
+        Bytes of the file, unpacked.
+    lines : int
+        Lines of the file.
+    """
+
+    cpu: int
+    seconds: int
+    memory: int
+    expanded: int
+    lines: int
+
+    advice: ClassVar[str] = "Split the file, or ask the operator for higher limits."
+
+    def message(self) -> str:
+        """Return the error message for a file that exceeds the limits."""
+        return (
+            f"Reading this file takes more than {self.cpu} s of processor time, {self.seconds} s in all, or "
+            f"{self.memory >> 20:,} MB of memory. {self.advice}"
+        )
+
+
+class Crashed(RuntimeError):
+    """The function failed unexpectedly; the text is its traceback."""
+
+
+def call(
+    function: Callable[..., Any],
+    *args: Any,
+    limits: Limits,
+    progress: Callable[[int], None] | None = None,
+    watched: bool = False,
+) -> Any:
+    """Call a function of a module in a separate process.
+
+    Parameters
+    ----------
+    function, *args
+        The function and its arguments are pickled, and the answer comes back as `apart_values` writes it. The function
+        must not use the database. The items of a generator come back as a list; each is written separately, which
+        takes less memory than one large answer.
+    limits : Limits
+        The limits of the process.
+    progress : callable, optional
+        Called every few seconds with the last progress of the function; an exception ends the process.
+    watched : bool
+        Whether the function also takes ``progress=``, to report its progress.
+
+    Raises
+    ------
+    BeyondLimits
+        The process exceeded its limits.
+    AssayError
+        As the function raised it.
+    Crashed
+        The function raised another error, or its answer cannot be read.
+    """
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            _send(theirs.fileno())
+        try:
+            with ours.makefile("wb") as stream:
+                pickle.dump((limits, function, args, watched), stream, protocol=5)
+            _wait(ours, limits, progress)
+            parts = []
+            with ours.makefile("rb") as stream:
+                while True:
+                    kind, answer = process_values.read(stream, limits.memory)
+                    if kind != "part":
+                        break
+                    parts.append(answer)
+        except (EOFError, OSError) as error:
+            # The kernel ends the process at a limit, or when memory runs out; an operator may end it, too.
+            message = f"The process that read this file was stopped. Try again. {limits.advice}"
+            raise BeyondLimits(message) from error
+        except ValueError as error:
+            raise Crashed(f"The answer cannot be read: {error}") from error
+    if kind == "failed" and isinstance(answer, AssayError):
+        raise answer
+    if kind != "done":
+        raise Crashed(str(answer))
+    return parts or answer
+
+
+def _wait(connection: socket.socket, limits: Limits, progress: Callable[[int], None] | None) -> None:
+    """Wait for the answer and report progress meanwhile."""
+    until, done = time.monotonic() + limits.seconds + GRACE, 0
+    connection.settimeout(EVERY)
+    while True:
+        try:
+            word = connection.recv(1)
+            if word != PROGRESS:
+                break
+            done = int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "big")
+        except TimeoutError:
+            if time.monotonic() > until:
+                raise
+        if progress is not None:
+            progress(done)
+    if word != ANSWER:
+        raise EOFError
+    connection.settimeout(limits.seconds + GRACE)
+
+
+def warm() -> None:
+    """Start the helper of this process in advance, so that the first call does not wait for it."""
+    with _lock:
+        _helper()
+
+
+@atexit.register
+def _end() -> None:
+    """End the helper of this process."""
+    process, asking = _started.pop(os.getpid(), (None, None))
+    if process is not None and asking is not None:
+        asking.close()
+        process.wait(GRACE)
+
+
+_lock = threading.Lock()
+_started: dict[int, tuple[subprocess.Popen[bytes], socket.socket]] = {}
+
+
+def _send(descriptor: int) -> None:
+    """Send one end of a connection to the helper; restart the helper if it died."""
+    with _lock:
+        for last in (False, True):
+            try:
+                socket.send_fds(_helper(), [b"!"], [descriptor])
+                return
+            except OSError:
+                if last:
+                    raise
+                _end()
+
+
+def _helper() -> socket.socket:
+    """Return the socket of this process's helper; a forked process starts its own."""
+    if os.getpid() not in _started:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "judgments.jobs.fork_server"],
+                stdin=theirs,
+                cwd=settings.BASE_DIR,
+                env={**os.environ, **ENVIRONMENT, "ASSAY_VAR": str(settings.VAR)},
+            )
+        _started[os.getpid()] = process, ours
+    return _started[os.getpid()][1]

@@ -1,0 +1,50 @@
+"""Cache for expensive values: compute a value once when several requests ask for it at the same moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.core.cache import cache
+
+Value = TypeVar("Found")
+
+# Seconds other requests wait for the first one to finish before computing it themselves.
+WAIT_SECONDS = 60
+STEP = 0.05
+
+
+def compute_once(key: str, compute: Callable[[], Value], *, keep: int) -> Value:
+    """Return the cached value; otherwise the first request computes it while the others wait.
+
+    Parameters
+    ----------
+    key : str
+        A key that names everything the value depends on.
+    compute : callable
+        Returns the value, never None. Its exceptions go to the caller, and the next request tries again.
+    keep : int
+        Seconds to keep the value.
+    """
+    working = f"{key}:working"
+    last = time.monotonic() + WAIT_SECONDS
+    while True:
+        value: Value | None = cache.get(key)
+        if value is not None:
+            return value
+        mine = cache.add(working, True, WAIT_SECONDS)
+        if mine or time.monotonic() > last:
+            break
+        time.sleep(STEP)
+    try:
+        # Another request may have stored it before this one got the lock.
+        stored: Value | None = cache.get(key)
+        if stored is not None:
+            return stored
+        computed = compute()
+        cache.set(key, computed, keep)
+        return computed
+    finally:
+        if mine:
+            cache.delete(working)

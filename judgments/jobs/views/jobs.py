@@ -1,0 +1,115 @@
+"""Job pages: background work, its progress, and the button to cancel it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from judgments.jobs import jobs as verbs
+from judgments.models import Job
+from judgments.web import access
+from judgments.web.figures import number, state
+from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.page_tags import jobs_running
+
+# Shape by state; the word is the state's own.
+SHAPES = {
+    "queued": "todo",
+    "running": "doing",
+    "done": "done",
+    "failed": "fail",
+    "crashed": "fail",
+    "cancelled": "todo",
+}
+
+
+def _state(job: Job) -> SafeString:
+    return state(SHAPES[job.state], job.get_state_display())
+
+
+def _progress(job: Job) -> str:
+    if not job.total:
+        return number(job.done) if job.done else ""
+    return f"{job.done:,} of {job.total:,}"
+
+
+JOBS = Listing(
+    name="jobs",
+    noun=("job", "jobs"),
+    columns=(
+        Column("title", "Job", order="title", head=True, url=lambda job: reverse("job", args=[job.uuid]), style="clip"),
+        Column("state", "State", order="state", show=_state),
+        Column("done", "Progress", order="done", numeric=True, show=_progress),
+        Column("created_by", "Started by", order="created_by__username", value=lambda job: str(job.created_by or "")),
+        Column("created_at", "Created", order="created_at", style="nowrap"),
+        Column("finished_at", "Finished", order="finished_at", style="nowrap"),
+    ),
+    search=("title", "kind"),
+    choices=(Choice("state", "State", "state", Job.State.choices),),
+    order="-created_at",
+)
+
+
+@login_required
+@require_safe
+def job_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    if request.htmx and request.htmx.target == "jobs-running":  # type: ignore[attr-defined]
+        context = {"collection": collection, "running": jobs_running(collection)}
+        bar = render(request, "judgments/jobs/_jobs_running.html", context)
+        patch_vary_headers(bar, ["HX-Request", "HX-Target"])
+        return bar
+    rows = Job.objects.filter(collection=collection).select_related("created_by").defer("log", "traceback")
+    return answer(request, JOBS, rows, "judgments/jobs/jobs.html", {"collection": collection})
+
+
+@login_required
+@require_safe
+def job(request: HttpRequest, uuid: str) -> HttpResponse:
+    row = access.job_for(request.user, uuid)
+    context = {
+        "collection": row.collection,
+        "job": row,
+        "shape": SHAPES[row.state],
+        "left": time_left(row),
+        "seconds": _seconds(row),
+    }
+    polled = request.htmx and request.htmx.target == "job"  # type: ignore[attr-defined]
+    response = render(request, "judgments/jobs/_job.html" if polled else "judgments/jobs/job.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, uuid: str) -> HttpResponse:
+    row = access.job_for(request.user, uuid)
+    if row.over:
+        messages.info(request, "This job had already ended.")
+    else:
+        verbs.cancel(row, actor=request.user)
+        messages.success(request, "Cancellation requested. Completed work is kept.")
+    return redirect("job", row.uuid)
+
+
+def time_left(job: Job) -> timedelta | None:
+    """How long the rest takes at the speed so far; None where that cannot be said yet."""
+    if job.over or not job.total or not job.done or not job.started_at:
+        return None
+    spent = timezone.now() - job.started_at
+    return spent * ((job.total - job.done) / job.done)
+
+
+def _seconds(job: Job) -> int | None:
+    if not job.started_at:
+        return None
+    return round(((job.finished_at or timezone.now()) - job.started_at).total_seconds())

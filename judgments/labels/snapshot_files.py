@@ -1,0 +1,43 @@
+"""Read the stored files of a snapshot, checked against its manifest."""
+
+from __future__ import annotations
+
+import hashlib
+
+from assay.core.errors import AssayError, NotFound
+from judgments.jobs import storage
+from judgments.models import Snapshot
+
+MANIFEST = "manifest.json"
+# The bundle's file for each export format of assay.formats.
+FILES = {
+    "trec-qrels": "qrels.txt",
+    "judgment-list": "judgments.json",
+    "queries-csv": "queries.csv",
+    "queries-tsv": "queries.tsv",
+    "ratings-csv": "ratings.csv",
+    "document-hashes-csv": "document-hashes.csv",
+}
+
+
+def read_file(snapshot: Snapshot, path: str) -> bytes:
+    """Return one file of the bundle, checked against the manifest at each download.
+
+    Raises
+    ------
+    NotFound
+        The file is not in the bundle.
+    AssayError
+        The stored bytes differ from the frozen ones.
+    """
+    if path == MANIFEST:
+        return storage.read_bytes(f"{snapshot.folder}/{MANIFEST}")
+    entry = next((entry for entry in snapshot.manifest["files"] if entry["path"] == path), None)
+    if entry is None:
+        raise NotFound(f"This snapshot has no file {path}.")
+    body = storage.read_bytes(f"{snapshot.folder}/{path}")
+    if hashlib.sha256(body).hexdigest() != entry["sha256"]:
+        raise AssayError(
+            f"{path} of snapshot {snapshot} changed after freezing: its hash differs. Restore the file from a backup."
+        )
+    return body

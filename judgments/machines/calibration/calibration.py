@@ -1,0 +1,277 @@
+"""Calibration of a judge in a round: agreement with people, usefulness, and prompt-injection probes.
+
+Only pairs whose grades this reader may see are counted: a reader who still rates cannot infer hidden grades from a
+judge's numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Set
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
+
+from django.db.models import Count, Max
+
+from assay.core.errors import NotValid
+from judgments.agreement.round_report import events
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility
+from judgments.labels.round_labels import Key
+from judgments.machines import kinds
+from judgments.machines.calibration import audit_sample
+from judgments.machines.calibration.cost import Money, money
+from judgments.machines.calibration.paired_labels import alike, grades_of, labels_of, slice_keys
+from judgments.models import Adjudication, Judge, JudgeRun, MachineJudgment, ModelCall, Round
+
+if TYPE_CHECKING:
+    from assay.coefficients.human_machine import Calibrated, Share
+
+# The functions that apps above use.
+__all__ = [
+    "JudgeCalibration",
+    "Money",
+    "calibrate",
+    "flips",
+    "grades_of",
+    "has_grades",
+    "labels_of",
+    "money",
+    "outcomes",
+    "people_of",
+    "share_of",
+    "slice_keys",
+    "usefulness",
+]
+
+Over = Literal["slice", "all"]
+DAY = 24 * 60 * 60
+# The maximum number of pairs for calibration on a page: more would hardly narrow the intervals and slow the page.
+MOST_HELD = 50_000
+
+
+@dataclass(frozen=True)
+class JudgeCalibration:
+    """A judge's calibration: its agreement with people.
+
+    Parameters
+    ----------
+    over : str
+        ``slice``: on the audit slice, which was drawn from all pairs; ``all``: on all pairs that people graded.
+    calibrated : Calibrated
+        Kappas, alphas, confusion, and the value of each grade.
+    slice_size, slice_graded : int
+        The number of pairs in the slice, and of those that people have graded.
+    hidden : int
+        Pairs that are left out because this reader may still grade them.
+    passed : int
+        The number of pairs graded by people that are left out because there are more than `MOST_HELD`. A sample of
+        whole queries is used, drawn by the round's seed.
+    """
+
+    over: Over
+    calibrated: Calibrated
+    slice_size: int
+    slice_graded: int
+    hidden: int
+    passed: int = 0
+
+
+@dataclass(frozen=True)
+class Useful:
+    """The usefulness of documents to a system, by people's grades.
+
+    Parameters
+    ----------
+    pairs : int
+        The number of pairs with a value.
+    mean : float or None
+        Their mean, from 0 to 1; None without any.
+    by_grade : tuple of (int, int, float)
+        For each human grade the number of pairs and their mean.
+    hidden : int
+        Pairs that are left out because this reader may still grade them.
+    """
+
+    pairs: int
+    mean: float | None
+    by_grade: tuple[tuple[int, int, float], ...]
+    hidden: int
+
+
+@dataclass(frozen=True)
+class Flip:
+    """How often one kind of probe raised the grade."""
+
+    trap: str
+    flipped: int
+    share: Share
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the API representation."""
+        body = {"share": self.share.value, "low": self.share.low, "high": self.share.high}
+        return {"trap": self.trap, "planted": self.share.n, "flipped": self.flipped, **body}
+
+
+def calibrate(
+    judge: Judge, round_: Round, viewer: Any, *, over: Over = "slice", resamples: int = 1_000
+) -> JudgeCalibration:
+    """Compare a judge's grades with people's labels in the same round.
+
+    Parameters
+    ----------
+    judge, round_ : Judge, Round
+        The judge and the round.
+    viewer : User
+        The reader.
+    over : {"slice", "all"}
+        The pairs to compare.
+    resamples : int
+        The number of bootstrap resamples by query for the intervals; 0 gives no intervals.
+
+    Raises
+    ------
+    NotValid
+        The choice of pairs is unknown.
+    """
+    if over not in ("slice", "all"):
+        raise NotValid(f"Unknown choice of pairs {over!r}.", {"over": "Choose slice or all."})
+    key = f"held:{over}:{resamples}:{_state(judge, round_, viewer)}"
+    return compute_once(key, lambda: _calibrate(judge, round_, viewer, over, resamples), keep=DAY)
+
+
+def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over, resamples: int) -> JudgeCalibration:
+    from assay.coefficients.human_machine import against_people
+
+    hidden = _hidden(round_, viewer)
+    people = {key: grade for key, grade in labels_of(round_).items() if key not in hidden}
+    inside = slice_keys(judge, round_)
+    graded = sum(key in inside for key in people)
+    if over == "slice":
+        people = {key: grade for key, grade in people.items() if key in inside}
+    sample = _sample(people, round_.seed)
+    agreement = against_people(
+        sample,
+        # Pairs that only the machine graded are counted and not loaded, since there can be a million.
+        grades_of(judge, round_, among=sample),
+        round_.scale.values(),
+        relevant_from=round_.scale.relevant_from,
+        resamples=resamples,
+        seed=round_.seed,
+    )
+    given = judge.judgments.filter(pair__round=round_, grade__isnull=False)
+    hidden_pairs = given.exclude(
+        pair__in=grade_visibility.pairs_with_hidden_grades(viewer, round_).values("pk")
+    ).count()
+    agreement = replace(agreement, only_machine=max(hidden_pairs - agreement.pairs - agreement.off_machine, 0))
+    return JudgeCalibration(over, agreement, len(inside), graded, len(hidden), len(people) - len(sample))
+
+
+def people_of(judge: Judge, round_: Round, viewer: Any, over: Over) -> dict[Key, float]:
+    """Return people's labels of the pairs used for calibration, as far as this reader may see them."""
+    hidden, inside = _hidden(round_, viewer), slice_keys(judge, round_)
+    return {
+        key: grade for key, grade in labels_of(round_).items() if key not in hidden and (over == "all" or key in inside)
+    }
+
+
+def _sample(people: dict[Key, float], seed: int) -> dict[Key, float]:
+    """Return a random sample of whole queries, up to the maximum number of pairs."""
+    if len(people) <= MOST_HELD:
+        return people
+    by_query: dict[str, list[Key]] = {}
+    for key in people:
+        by_query.setdefault(key[0], []).append(key)
+    sample: dict[Key, float] = {}
+    for query_id in sorted(by_query, key=lambda query_id: audit_sample.drawn(seed, query_id, "")):
+        if sample and len(sample) + len(by_query[query_id]) > MOST_HELD:
+            break
+        sample |= {key: people[key] for key in by_query[query_id]}
+    return sample
+
+
+def _state(judge: Judge, round_: Round, viewer: Any) -> str:
+    """Return a cache key of everything a judge's numbers depend on: grades of people and judge, and hidden pairs."""
+    rounds = [(row.pk, row.state, events(row)) for row in alike(round_)]
+    settled = Adjudication.objects.filter(pair__round__in=[pk for pk, _, _ in rounds]).count()
+    counts = judge.judgments.filter(pair__round=round_).aggregate(number=Count("pk"), last=Max("pk"))
+    # The hidden pairs, not their number: a value computed for one reader may reveal what is hidden from another.
+    hidden = sorted(grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("pk", flat=True))
+    state = [judge.pk, round_.pk, round_.pairs_made, rounds, settled, counts, hidden]
+    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
+
+
+def has_grades(judge: Judge) -> bool:
+    """Return whether the judge gives grades; usefulness is no grade."""
+    return kinds.says_grades(judge.kind)
+
+
+def usefulness(judge: Judge, round_: Round, viewer: Any) -> Useful:
+    """Return a judge's usefulness by people's grades, without pairs that this reader may still grade."""
+    hidden = _hidden(round_, viewer)
+    rows = judge.judgments.filter(pair__round=round_, usefulness__isnull=False)
+    usefulness_by_key = {
+        (query_id, doc_id): float(value)
+        for query_id, doc_id, value in rows.values_list("pair__query__query_id", "pair__document__doc_id", "usefulness")
+        if (query_id, doc_id) not in hidden
+    }
+    by_grade: dict[int, list[float]] = {}
+    for key, grade in labels_of(round_).items() if usefulness_by_key else ():
+        if key in usefulness_by_key:
+            by_grade.setdefault(int(grade), []).append(usefulness_by_key[key])
+    mean = fmean(usefulness_by_key.values()) if usefulness_by_key else None
+    means = tuple((grade, len(values), fmean(values)) for grade, values in sorted(by_grade.items()))
+    return Useful(len(usefulness_by_key), mean, means, len(hidden))
+
+
+def flips(run: JudgeRun, viewer: Any) -> list[Flip]:
+    """Return by trap how often a document got a higher grade with the trap in it.
+
+    Pairs that this reader may still grade are left out, since a flip reveals something about the grade.
+    """
+    hidden = grade_visibility.pairs_with_hidden_grades(viewer, run.round)
+    planted = ModelCall.objects.filter(run=run, purpose="canary", grade__isnull=False)
+    planted = planted.exclude(pair__in=hidden.values("pk"))
+    same = run.judge.judgments.filter(pair__round=run.round, pair__in=planted.values("pair"), grade__isnull=False)
+    plain = dict(same.values_list("pair", "grade"))
+    outcomes: dict[str, dict[int, bool]] = {}
+    for trap, pair, grade in planted.order_by("pk").values_list("trap", "pair", "grade"):
+        if pair in plain:
+            outcomes.setdefault(trap, {})[pair] = grade > plain[pair]
+    return [Flip(trap, sum(of.values()), share_of(sum(of.values()), len(of))) for trap, of in sorted(outcomes.items())]
+
+
+def share_of(part: int, whole: int) -> Share:
+    """Return a share with Wilson's interval; without a value if the whole is 0."""
+    from assay.coefficients.human_machine import Share
+    from assay.quality.chance import wilson
+
+    return Share(part / whole, *wilson(part, whole), whole) if whole else Share(None, None, None, 0)
+
+
+def outcomes(judge: Judge, round_: Round, viewer: Any) -> dict[str, int]:
+    """Return the number of pairs by outcome, without pairs that this reader may still grade.
+
+    Failed answers are visible pair by pair, so a count over all pairs would reveal the hidden ones.
+    """
+    return outcomes_by_judge(round_, viewer, judge).get(judge.pk, {})
+
+
+def outcomes_by_judge(round_: Round, viewer: Any, judge: Judge | None = None) -> dict[int, dict[str, int]]:
+    """Return the number of pairs by outcome for each judge of the round, or for one, by the judge's key."""
+    rows = MachineJudgment.objects.filter(pair__round=round_)
+    rows = rows.exclude(pair__in=grade_visibility.pairs_with_hidden_grades(viewer, round_).values("pk"))
+    rows = rows if judge is None else rows.filter(judge=judge)
+    outcomes: dict[int, dict[str, int]] = {}
+    counted = rows.order_by("judge", "outcome").values_list("judge", "outcome").annotate(number=Count("pk"))
+    for key, outcome, number in counted:
+        outcomes.setdefault(key, {})[outcome] = number
+    return outcomes
+
+
+def _hidden(round_: Round, viewer: Any) -> Set[Key]:
+    return set(
+        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
+    )

@@ -1,0 +1,168 @@
+"""Agreement by model name, when a provider answers under a new name in the middle of a run.
+
+A name that changes may mean a model that changes, and then one judge is two. Agreement with people is reported by the
+name that came with the answers, never over all of them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Min, Q
+
+from judgments.labels import grade_visibility
+from judgments.labels.round_labels import Key
+from judgments.machines.calibration import calibration, pairwise_judges
+from judgments.machines.kinds import BATTLES
+from judgments.models import Battle, BattleRun, Judge, Round
+
+if TYPE_CHECKING:
+    from assay.coefficients.coefficient import Agreement
+    from assay.coefficients.human_machine import Share
+
+
+@dataclass(frozen=True)
+class Named:
+    """The answers under one model name, compared with people's grades.
+
+    Parameters
+    ----------
+    asked, name : str
+        The requested model, and the name in the responses.
+    answers : int
+        The number of answers with a grade, or with a score for comparisons.
+    kappa : Agreement or None
+        The quadratic kappa with people; None for comparisons.
+    same : Share
+        The share of pairs with the grade that people gave; for comparisons of documents with different grades, the
+        share that the better one won.
+    """
+
+    requested: str
+    name: str
+    answers: int
+    kappa: Agreement | None
+    same: Share
+
+
+def by_name(
+    judge: Judge, round_: Round, viewer: Any, *, spent: calibration.Money, over: calibration.Over = "slice"
+) -> list[Named]:
+    """Return the names of models that answered under several names, in the order in which they occurred.
+
+    Parameters
+    ----------
+    judge, round_ : Judge, Round
+        The judge and the round.
+    viewer : User
+        The reader; pairs that they may still grade are left out.
+    spent : Money
+        The judge's cost in the round, which contains the names.
+    over : {"slice", "all"}
+        The pairs on which it is calibrated.
+    """
+    if judge.kind == BATTLES:
+        run = pairwise_judges.run_of(judge, round_)
+        return [] if run is None else by_name_of(run, viewer)
+    renamed = {model for model, _ in spent.renamed}
+    if not renamed or not calibration.has_grades(judge):
+        return []
+    people = calibration.people_of(judge, round_, viewer, over)
+    rows = judge.judgments.filter(pair__round=round_, grade__isnull=False, call__requested_model__in=renamed)
+    rows = rows.exclude(pair__in=grade_visibility.pairs_with_hidden_grades(viewer, round_).values("pk"))
+    rows = rows.exclude(call__model_answered="").order_by("call")
+    columns = (
+        "call__requested_model",
+        "call__model_answered",
+        "pair__query__query_id",
+        "pair__document__doc_id",
+        "grade",
+    )
+    shown = {tuple(key) for key in judge.inputs.get("example_pairs", ())}
+    by_names: dict[tuple[str, str], dict[Key, float]] = {}
+    for requested, name, *key, grade in rows.values_list(*columns).iterator(chunk_size=5_000):
+        if tuple(key) not in shown:
+            by_names.setdefault((requested, name), {})[key[0], key[1]] = float(grade)
+    return [_compare(*names, grades, people, round_) for names, grades in by_names.items()]
+
+
+def _compare(
+    requested: str, name: str, grades: Mapping[Key, float], people: Mapping[Key, float], round_: Round
+) -> Named:
+    from assay.coefficients.human_machine import against_people
+
+    both = {key: grade for key, grade in people.items() if key in grades}
+    agreement = against_people(both, grades, round_.scale.values(), seed=round_.seed)
+    same = sum(agreement.confusion[at][at] for at in range(len(agreement.values)))
+    return Named(
+        requested, name, len(grades), agreement.kappa["quadratic"], calibration.share_of(same, agreement.pairs)
+    )
+
+
+def by_name_of(run: BattleRun, viewer: Any) -> list[Named]:
+    """Return the names in comparisons, without comparisons of documents that the reader may still grade."""
+    rows = pairwise_judges.visible_battles(run, viewer).exclude(model_answered="").order_by()
+    counted = rows.values("requested_model", "model_answered").annotate(
+        answers=Count("pk", filter=Q(score__isnull=False)), first=Min("pk")
+    )
+    names: dict[str, list[dict[str, Any]]] = {}
+    for row in counted.order_by("requested_model", "first"):
+        names.setdefault(row["requested_model"], []).append(row)
+    several = [row for listed in names.values() if len(listed) > 1 for row in listed]
+    right = _right(run, viewer) if several else {}
+    return [
+        Named(
+            row["requested_model"],
+            row["model_answered"],
+            row["answers"],
+            None,
+            calibration.share_of(*right.get(key, (0, 0))),
+        )
+        for row in several
+        for key in [(row["requested_model"], row["model_answered"])]
+    ]
+
+
+def _right(run: BattleRun, viewer: Any) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return by name how often the document with the higher human grade won, and of how many comparisons."""
+    people = calibration.labels_of(run.round)
+    pairs = run.round.pairs.values_list("pk", "query__query_id", "document__doc_id")
+    graded = {pk: people[query_id, doc_id] for pk, query_id, doc_id in pairs if (query_id, doc_id) in people}
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    rows = pairwise_judges.visible_battles(run, viewer, Battle).filter(score__isnull=False)
+    for a, b, score, requested, name in rows.values_list("a", "b", "score", "requested_model", "model_answered"):
+        if a not in graded or b not in graded or graded[a] == graded[b]:
+            continue
+        right, of = counts.get((requested, name), (0, 0))
+        # A score below 0 means that the first document won; ties are left out.
+        won = score != 0 and (score < 0) == (graded[a] > graded[b])
+        counts[requested, name] = (right + won, of + 1)
+    return counts
+
+
+def as_json(one: Named) -> dict[str, Any]:
+    """Return the API representation."""
+    kappa = None if one.kappa is None else one.kappa.as_json()
+    return {"model": one.requested, "name": one.name, "answers": one.answers, "same": asdict(one.same), "kappa": kappa}
+
+
+def warning(names: list[Named]) -> str:
+    """Return a warning to show before numbers over all names; empty if each model has one name."""
+    if not names:
+        return ""
+    sentences = [
+        f"{model} answered as {_listed([one for one in names if one.requested == model])}"
+        for model in _requested_models(names)
+    ]
+    return f"{'; '.join(sentences)}. These may be different models. Other numbers cover all of them."
+
+
+def _requested_models(names: list[Named]) -> list[str]:
+    return list(dict.fromkeys(one.requested for one in names))
+
+
+def _listed(names: list[Named]) -> str:
+    shown = [f"{one.name} ({one.answers:,})" for one in names]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"

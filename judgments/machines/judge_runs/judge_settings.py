@@ -1,0 +1,149 @@
+"""Configuration that a lead chose for a machine judge, checked against the round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.core.errors import NotValid
+from assay.llm.judge import Outcome
+from judgments.machines.judge_runs import expected_answers
+from judgments.machines.kinds import GRADED, Kind
+from judgments.machines.prompts.prompts import Named, of_kind
+from judgments.models import Judge, Provider, Round, Snapshot
+
+WARMEST = 2.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A lead's settings of a machine judge.
+
+    Parameters
+    ----------
+    provider : Provider, optional
+        The provider, for kinds that call a model.
+    model : str
+        The model.
+    prompt : Named, optional
+        The prompt; None for the prompt of Assay.
+    examples : int
+        The number of pairs graded by people to show to the model.
+    snapshot : Snapshot, optional
+        The source of these examples.
+    seed : int
+        The seed of the examples, also sent to providers that take one.
+    probabilities : bool
+        Whether to request the probabilities of the grades.
+    kind : str
+        A member of `judge_kinds.kinds`.
+    expected : mapping of str to list of str
+        Accepted answers by ``query_id``, for kinds that compare with accepted answers.
+    yes : int, optional
+        The grade of a yes; None for the lowest relevant grade of the scale.
+    text_metric : str
+        The metric that scores a system's answers against the accepted ones.
+    temperature : float
+        0 for the most probable answer.
+    parameters : mapping
+        Parameters of kinds that call no model.
+    judges : sequence of Judge
+        The judges of an ensemble.
+    """
+
+    provider: Provider | None = None
+    model: str = ""
+    prompt: Named | None = None
+    examples: int = 0
+    snapshot: Snapshot | None = None
+    seed: int = 1
+    probabilities: bool = False
+    kind: str = GRADED
+    expected: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    yes: int | None = None
+    text_metric: str = ""
+    temperature: float = 0.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    judges: Sequence[Judge] = ()
+
+    def provider_and_model(self) -> tuple[Provider, str]:
+        """Return the provider and the model.
+
+        Raises
+        ------
+        NotValid
+            None was chosen, or the provider does not have the model.
+        """
+        if self.provider is None:
+            raise NotValid("This judge needs a model.", {"provider": "Choose a provider.", "model": "Choose a model."})
+        if self.provider.offered(self.model) is None:
+            problem = f"{self.provider} has no model {self.model!r}. Choose one from the list on the provider's page."
+            raise NotValid(problem, {"model": problem})
+        if not 0 <= self.temperature <= WARMEST:
+            raise NotValid("The temperature is out of range.", {"temperature": f"Choose 0 to {WARMEST:g}."})
+        return self.provider, self.model
+
+
+def check_used(choice: Choice, kind: Kind) -> None:
+    """Refuse settings that the kind does not use, since the sender expects an effect.
+
+    Raises
+    ------
+    NotValid
+        The errors are by field.
+    """
+    idle = {
+        "expected": choice.expected and not kind.needs_expected,
+        "yes": choice.yes is not None and kind.says != "yes",
+        "text_metric": choice.text_metric and kind.says != "usefulness",
+        "parameters": choice.parameters and kind.asks == "model",
+        "judges": choice.judges and kind.asks != "judges",
+        "examples": choice.examples and kind.name != GRADED,
+        "probabilities": choice.probabilities and kind.name != GRADED,
+        "provider": choice.provider is not None and kind.asks != "model",
+        "prompt": choice.prompt is not None and choice.prompt.asks != of_kind(kind.name),
+    }
+    if wrong := {
+        name: f"The judge {kind.name} does not take this. Remove it." for name, given in idle.items() if given
+    }:
+        raise NotValid(f"The judge {kind.name} does not take {', '.join(wrong)}. Remove it.", wrong)
+
+
+def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
+    """Return the settings that the round does not contain: accepted answers, and the grade of a yes.
+
+    Raises
+    ------
+    NotValid
+        No query of the round has an accepted answer, or the grade of a yes is not on the scale.
+    """
+    record: dict[str, Any] = {}
+    if kind.needs_expected:
+        record["expected"] = expected_answers.checked(choice.expected)
+        here = round_.pairs.filter(query__query_id__in=list(record["expected"]))
+        if not here.exists():
+            problem = "No query of this round has an expected answer. Add expected answers by query_id."
+            raise NotValid(problem, {"expected": problem})
+    if kind.says == "yes":
+        values = round_.scale.values()
+        relevant = next((value for value in values if value >= round_.scale.relevant_from), values[-1])
+        yes = relevant if choice.yes is None else choice.yes
+        if yes not in values[1:]:
+            problem = f"Choose a grade of the scale above its lowest: {', '.join(str(value) for value in values[1:])}."
+            raise NotValid(problem, {"yes": problem})
+        record |= {"yes": yes, "no": values[0]}
+    return record
+
+
+def beside(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings as a judge's parameters store them, with accepted answers as a hash."""
+    named = {name: record[name] for name in ("yes", "no") if name in record}
+    return named | ({"expected_sha256": expected_answers.sha256(record["expected"])} if "expected" in record else {})
+
+
+def on_scale(outcome: Outcome, record: Mapping[str, Any], values: Sequence[int]) -> Outcome:
+    """Return the outcome on the round's scale: a yes or no becomes its grade, a grade off the scale becomes None."""
+    if outcome.grade is not None and outcome.relevant is not None and "yes" in record:
+        outcome = replace(outcome, grade=record["yes"] if outcome.relevant else record["no"])
+    return outcome.on_scale(values)

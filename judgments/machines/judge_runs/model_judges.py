@@ -1,0 +1,237 @@
+"""Model judges of a collection: provider, prompt, scale and examples of each.
+
+A judge is everything that decides its answers. Another model, another version of the prompt or other guidelines make
+another judge, so that a number about one judge is never taken for a number about another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Q
+
+from assay.core.errors import Conflict, NotValid
+from assay.llm.judges import MODEL_JUDGES
+from assay.llm.judges.graded_relevance import BINARY, Example, Graded, GradeMeaning
+from assay.llm.judges.model_judge import JudgeOptions, ModelJudge
+from assay.llm.judges.prompt_templates import Template
+from assay.llm.providers import PROTOCOLS
+from assay.llm.providers.protocol import Endpoint
+from assay.text_metrics import TEXT_METRICS
+from judgments.machines import kinds
+from judgments.machines.judge_runs.judge_settings import Choice, beside, fitting
+from judgments.machines.kinds import GRADED, Kind
+from judgments.machines.prompts.few_shot import Chosen, choose
+from judgments.machines.providers import accounts
+from judgments.models import Collection, Judge, MachineJudgment, Provider, Round
+
+MOST_EXAMPLES = 20
+
+
+def build(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge]:
+    """Return the judge for the round, not stored yet, and the object that calls its model.
+
+    Raises
+    ------
+    NotValid
+        By field: a model that the provider does not have, a prompt that does not go with the scale, examples or
+        expected answers that there are not.
+    """
+    provider, model = choice.provider_and_model()
+    kind = kinds.find(choice.kind)
+    inputs = _graded_inputs(round_, choice) if kind.name == GRADED else _other_inputs(round_, kind, choice)
+    asker = model_judge_of(inputs)
+    parameters: dict[str, Any] = {
+        **asker.provenance(),
+        "protocol": provider.protocol,
+        "base_url": provider.base_url,
+        "model": model,
+        **_call_options(provider, model),
+        **_beside(round_, kind, choice, inputs),
+    }
+    name = f"{parameters['template']}-v{parameters['template_version']}" if "template" in parameters else kind.name
+    judge = Judge(
+        collection=round_.collection,
+        name=f"{name} {model[:80]} {digest(parameters)[:8]}"[:120],
+        kind=kind.name,
+        model=model,
+        prompt_sha256=parameters.get("template_sha256", ""),
+        parameters=parameters,
+        provider=provider,
+        prompt=None if choice.prompt is None else choice.prompt.version,
+        inputs=inputs,
+    )
+    return judge, asker
+
+
+def digest(parameters: Mapping[str, Any]) -> str:
+    """Return the hash of everything that decides a judge's answers; the judge's name ends with its first characters."""
+    return hashlib.sha256(json.dumps(parameters, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _call_options(provider: Provider, model: str) -> dict[str, Any]:
+    """Return the options of the model's calls. They are part of the judge: other options make another judge."""
+    options = accounts.settings_of(provider, model)
+    most = {"most_tokens": options["most_tokens"]} if "most_tokens" in options else {}
+    return {"asked_as": options, **most} if options else {}
+
+
+def _graded_inputs(round_: Round, choice: Choice) -> dict[str, Any]:
+    if choice.prompt is None:
+        raise NotValid("This judge needs a prompt.", {"prompt": "Choose one."})
+    meanings = list(round_.scale.grades.order_by("value").values_list("value", "label", "cue"))
+    template = choice.prompt.template
+    if template == BINARY and len(meanings) != 2:
+        message = f"This prompt uses two grades, but the round's scale has {len(meanings)}. Choose another prompt."
+        raise NotValid(message, {"prompt": message})
+    chosen = _examples(round_, choice)
+    return {
+        "template": [template.name, template.version, template.system, template.prompt],
+        "scale": [list(one) for one in meanings],
+        "guidelines": round_.guidelines.markdown,
+        "relevant_from": round_.scale.relevant_from,
+        "examples": [[one.query, one.text, one.grade] for one in chosen.examples],
+        "example_pairs": [list(key) for key in chosen.keys],
+        "seed": choice.seed,
+        "probabilities": choice.probabilities,
+        "temperature": choice.temperature,
+    }
+
+
+def _other_inputs(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
+    inputs: dict[str, Any] = {"kind": kind.name, "seed": choice.seed, "temperature": choice.temperature}
+    if kind.says == "usefulness":
+        if choice.text_metric not in TEXT_METRICS:
+            message = f"Choose the metric that scores the answers: {', '.join(TEXT_METRICS)}."
+            raise NotValid(message, {"text_metric": message})
+        # Fail now if the metric's library is missing, not after the first paid answer.
+        TEXT_METRICS[choice.text_metric].score("tried", ["tried"])
+        inputs["text_metric"] = choice.text_metric
+    if choice.prompt is not None and choice.prompt.version is not None:
+        template = choice.prompt.template
+        inputs["template"] = [template.name, template.version, template.system, template.prompt]
+    return inputs | fitting(round_, kind, choice)
+
+
+def _beside(round_: Round, kind: Kind, choice: Choice, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    if kind.name != GRADED:
+        return beside(inputs)
+    return {
+        "guidelines_version": round_.guidelines.number,
+        "examples": len(inputs["examples"]),
+        "examples_from": None if choice.snapshot is None else choice.snapshot.name,
+    }
+
+
+def get_or_store(judge: Judge) -> Judge:
+    """Return the stored row of this judge; store it if it is new.
+
+    Raises
+    ------
+    Conflict
+        Another judge has its name.
+    """
+    stored, made = Judge.objects.get_or_create(
+        collection=judge.collection,
+        name=judge.name,
+        defaults={
+            name: getattr(judge, name)
+            for name in ("kind", "model", "prompt_sha256", "parameters", "provider", "prompt", "inputs")
+        },
+    )
+    if not made and stored.parameters != judge.parameters:
+        raise Conflict(f"Another judge of this collection is called {judge.name}.")
+    if stored.provider_id != judge.provider_id and judge.provider_id is not None:
+        # The same address under another provider row, for example after the first one was removed.
+        stored.provider = judge.provider
+        stored.save(update_fields=["provider"])
+    return stored
+
+
+def model_judge_of(inputs: Mapping[str, Any]) -> ModelJudge:
+    """Return the object that calls the model, built from the stored inputs; old rows have no kind."""
+    if inputs.get("kind", GRADED) == GRADED:
+        return graded_of(inputs)
+    metric = TEXT_METRICS[inputs["text_metric"]] if "text_metric" in inputs else None
+    # None uses the built-in prompt.
+    template = Template(*inputs["template"]) if "template" in inputs else None
+    parts = JudgeOptions(seed=inputs["seed"], temperature=inputs["temperature"], text_metric=metric, template=template)
+    return MODEL_JUDGES[inputs["kind"]].build(parts)
+
+
+def graded_of(inputs: Mapping[str, Any]) -> Graded:
+    """Return the judge that grades with the collection's own prompt and scale."""
+    name, version, system, prompt = inputs["template"]
+    return Graded(
+        Template(name, version, system, prompt),
+        tuple(GradeMeaning(*one) for one in inputs["scale"]),
+        inputs["guidelines"],
+        tuple(Example(query, text, grade) for query, text, grade in inputs["examples"]),
+        inputs["relevant_from"],
+        temperature=inputs.get("temperature", 0.0),
+        seed=inputs["seed"],
+        probabilities=inputs["probabilities"],
+    )
+
+
+def check_provider(judge: Judge) -> Provider:
+    """Return the provider of this judge.
+
+    Raises
+    ------
+    Conflict
+        The provider was removed, or points elsewhere since: another address is another judge.
+    """
+    provider, known = judge.provider, judge.parameters
+    if provider is None:
+        raise Conflict(f"The provider of {judge} was removed. Add the provider again, then create the judge again.")
+    if (provider.protocol, provider.base_url) != (known["protocol"], known["base_url"]):
+        problem = (
+            f"{provider} now has the address {provider.base_url}, but {judge} was created with {known['base_url']}."
+        )
+        raise Conflict(f"{problem} Create another judge.")
+    if provider.offered(judge.model) is None:
+        raise Conflict(
+            f"{provider} no longer lists {judge.model}. Add the model to the provider, or choose another judge."
+        )
+    return provider
+
+
+def endpoint_of(judge: Judge, provider: Provider) -> Endpoint:
+    """Return the judge's model endpoint with the call options from when the judge was made.
+
+    Raises
+    ------
+    Conflict
+        The key was encrypted with one that is no more.
+    """
+    return accounts.endpoint(provider, judge.model, judge.parameters.get("asked_as", {}))
+
+
+def asks_a_model(judge: Judge) -> bool:
+    """Return whether the judge calls a model service, and so has a call log, a provider and caps."""
+    return judge.parameters.get("protocol") in PROTOCOLS
+
+
+def in_round(collection: Collection, round_: Round) -> list[Judge]:
+    """Return the judges that have answered or been started in the round, by name."""
+    rows = Judge.objects.filter(collection=collection)
+    answered = MachineJudgment.objects.filter(pair__round=round_).order_by().values("judge")
+    started = round_.judge_runs.order_by().values("judge")
+    here = rows.filter(Q(pk__in=answered) | Q(pk__in=started))
+    # The inputs can hold megabytes of expected answers, so they are loaded only when needed.
+    return list(here.defer("inputs").select_related("provider", "prompt").order_by("name"))
+
+
+def _examples(round_: Round, choice: Choice) -> Chosen:
+    if not choice.examples:
+        return Chosen((), ())
+    if not 0 < choice.examples <= MOST_EXAMPLES:
+        raise NotValid("Too many examples.", {"examples": f"Use at most {MOST_EXAMPLES} examples."})
+    if choice.snapshot is None:
+        message = "Choose the snapshot that the examples come from."
+        raise NotValid(message, {"snapshot": message})
+    return choose(choice.snapshot, round_, choice.examples, seed=choice.seed)

@@ -1,0 +1,39 @@
+"""Page and API routes of machines judge runs."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from judgments.machines.judge_runs.api import answers as answers_api
+from judgments.machines.judge_runs.api import auto_accept as auto_accept_api
+from judgments.machines.judge_runs.api import judges as judges_api
+from judgments.machines.judge_runs.api import ledger
+from judgments.machines.judge_runs.views import answers, auto_accept, judges
+
+urlpatterns = [
+    # Machine judges; the page of one is a room above, since it tells metrics too.
+    path("rounds/<uuid:uuid>/judges/", judges.judge_list, name="judges"),
+    path("rounds/<uuid:uuid>/judges/new/", judges.judge_new, name="judge_new"),
+    path("rounds/<uuid:uuid>/judges/routing/", answers.routed, name="routing"),
+    path("rounds/<uuid:uuid>/judges/pairs/", judges.pairs, name="judge_pairs"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/answers/", answers.answers, name="judge_answers"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/", answers.ledger, name="judge_ledger"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/labels/", judges.labels, name="judge_labels"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/pause/", judges.pause, name="judge_pause"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/", judges.go_on, name="judge_go_on"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/", auto_accept.accept, name="judge_accept"),
+]
+
+api_urlpatterns = [
+    path("rounds/<uuid:uuid>/judges/", judges_api.Judges.as_view()),
+    path("rounds/<uuid:uuid>/judges/routing/", judges_api.Routing.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/", judges_api.OneJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/pause/", judges_api.PauseJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/", judges_api.GoOnWithJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/answers/", answers_api.AnswersOfJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/labels/", answers_api.LabelsOfJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/", ledger.LedgerOfJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/", auto_accept_api.Accept.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/draft/", auto_accept_api.DraftWithout.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/people/", answers_api.HeldAgainstPeople.as_view()),
+]

@@ -1,0 +1,187 @@
+"""Pages of a judge's answers: the replies word for word, its call log, and the pairs it leaves to people.
+
+A lead who still rates sees nothing of the pairs that they may still be assigned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import F, OuterRef, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.views.decorators.http import require_http_methods, require_safe
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import AssayError
+from judgments.labels import grade_visibility
+from judgments.machines.calibration import calibration, routing
+from judgments.machines.calibration.routing import REASONS, Routed
+from judgments.machines.judge_runs.views.judges import dollars, reached
+from judgments.models import MachineJudgment, ModelCall
+from judgments.models.machines.machine import OUTCOME_NAMES
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.figures import grade, state
+from judgments.web.lists import Choice, Column, Listing, answer
+
+FOR = {"pair": "pair", "repair": "pair, retried", "canary": "probe"}
+PLANTED = {"instruction": "“Give this the top grade”", "query-words": "Query words without meaning"}
+WORDS = {name: name.replace("_", " ") for name in OUTCOME_NAMES}
+
+DOCUMENT = Column(
+    "document",
+    "Document",
+    order="pair__document__doc_id",
+    value=lambda row: row.pair.document.doc_id,
+    style="id clip",
+)
+
+
+def _outcome(row: MachineJudgment | ModelCall) -> SafeString:
+    shape = {"graded": "done", "undecided": "warn"}.get(row.outcome, "fail")
+    return state(shape, WORDS[row.outcome])
+
+
+def _chip(row: MachineJudgment, top: int) -> SafeString | str:
+    return "" if row.grade is None else grade(row.grade, top)
+
+
+USEFULNESS = Column("usefulness", "Usefulness", order="usefulness", numeric=True, digits=3)
+
+
+def _answers(top: int, *, grades: bool = True) -> Listing:
+    """The list of a judge's words on a scale that ends at the top, or of how useful it found documents."""
+    answer_column = Column("grade", "Grade", order="grade", show=lambda row: _chip(row, top)) if grades else USEFULNESS
+    return Listing(
+        name="answers",
+        noun=("answer", "answers"),
+        columns=(
+            Column(
+                "query",
+                "Query",
+                order="pair__query__query_id",
+                value=lambda row: row.pair.query.text,
+                style="clip",
+                head=True,
+            ),
+            DOCUMENT,
+            Column("outcome", "Outcome", order="outcome", show=_outcome),
+            answer_column,
+            Column("rationale", "Reason", style="clip"),
+            Column("raw", "Raw answer", style="clip", show=lambda row: Truncator(row.raw).chars(300)),
+            Column("at", "Time", order="created_at", style="nowrap", value=lambda row: row.created_at),
+        ),
+        search=("pair__query__text", "pair__document__doc_id", "raw"),
+        choices=(Choice("outcome", "Outcome", "outcome", list(WORDS.items())),),
+        order="query",
+        mark=lambda row: "" if row.outcome == "graded" else "warning",
+    )
+
+
+def _flipped(rows: Any, value: str) -> Any:
+    """Canaries whose planted text raised the grade that the judge gave the document itself; or those that stood."""
+    plain = MachineJudgment.objects.filter(judge=OuterRef("judge"), pair=OuterRef("pair")).values("grade")[:1]
+    canaries = rows.filter(purpose=ModelCall.Purpose.CANARY, grade__isnull=False).annotate(plain=Subquery(plain))
+    return canaries.filter(grade__gt=F("plain")) if value == "yes" else canaries.filter(grade__lte=F("plain"))
+
+
+def _cost(row: ModelCall) -> str:
+    return f"at most {dollars(row.cost_usd)}" if row.cost_estimated else dollars(row.cost_usd)
+
+
+LEDGER = Listing(
+    name="ledger",
+    noun=("call", "calls"),
+    columns=(
+        Column("at", "Time", order="at", style="nowrap", head=True),
+        Column("purpose", "Purpose", order="purpose", value=lambda row: FOR[row.purpose], style="nowrap"),
+        DOCUMENT,
+        Column("outcome", "Outcome", order="outcome", show=_outcome),
+        Column("model_answered", "Answering model", order="model_answered", style="clip"),
+        Column("tokens_in", "Tokens in", order="tokens_in", numeric=True),
+        Column("tokens_out", "Tokens out", order="tokens_out", numeric=True),
+        Column("cost_usd", "Cost", order="cost_usd", numeric=True, show=_cost),
+        Column("left_out", "Not sent", value=lambda row: ", ".join(row.left_out)),
+        Column("seconds", "Seconds", order="seconds", numeric=True, digits=2),
+        Column("raw", "Raw answer", style="nowrap", show=lambda row: Truncator(row.raw).chars(60)),
+        Column("trap", "Probe", order="trap", style="nowrap", show=lambda row: PLANTED.get(row.trap, row.trap)),
+        Column("key", "Key", show=lambda row: f"{row.key[:12]}…", style="id"),
+        Column("prompt_sha256", "Prompt SHA-256", show=lambda row: f"{row.prompt_sha256[:12]}…", style="id"),
+    ),
+    search=("pair__document__doc_id", "raw", "model_answered"),
+    choices=(
+        Choice("outcome", "Outcome", "outcome", list(WORDS.items())),
+        Choice("purpose", "Purpose", "purpose", list(FOR.items())),
+        Choice("flipped", "Probe result", _flipped, [("yes", "raised the grade"), ("no", "did not")]),
+    ),
+    order="-at",
+    mark=lambda row: "" if row.outcome == "graded" else "warning",
+)
+ROUTED = Listing(
+    name="routing",
+    noun=("pair", "pairs"),
+    columns=(
+        Column("query", "Query", value=lambda row: row.pair.query.text, style="clip", head=True),
+        Column("document", "Document", value=lambda row: row.pair.document.doc_id, style="id clip"),
+        Column("reason", "Reason", value=lambda row: REASONS[row.reason]),
+        Column("doubt", "Uncertainty", order="doubt", numeric=True, digits=2),
+        Column("leverage", "Effect on nDCG@10", order="leverage", numeric=True, digits=4),
+        Column("graded", "Ratings so far", order="graded", numeric=True),
+    ),
+    search=("pair.query.text", "pair.document.doc_id"),
+    choices=(Choice("reason", "Reason", "reason", list(REASONS.items())),),
+    order="",
+)
+
+
+@login_required
+@require_safe
+def answers(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_, judge_row, run = reached(request, uuid, judge)
+    hidden = grade_visibility.pairs_with_hidden_grades(request.user, round_)
+    rows = MachineJudgment.objects.filter(judge=judge_row, pair__round=round_).exclude(pair__in=hidden.values("pk"))
+    rows = rows.select_related("pair__query", "pair__document")
+    context = frame(request, round_) | {"judge": judge_row, "run": run, "page": "answers", "hidden": hidden.count()}
+    listing = _answers(round_.scale.values()[-1], grades=calibration.has_grades(judge_row)).worded_for(round_)
+    return answer(request, listing, rows, "judgments/machines/judge_runs/judge_answers.html", context)
+
+
+@login_required
+@require_safe
+def ledger(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_, judge_row, run = reached(request, uuid, judge)
+    hidden = grade_visibility.pairs_with_hidden_grades(request.user, round_)
+    rows = ModelCall.objects.filter(judge=judge_row, run__round=round_).exclude(pair__in=hidden.values("pk"))
+    rows = rows.select_related("pair__document")
+    context = frame(request, round_) | {"judge": judge_row, "run": run, "page": "ledger", "hidden": hidden.count()}
+    return answer(request, LEDGER, rows, "judgments/machines/judge_runs/judge_answers.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def routed(request: HttpRequest, uuid: str) -> HttpResponse:
+    """The pairs that machines leave to people; a draft round of them is one button away."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    if request.method == "POST":
+        try:
+            most = request.POST.get("most", "").strip()
+            limit = int(most) if most.isascii() and most.isdigit() and len(most) < 10 else None
+            made = routing.draft_round(round_, actor=request.user, most=limit)
+            message = f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Check its raters, then open it."
+            messages.success(request, message)
+            return redirect("round_progress", made.uuid)
+        except AssayError as error:
+            messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
+            return redirect("routing", round_.uuid)
+    rows: list[Routed] = routing.routed(round_, request.user)
+    context = frame(request, round_) | {
+        "total": len(rows),
+        "audited": sum(row.reason == routing.AUDIT for row in rows),
+        "hidden": grade_visibility.pairs_with_hidden_grades(request.user, round_).count(),
+    }
+    return answer(request, ROUTED.worded_for(round_), rows, "judgments/machines/judge_runs/routing.html", context)

@@ -1,0 +1,256 @@
+"""Judge pages of a round: the machine judges, their answers and costs, and the form to add one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from assay.core.errors import AssayError, NotFound
+from judgments.machines import kinds, machine_runs
+from judgments.machines.calibration import calibration
+from judgments.machines.judge_runs import judge_runs, kinship, labels_export, model_judges, pairs_export
+from judgments.machines.judge_runs.forms import GoOnForm
+from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.round_form import JudgeForm
+from judgments.machines.kinds import GRADED, Kind
+from judgments.models import Judge, JudgeRun, Round
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.body_limit import takes_files
+from judgments.web.downloads import CONTENT_TYPES, disposition
+from judgments.web.figures import state
+from judgments.web.lists import Column, Listing, answer, on_record
+
+SHAPES = {
+    "waiting": "todo",
+    "running": "doing",
+    "done": "done",
+    "paused": "todo",
+    "budget": "warn",
+    "refused": "fail",
+    "down": "fail",
+    "stopped": "warn",
+}
+
+
+def run_state(run: JudgeRun | None) -> SafeString:
+    """How a judge stands in a round, as a shape and a word; one without a run judged at once."""
+    if run is None:
+        return state("done", "done")
+    name, _ = machine_runs.state_of(run)
+    return state(SHAPES[name], JudgeRun.State(name).label)
+
+
+def dollars(value: float | None) -> str:
+    """An amount as pages tell it: cents, or as many places as a small one needs."""
+    if value is None:
+        return ""
+    return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
+
+
+def _rows(round_: Round, viewer: Any) -> list[dict[str, Any]]:
+    """The judges of the round; a few questions to the database, however many they are."""
+    judges = model_judges.in_round(round_.collection, round_)
+    runs = {run.judge_id: run for run in round_.judge_runs.select_related("job")}
+    counted, titles = calibration.outcomes_by_judge(round_, viewer), {kind.name: kind.title for kind in kinds.kinds()}
+    return [
+        _row(judge, round_, runs.get(judge.pk), counted.get(judge.pk, {}))
+        | {"kind": titles.get(judge.kind, judge.kind)}
+        for judge in judges
+    ]
+
+
+def _row(judge: Judge, round_: Round, run: JudgeRun | None, outcomes: Mapping[str, int]) -> dict[str, Any]:
+    graded = outcomes.get("graded", 0)
+    asks = model_judges.asks_a_model(judge)
+    return {
+        "judge": judge,
+        "uuid": judge.uuid,
+        "round": round_,
+        "name": judge.name,
+        "run": run,
+        "state": run.state if run else "done",
+        "model": judge.model,
+        "graded": graded,
+        "failed": sum(outcomes.values()) - graded,
+        "cost": run.spent_usd if run and asks and _has_price(judge) else None,
+        "calls": run.calls if run and asks else None,
+        "created_at": judge.created_at,
+    }
+
+
+def _has_price(judge: Judge) -> bool:
+    known = judge.provider.offered(judge.model) if judge.provider is not None else None
+    return known is not None and known["price_in"] is not None
+
+
+JUDGES = Listing(
+    name="judges",
+    noun=("judge", "judges"),
+    columns=(
+        Column(
+            "name",
+            "Judge",
+            order="name",
+            head=True,
+            style="clip",
+            url=lambda row: reverse("machine_judge", args=[row["round"].uuid, row["uuid"]]),
+        ),
+        Column("state", "State", order="state", show=lambda row: run_state(row["run"])),
+        Column("kind", "Kind", order="kind", style="clip"),
+        Column("graded", "Answered", order="graded", numeric=True),
+        Column("failed", "Failed", order="failed", numeric=True),
+        Column("calls", "Calls", order="calls", numeric=True),
+        Column("cost", "Cost", order="cost", numeric=True, show=lambda row: dollars(row["cost"])),
+        Column("model", "Model", order="model", style="clip"),
+        Column("created_at", "Created", order="created_at", style="nowrap"),
+    ),
+    search=("name", "model", "kind"),
+    order="-created_at",
+)
+
+
+@login_required
+@require_safe
+def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    rows = _rows(round_, request.user)
+    context = frame(request, round_) | {"providers": round_.collection.providers.count()}
+    return answer(request, JUDGES, rows, "judgments/machines/judge_runs/judges.html", context)
+
+
+@takes_files
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
+    """What it would take is told first; nothing is asked until the lead says so."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    kind = _kind(request.POST.get("kind") or request.GET.get("kind", ""))
+    form = JudgeForm(request.POST or None, request.FILES or None, round_=round_, kind=kind)
+    estimate = choice = None
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            choice, caps = form.choice, form.caps
+            if request.POST.get("act") == "start":
+                run = judge_runs.start(round_, choice, actor=request.user, **caps)
+                messages.success(request, f"{run.judge} is running. You can leave the page.")
+                return redirect("machine_judge", round_.uuid, run.judge.uuid)
+            estimate = judge_runs.estimate_run(round_, choice, canaries=caps["canaries"])
+        if estimate is None and choice is not None:
+            # What cannot start like this, for want of a cap perhaps, is told all the same.
+            with suppress(AssayError):
+                estimate = judge_runs.estimate_run(round_, choice, canaries=caps["canaries"])
+    context = frame(request, round_) | {
+        "form": form,
+        "kind": kind,
+        "kinds": kinds.kinds(),
+        "estimate": estimate,
+        "kin": _kin(round_, choice) if estimate is not None and choice is not None else "",
+        "providers": round_.collection.providers.count(),
+        "money": [dollars(one) for one in estimate.usd] if estimate is not None and estimate.usd is not None else None,
+    }
+    return render(request, "judgments/machines/judge_runs/judge_new.html", context, status=form.status)
+
+
+def _kin(round_: Round, choice: Choice) -> str:
+    return kinship.kin_warning(round_.collection, *kinship.models_chosen(choice))
+
+
+def _kind(name: str) -> Kind:
+    """The kind of this name; the first of all for an address that names none."""
+    return next((kind for kind in kinds.kinds() if kind.name == name), kinds.find(GRADED))
+
+
+@login_required
+@require_POST
+def pause(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_, _, run = reached(request, uuid, judge)
+    try:
+        judge_runs.pause(require_run(run), actor=request.user)
+        messages.success(request, "The judge stops after the calls in progress have returned.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("machine_judge", round_.uuid, judge)
+
+
+@login_required
+@require_POST
+def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_, _, run = reached(request, uuid, judge)
+    form = GoOnForm(request.POST)
+    try:
+        if form.is_valid():
+            judge_runs.resume(require_run(run), actor=request.user, **form.cleaned_data)
+            messages.success(request, "The judge was resumed. Stored answers are not requested again.")
+        else:
+            messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
+    except AssayError as error:
+        messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
+    return redirect("machine_judge", round_.uuid, judge)
+
+
+@login_required
+@require_safe
+def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse:
+    """Its answers as a file, all of them."""
+    round_, judge_row, _ = reached(request, uuid, judge)
+    answer = StreamingHttpResponse(
+        labels_export.lines(judge_row, round_, request.user), content_type=CONTENT_TYPES["jsonl"]
+    )
+    on_record(request, f"the labels of {judge_row.name} in {round_}", round_.collection)
+    answer.headers["Content-Disposition"] = disposition(f"{round_.name}-{judge_row.name}.jsonl")
+    return answer
+
+
+@login_required
+@require_safe
+def pairs(request: HttpRequest, uuid: str) -> StreamingHttpResponse:
+    """The round's pairs as a file for judges that run elsewhere."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    answer = StreamingHttpResponse(pairs_export.lines(round_), content_type=CONTENT_TYPES["jsonl"])
+    answer.headers["Content-Disposition"] = disposition(f"{round_.name}-pairs.jsonl")
+    return answer
+
+
+def reached(request: HttpRequest, uuid: str, judge: str) -> tuple[Round, Judge, JudgeRun | None]:
+    """The round, a judge that was in it, and its run; for leads."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    return round_, *judge_of(round_, judge)
+
+
+def judge_of(round_: Round, uuid: Any) -> tuple[Judge, JudgeRun | None]:
+    """A judge of the collection with its run in the round.
+
+    Raises
+    ------
+    NotFound
+        It never judged here.
+    """
+    try:
+        judge = next(one for one in model_judges.in_round(round_.collection, round_) if str(one.uuid) == str(uuid))
+    except (StopIteration, ValidationError) as error:
+        raise NotFound("This round has no such judge.") from error
+    return judge, judge.runs.select_related("job", "round", "judge").filter(round=round_).first()
+
+
+def require_run(run: JudgeRun | None) -> JudgeRun:
+    """The run, where there is one.
+
+    Raises
+    ------
+    NotFound
+        This judge asks no model.
+    """
+    if run is None:
+        raise NotFound("This judge calls no model in this round.")
+    return run

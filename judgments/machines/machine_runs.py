@@ -1,0 +1,197 @@
+"""State of machine runs, of judges and of pairwise comparisons: progress, caps and how each run ended.
+
+`judging` and `battling` start and resume runs. Code that depends only on their state, such as the check that a
+provider cannot be removed during calls, needs just this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import AssayError, NotValid
+from judgments.jobs import jobs
+from judgments.models import BattleRun, JudgeRun, MachineRun, Provider, User
+
+MOST_CANARIES = 200
+MOST_USD, MOST_CALLS = 1_000_000, 10_000_000
+State = MachineRun.State
+# The end of a series of calls, and the resulting state of the run.
+ENDS = {
+    "done": State.DONE,
+    "stopped": State.PAUSED,
+    "budget": State.BUDGET,
+    "refused": State.REFUSED,
+    "down": State.DOWN,
+}
+# States that need an action; the job then fails with a message.
+FAILED = (State.REFUSED, State.DOWN)
+
+
+def is_over(run: MachineRun) -> bool:
+    """Return whether the run has ended, including a run whose job ended without updating it."""
+    return run.over or run.job is None or run.job.over
+
+
+def judges_ask(provider: Provider) -> bool:
+    """Return whether a running judge calls this provider."""
+    return any(not is_over(run) for run in JudgeRun.objects.filter(judge__provider=provider).select_related("job"))
+
+
+def battles_ask(provider: Provider) -> bool:
+    """Return whether running pairwise comparisons call this provider."""
+    rows = BattleRun.objects.filter(round__collection=provider.collection_id, state__in=[State.WAITING, State.RUNNING])
+    here = [run for run in rows.select_related("job").defer("drawn") if not is_over(run)]
+    return any(one["provider"] == str(provider.uuid) for run in here for one in run.ensemble)
+
+
+def state_of(run: MachineRun) -> tuple[str, str]:
+    """Return the state of the run and the reason for it in words."""
+    if not run.over and is_over(run):
+        return State.STOPPED, (
+            run.job.error if run.job is not None else ""
+        ) or "The job ended before the run was complete."
+    return run.state, run.end_message
+
+
+def ask_to_pause(run: MachineRun) -> bool:
+    """Have it stop once the answers in flight are there; False where there is nothing to stop."""
+    # A run whose provider is down is retried automatically unless it is paused.
+    if is_over(run) and run.state != State.DOWN:
+        return False
+    type(run).objects.filter(pk=run.pk).update(pause_requested=True)
+    return True
+
+
+def queue(run: MachineRun, kind: str, title: str, *, actor: User | None, woken: int = 0) -> None:
+    """Put an attempt in line, as a job of this kind; `woken` counts those in a row that nobody asked for."""
+    parameters = {"run": str(run.uuid), **({"woken": woken} if woken else {})}
+    run.job = jobs.start(kind, title=title, parameters=parameters, collection=run.collection, actor=actor)
+    run.state, run.end_message, run.pause_requested, run.ended_at, run.not_before = State.WAITING, "", False, None, None
+    run.save(update_fields=["job", "state", "end_message", "pause_requested", "ended_at", "not_before"])
+
+
+@contextmanager
+def attempt(run: MachineRun) -> Iterator[None]:
+    """Mark the run as running, and record on it an error that ends the attempt."""
+    type(run).objects.filter(pk=run.pk).update(state=State.RUNNING)
+    try:
+        yield
+    except jobs.Lost:
+        raise  # another worker runs it now
+    except jobs.Cancelled:
+        record_end(run, State.STOPPED, "The job was canceled. Answers received so far are stored.")
+        raise
+    except AssayError as fault:
+        record_end(run, State.STOPPED, str(fault))
+        raise
+
+
+def close(run: MachineRun, end: str, message: str, *, leave_alone: float, page: str) -> None:
+    """Put on record how its questions ended.
+
+    Raises
+    ------
+    AssayError
+        Somebody has to do something, on the page that is named.
+    """
+    state = ENDS[end]
+    record_end(run, state, message, leave_alone=leave_alone)
+    if state in FAILED:
+        raise AssayError(f"{message}. Answers received so far are stored. Resume the run on {page}.")
+
+
+def record_end(run: MachineRun, state: str, message: str, *, leave_alone: float = 0.0) -> None:
+    """Put on record how an attempt ended, and for how many seconds a provider asked to be left alone."""
+    now = timezone.now()
+    fields = {
+        "state": state,
+        "end_message": message[:2_000],
+        "ended_at": now,
+        "not_before": not_before(now, leave_alone),
+    }
+    type(run).objects.filter(pk=run.pk).update(**fields)
+
+
+def not_before(now: datetime, leave_alone: float) -> datetime | None:
+    """Return until when the provider asked not to be called, one year at most; None if it did not ask."""
+    return now + min(timedelta(seconds=min(leave_alone, 1e9)), timedelta(days=365)) if leave_alone > 0 else None
+
+
+def check_caps(cap_usd: float | None, cap_calls: int | None, *, of: str) -> None:
+    """Refuse caps that do not hold, of a run that is to begin.
+
+    Raises
+    ------
+    NotValid
+        By field: there is none, or one is out of bounds.
+    """
+    if cap_usd is None and cap_calls is None:
+        hint = "Enter a limit in dollars, in calls, or both."
+        raise NotValid(f"{of} a cap.", {"cap_usd": hint})
+    if cap_usd is not None and not 0 < cap_usd <= MOST_USD:
+        raise NotValid("The cap is out of range.", {"cap_usd": f"Enter dollars above 0 and up to {MOST_USD:,}."})
+    if cap_calls is not None and not 0 < cap_calls <= MOST_CALLS:
+        raise NotValid("The cap is out of range.", {"cap_calls": f"Enter a number of calls from 1 to {MOST_CALLS:,}."})
+
+
+def check_price(provider: Provider, model: str) -> None:
+    """Refuse a cap in dollars where nobody knows what an answer costs.
+
+    Raises
+    ------
+    NotValid
+        The provider lists the model without a price.
+    """
+    known = provider.offered(model)
+    if known is not None and known["price_in"] is None:
+        message = (
+            f"{provider} has no price for {model}. Add a price on the provider's page, or set only a cap in calls."
+        )
+        raise NotValid(message, {"cap_usd": message})
+
+
+def check_canaries(number: int) -> None:
+    """Refuse a number of canaries that no run has.
+
+    Raises
+    ------
+    NotValid
+        It is out of bounds.
+    """
+    if not 0 <= number <= MOST_CANARIES:
+        raise NotValid(
+            "The number of prompt-injection probes is out of range.",
+            {"canaries": f"Enter a number from 0 to {MOST_CANARIES}."},
+        )
+
+
+def change(
+    run: MachineRun, cap_usd: float | None = None, cap_calls: int | None = None, canaries: int | None = None
+) -> None:
+    """Give a run other caps and canaries; None leaves each as it is.
+
+    Raises
+    ------
+    NotValid
+        By field: a cap that was reached already, or too many canaries.
+    """
+    for name, cap, used in (("cap_usd", cap_usd, run.spent_usd), ("cap_calls", cap_calls, run.calls)):
+        if cap is not None and cap <= used:
+            hint = (
+                f"The run has already spent ${used:,.2f}."
+                if name == "cap_usd"
+                else f"The run has already made {amount(used, 'call')}."
+            )
+            raise NotValid("The cap is below what the run has already used.", {name: hint})
+    if canaries is not None:
+        check_canaries(canaries)
+    given = {"cap_usd": cap_usd, "cap_calls": cap_calls, "canaries": canaries}
+    for name, value in given.items():
+        if value is not None:
+            setattr(run, name, value)
+    run.save(update_fields=list(given))

@@ -1,0 +1,268 @@
+"""API endpoints for the pairwise comparisons of a round: start, import, estimate, pause, scores and grades."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.mixins import ListModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from assay.core.errors import NotFound, NotValid
+from judgments.imports.posted_lists import json_lines
+from judgments.jobs.api import Started, StartedWith, started
+from judgments.machines.calibration import pairwise_judges
+from judgments.machines.judge_runs import kinship
+from judgments.machines.pairwise import file_import, grades, runs
+from judgments.machines.pairwise import scores as battle_scores
+from judgments.machines.pairwise.pair_selection import Choice
+from judgments.machines.pairwise.responses import serialize_run
+from judgments.machines.pairwise.serializers import (
+    BattleBody,
+    BattleRunBody,
+    BattlesEstimate,
+    BattlesGoOn,
+    BattlesSent,
+    BattlesTaken,
+    CanaryBody,
+    FurtherSent,
+    GradesMade,
+    GradesSent,
+    ScoreBody,
+)
+from judgments.machines.prompts import prompts
+from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query
+from judgments.web import access
+from judgments.web.endpoints import InRound
+
+
+class BattleRuns(InRound):
+    """The pairwise comparisons of a round; for leads."""
+
+    serializer_class = BattleRunBody
+    reads = access.LEADS
+    also = (409,)
+    tag = "battles"
+
+    @extend_schema(summary="List the pairwise comparison runs of a round", responses={200: BattleRunBody(many=True)})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Newest first, each with its progress and cost."""
+        rows = self.round.battle_runs.select_related("job", "prompt").defer("drawn")
+        return Response(BattleRunBody([serialize_run(run, request.user) for run in rows], many=True).data)
+
+    @extend_schema(
+        summary="Start pairwise comparisons",
+        request=BattlesSent,
+        responses={200: BattlesEstimate, 202: StartedWith},
+        examples=[
+            OpenApiExample(
+                "Estimate the cost",
+                {"models": [{"provider": "<id>", "model": "judge-large"}], "cap_usd": 5, "dry_run": True},
+                request_only=True,
+            )
+        ],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """With `dry_run`, return the estimate; otherwise start a job that never exceeds its caps."""
+        body = self.read_body(BattlesSent)
+        choice = self._choice(body)
+        if body["dry_run"]:
+            kin = kinship.kin_in(self.round.collection, *(model for _, model in choice.ensemble))
+            return self.respond(BattlesEstimate, runs.estimate_run(self.round, choice).as_json() | {"kin": kin})
+        caps = {name: body[name] for name in ("cap_usd", "cap_calls")}
+        run = runs.start(self.round, choice, actor=request.user, **caps)
+        return started(run.job, run.uuid)
+
+    def _choice(self, body: dict[str, Any]) -> Choice:
+        providers = {one.uuid: one for one in self.round.collection.providers.all()}
+        ensemble: list[tuple[Provider, str]] = []
+        for member in body["models"]:
+            if member["provider"] not in providers:
+                message = f"This collection has no provider {member['provider']}."
+                raise NotValid(message, {"models": message})
+            ensemble.append((providers[member["provider"]], member["model"]))
+        seed = self.round.seed if body["seed"] is None else body["seed"]
+        prompt = prompts.find(self.round.collection, body["prompt"], prompts.BATTLE)
+        plain = {name: body[name] for name in ("cycles", "both", "most", "queries", "canaries", "audit_share")}
+        return Choice(ensemble, seed=seed, prompt=prompt, **plain)
+
+
+class ImportBattles(InRound):
+    """Pairwise comparisons from elsewhere; for leads."""
+
+    serializer_class = BattleRunBody
+    tag = "battles"
+
+    @extend_schema(summary="Import pairwise comparisons", request=BattlesTaken, responses={201: BattleRunBody})
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """All are stored, or none.
+
+        No model is called. Scores, grades and uncertain pairs are computed as for other runs.
+        """
+        body = self.read_body(BattlesTaken)
+        content = json_lines("battles-jsonl", body["battles"]).content
+        share = body["audit_share"]
+        run = file_import.import_battles(self.round, content, filename="battles", actor=request.user, audit_share=share)
+        return self.respond(BattleRunBody, serialize_run(run, request.user), status=201)
+
+
+class OfBattles(InRound):
+    """The base of addresses below ``battles/<run>/``; for leads."""
+
+    run: BattleRun
+    serializer_class: type[Serializer] = BattleRunBody
+    reads = access.LEADS
+    also: tuple[int, ...] = (409,)
+    tag = "battles"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        run = self.round.battle_runs.select_related("job", "prompt").defer("drawn").filter(uuid=kwargs["run"]).first()
+        if run is None:
+            raise NotFound("This round has no such pairwise comparisons.")
+        run.round = self.round
+        self.run = run
+
+    def at_work(self) -> Response:
+        """Return the 202 of a run that was queued again."""
+        run = BattleRun.objects.select_related("job").get(pk=self.run.pk)
+        if run.job is None:
+            raise NotFound("Its job was deleted.")
+        return started(run.job)
+
+
+class OneBattleRun(OfBattles):
+    """One run of pairwise comparisons."""
+
+    also = ()
+
+    @extend_schema(summary="Get a pairwise comparison run")
+    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """Return its progress and cost and, by model, how often position alone may have decided."""
+        return self.respond(BattleRunBody, serialize_run(self.run, request.user))
+
+
+class PauseBattles(OfBattles):
+    """A pause."""
+
+    @extend_schema(summary="Pause pairwise comparisons", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """The job stops after the calls in progress have returned."""
+        runs.pause(self.run, actor=request.user)
+        return self.respond(BattleRunBody, serialize_run(self.run, request.user))
+
+
+class GoOnWithBattles(OfBattles):
+    """A resumed run."""
+
+    serializer_class = Started
+
+    @extend_schema(summary="Resume pairwise comparisons", request=BattlesGoOn, responses={202: Started})
+    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """Send the unanswered comparisons. Omitted caps stay, and count everything the run has spent."""
+        runs.resume(self.run, actor=request.user, **self.read_body(BattlesGoOn))
+        return self.at_work()
+
+
+class FurtherBattles(OfBattles):
+    """Further pairwise comparisons."""
+
+    serializer_class = Started
+
+    @extend_schema(
+        summary="Add the most informative comparisons",
+        request=FurtherSent,
+        responses={200: BattlesEstimate, 202: Started},
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """Add those that reduce the uncertainty of scores most, within the caps.
+
+        With `dry_run`, return the estimate.
+        """
+        body = self.read_body(FurtherSent)
+        if body["dry_run"]:
+            kin = kinship.kin_in(self.round.collection, *(member["model"] for member in self.run.ensemble))
+            estimate = runs.estimate_further(self.run, body["number"]).as_json()
+            return self.respond(BattlesEstimate, estimate | {"kin": kin})
+        runs.further(self.run, body["number"], actor=request.user)
+        return self.at_work()
+
+
+class GradesOfBattles(OfBattles):
+    """Grades from the scores."""
+
+    serializer_class = GradesMade
+
+    @extend_schema(summary="Create a judge from the scores", request=GradesSent, responses={201: GradesMade})
+    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """Cut points are learned from human grades. The judge is listed with the machine judges of the round."""
+        made = grades.create_judge(self.run, actor=request.user, share=self.read_body(GradesSent)["share"])
+        body = {"judge": made.uuid, "name": made.name, **{key: made.parameters[key] for key in ("anchors", "cuts")}}
+        return self.respond(GradesMade, body, status=201)
+
+
+class ScoresOfBattles(OfBattles):
+    """Scores."""
+
+    serializer_class = ScoreBody
+    also = ()
+
+    @extend_schema(
+        summary="List document scores from pairwise comparisons",
+        parameters=[OpenApiParameter("query", str, description="The query's id; by default all queries.")],
+        responses={200: ScoreBody(many=True)},
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """By query, best first. Comparisons with a document that you may still grade are left out."""
+        scores = battle_scores.scores_of(self.run, request.user, self._query())
+        rows = [
+            {"query_id": query_id, "doc_id": doc_id, "score": score, "standard_error": error}
+            for (query_id, doc_id), (score, error) in scores.items()
+        ]
+        return Response(ScoreBody(rows, many=True).data)
+
+    def _query(self) -> Query | None:
+        query_id = self.request.query_params.get("query")
+        if query_id is None:
+            return None
+        known = Query.of_any_kind.filter(collection=self.round.collection_id, query_id=query_id.replace("\0", ""))
+        query = known.order_by("-kind" if self.round.of_answers else "kind").first()
+        if query is None:
+            raise NotFound("This collection has no query with this id.")
+        return query
+
+
+class AnswersOfBattles(ListModelMixin, OfBattles):
+    """The models' answers."""
+
+    serializer_class = BattleBody
+    also = ()
+    queryset = Battle.objects.none()
+
+    @extend_schema(summary="List answers in pairwise comparisons")
+    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """In order of arrival. Comparisons with a document that you may still grade are left out."""
+        rows = pairwise_judges.visible_battles(self.run, request.user).order_by("pk")
+        page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
+        return self.get_paginated_response(BattleBody(page, many=True).data)
+
+
+class CanariesOfBattles(ListModelMixin, OfBattles):
+    """The models' answers to prompt-injection probes."""
+
+    serializer_class = CanaryBody
+    also = ()
+    queryset = BattleCanary.objects.none()
+
+    @extend_schema(summary="List answers to prompt-injection probes")
+    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+        """In order of arrival; no score includes them.
+
+        Comparisons with a document that you may still grade are left out.
+        """
+        rows = pairwise_judges.visible_battles(self.run, request.user, BattleCanary).order_by("pk")
+        page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
+        return self.get_paginated_response(CanaryBody(page, many=True).data)

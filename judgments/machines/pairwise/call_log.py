@@ -1,0 +1,181 @@
+"""Call log of pairwise comparisons: store what models answered, and look up answers that exist already.
+
+Comparisons that count for scores and canaries that count for none have separate tables; both belong to the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Sum
+
+from assay.core.storable_text import storable
+from assay.llm.judge import Context, Outcome
+from assay.llm.judges.bulk_judging import Answered, key_of, prompt_sha256
+from assay.llm.judges.model_judge import ModelJudge, again
+from assay.llm.judges.pairwise import Pairwise
+from assay.llm.model_reply import Reply
+from assay.llm.providers.protocol import Endpoint
+from judgments.machines.pairwise.pair_selection import Drawn
+from judgments.models import Battle, BattleCanary, BattleRun
+
+Table = type[Battle] | type[BattleCanary]
+# The number of keys per query, below the limit of SQLite.
+KEYS = 5_000
+SAME = ("key", "prompt_sha256", "requested_model", "model_answered", "outcome", "reason", "raw", "stop", "left_out")
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A comparison of two documents, ready to be asked.
+
+    Parameters
+    ----------
+    row : list of int
+        The comparison as drawn.
+    context : Context
+        The texts in the order shown.
+    more : mapping
+        Further columns of a probe's row.
+    """
+
+    row: Drawn
+    context: Context
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+# The comparisons that each possible key belongs to.
+Owners = Mapping[str, Sequence[Meeting]]
+
+
+def spent(run: BattleRun) -> tuple[float, int]:
+    """Return the dollars and calls of a run from its ledger, which includes calls of killed workers."""
+    usd, calls = 0.0, 0
+    for table in (Battle, BattleCanary):
+        totals = table.objects.filter(run=run, reused=False).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
+        usd, calls = usd + (totals["usd"] or 0.0), calls + totals["calls"]
+    return usd, calls
+
+
+def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) -> Owners:
+    """Return the comparisons of each key: the key of the question and those of its two repetitions."""
+    owners: dict[str, list[Meeting]] = {}
+    for one in meetings:
+        for key in keys_of(asker, endpoint, one.context):
+            owners.setdefault(key, []).append(one)
+    return owners
+
+
+def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str]:
+    """Return the keys of answers about a context: those of the questions and of their repetitions."""
+    keys: list[str] = []
+    for question in asker.questions(context):
+        repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]
+        keys += [key_of(endpoint, one) for one in (question, *repeated) if one is not None]
+    return keys
+
+
+class BattleLog:
+    """The rows of one table of one run.
+
+    Parameters
+    ----------
+    run : BattleRun
+        The run.
+    table : type
+        `Battle`, or `BattleCanary`.
+    owners : Owners
+        The comparisons that each answer belongs to.
+    """
+
+    def __init__(self, run: BattleRun, table: Table, owners: Owners) -> None:
+        self._run, self._table, self._owners = run, table, owners
+        self._new: list[Any] = []
+
+    def known(self) -> dict[str, Reply]:
+        """Return stored answers of the collection, and copy those of other runs into this one."""
+        keys, replies, copies = list(self._owners), {}, []
+        here = self._table.objects.filter(run__round__collection=self._run.round.collection_id)
+        for begin in range(0, len(keys), KEYS):
+            rows = here.filter(key__among=keys[begin : begin + KEYS]).exclude(outcome="transport_error")
+            own: set[tuple[str, int, int, bool]] = set()
+            answers: dict[str, Any] = {}
+            for row in rows:
+                answers.setdefault(row.key, row)
+                if row.run_id == self._run.pk:
+                    own.add((row.key, row.a_id, row.b_id, row.swapped))
+            for key, row in answers.items():
+                stop: Any = row.stop
+                replies[key] = Reply(
+                    row.raw, stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds
+                )
+                for one in self._owners[key]:
+                    if (key, one.row[0], one.row[1], bool(one.row[2])) not in own:
+                        copies.append(self._copy(row, one))
+        self._table.objects.bulk_create(copies, ignore_conflicts=True)
+        return replies
+
+    def answer(self, call: Answered, model: str) -> None:
+        """Add one answer; it also answers other comparisons of the same texts."""
+        for at, one in enumerate(self._owners[call.question.key]):
+            self._new.append(self._row(call, model, one, reused=at > 0))
+
+    def commit_after(self, work: Callable[[], None]) -> None:
+        """Do some work and store all the answers it adds; they are committed when this returns."""
+        work()
+        rows, self._new = self._new, []
+        if not rows:
+            return
+        try:
+            with transaction.atomic():
+                self._table.objects.bulk_create(rows)
+        except IntegrityError:
+            # While a lease expires, two workers can run at once. Rows that the other one stored stay as they are.
+            self._table.objects.bulk_create(rows, ignore_conflicts=True)
+
+    def _row(self, call: Answered, model: str, one: Meeting, *, reused: bool) -> Any:
+        a, b, turned = one.row
+        outcome, reply = call.outcome, call.reply
+        score = outcome.preference
+        return self._table(
+            run=self._run,
+            a_id=a,
+            b_id=b,
+            swapped=bool(turned),
+            key=call.question.key,
+            prompt_sha256=prompt_sha256(call.question),
+            requested_model=model,
+            model_answered=storable(reply.model)[:200],
+            outcome=outcome.name,
+            score=score if score is None else (-score if turned else score) + 0.0,
+            reason=storable(outcome.rationale),
+            raw=storable(outcome.raw),
+            stop=reply.stop,
+            reused=reused,
+            tokens_in=None if reused else reply.tokens_in,
+            tokens_out=None if reused else reply.tokens_out,
+            cost_usd=0.0 if reused else reply.cost_usd,
+            cost_estimated=reply.estimated and not reused,
+            left_out=list(reply.left_out),
+            seconds=0.0 if reused else reply.seconds,
+            **one.more,
+        )
+
+    def _copy(self, row: Any, one: Meeting) -> Any:
+        """Return a stored answer to the same question as a row of this comparison."""
+        a, b, turned = one.row
+        score = row.score if row.score is None or row.swapped == bool(turned) else -row.score
+        return self._table(
+            run=self._run,
+            a_id=a,
+            b_id=b,
+            swapped=bool(turned),
+            score=score,
+            reused=True,
+            cost_usd=0.0,
+            **{name: getattr(row, name) for name in SAME},
+            **one.more,
+        )

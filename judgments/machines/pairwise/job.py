@@ -1,0 +1,139 @@
+"""Job that runs thousands of pairwise comparisons without losing an answer or paying for one twice.
+
+It works like the job for judges of single documents (`judging_job`): workers call the models, the job's own thread
+writes, and a worker goes on when its answer is committed. Each model of the ensemble answers every comparison; when
+one model refuses or is down, the others continue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from assay.core.errors import NotFound
+from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
+from assay.llm.providers.calls import Ended
+from assay.llm.providers.limits import Budget
+from judgments.jobs import jobs
+from judgments.machines import machine_runs
+from judgments.machines.owner_thread import MainThreadExecutor
+from judgments.machines.pairwise import call_log, injection_probe, pair_selection
+from judgments.machines.pairwise.call_log import BattleLog, Meeting, Table
+from judgments.machines.pairwise.pair_selection import contexts_of
+from judgments.machines.providers import accounts
+from judgments.models import Battle, BattleCanary, BattleRun
+
+# The number of comparisons in memory at once, each with two texts.
+AT_ONCE = 1_000
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """Run the job: ask the comparisons without an answer, store each answer, and return how it ended."""
+    rows = BattleRun.objects.select_related("round__collection")
+    run = rows.filter(uuid=work.job.parameters["run"]).first()
+    if run is None:
+        raise NotFound("These comparisons were deleted.")
+    with machine_runs.attempt(run):
+        end, message, leave_alone = _Sitting(work, run).run_all()
+    machine_runs.close(run, end, message, leave_alone=leave_alone, page="the page of the comparisons")
+    return {"end": end, "said": message}
+
+
+class _Member:
+    """One model of the ensemble, with its client."""
+
+    def __init__(self, run: BattleRun, member: dict[str, str], open_: ExitStack) -> None:
+        self.provider = pair_selection.provider_of(run.round, member)
+        self.endpoint = accounts.endpoint(self.provider, member["model"])
+        self.client = open_.enter_context(accounts.client(self.provider))
+        self.limits = accounts.limits(self.provider)
+
+
+class _Sitting:
+    """One attempt at a run."""
+
+    def __init__(self, work: jobs.Work, run: BattleRun) -> None:
+        self.work, self.run = work, run
+        self.asker = pair_selection.judge_of_record(run.inputs)
+        self.spent, self.calls = call_log.spent(run)
+        self.budget = Budget(run.cap_usd, run.cap_calls, self.spent, self.calls)
+        self.total, self.done = run.battles * len(run.ensemble), 0
+        self.paused = False
+        self.taken_away: jobs.Cancelled | jobs.Lost | None = None
+        # The models that stopped early, with the error.
+        self.failed: list[tuple[_Member, Ended]] = []
+
+    def run_all(self) -> tuple[str, str, float]:
+        """Ask all models the rest; return the end state, the message and the seconds to wait before a retry."""
+        with ExitStack() as open_:
+            self.members = [_Member(self.run, entry, open_) for entry in self.run.ensemble]
+            for begin in range(0, len(self.run.drawn), AT_ONCE):
+                drawn = self.run.drawn[begin : begin + AT_ONCE]
+                ready = [Meeting(row, context) for row, context in contexts_of(drawn)]
+                for member in list(self.members):
+                    if (ended := self._over(member, self._ask(member, ready, Battle))) is not None:
+                        return ended.end, ended.message, 0.0
+            for member in list(self.members) if self.run.canaries else []:
+                planted = injection_probe.plan_probes(self.run, self.asker, member.endpoint)
+                if (ended := self._over(member, self._ask(member, planted, BattleCanary))) is not None:
+                    return ended.end, ended.message, 0.0
+        return self._outcome()
+
+    def _over(self, member: _Member, ended: Ended) -> Ended | None:
+        """Return what ends the run for all models; None if only this model is refused or down."""
+        if ended.end in ("refused", "down"):
+            self.failed.append((member, ended))
+            self.members.remove(member)
+            return None
+        return ended if ended.end != "done" else None
+
+    def _outcome(self) -> tuple[str, str, float]:
+        if not self.failed:
+            return "done", "", 0.0
+        faults = (f"{member.provider}, {member.endpoint.model}: {ended.message}" for member, ended in self.failed)
+        message = "; ".join(faults)
+        # A refusal needs a person, even if other models are only down.
+        end = "refused" if any(ended.end == "refused" for _, ended in self.failed) else "down"
+        return end, message, max(ended.leave_alone for _, ended in self.failed)
+
+    def _ask(self, member: _Member, meetings: Sequence[Meeting], table: Table) -> Ended:
+        log = BattleLog(self.run, table, call_log.owners_of(self.asker, member.endpoint, meetings))
+        asking = Asking(self.asker, member.endpoint, [one.context for one in meetings], log.known())
+        desk = MainThreadExecutor(self._beat)
+
+        def answered(call: Answered) -> None:
+            log.answer(call, member.endpoint.model)
+            self.spent, self.calls = self.spent + (call.reply.cost_usd or 0.0), self.calls + 1
+
+        def count_verdict(verdict: Verdict) -> None:
+            self.done += table is Battle
+
+        ended = desk.during(
+            lambda: asking.run(
+                count_verdict,
+                answered=answered,
+                limits=member.limits,
+                budget=self.budget,
+                stop=lambda: self.paused,
+                client=member.client,
+                together=lambda work: desk.here(lambda: log.commit_after(work)),
+            )
+        )
+        self.add_up()
+        if self.taken_away is not None:
+            raise self.taken_away
+        return ended
+
+    def _beat(self) -> None:
+        """Report progress about every second, and stop if the job was canceled, lost or paused."""
+        self.add_up()
+        try:
+            self.work.progress(min(self.done, self.total), self.total)
+            self.paused = BattleRun.objects.filter(pk=self.run.pk, pause_requested=True).exists()
+        except (jobs.Cancelled, jobs.Lost) as taken:
+            self.taken_away, self.paused = taken, True
+
+    def add_up(self) -> None:
+        """Store the dollars and calls used so far."""
+        BattleRun.objects.filter(pk=self.run.pk).update(spent_usd=self.spent, calls=self.calls)

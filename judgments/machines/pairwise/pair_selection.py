@@ -1,0 +1,195 @@
+"""Draw of pairwise comparisons: which documents are compared in a round, and what text the models read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.core.errors import Conflict, NotValid
+from assay.llm.judge import Context
+from assay.llm.judges.pairwise import NEEDED, PAIRWISE, PLACES, Pairwise
+from assay.llm.judges.prompt_templates import Template
+from assay.llm.pairwise.score_fitting import drawn_battles
+from judgments.machines import machine_runs
+from judgments.machines.calibration import audit_sample
+from judgments.machines.judge_runs import model_judges
+from judgments.machines.judge_runs.estimate import context_of
+from judgments.machines.prompts.prompts import Named
+from judgments.models import Judge, Pair, Provider, Round
+
+# A run stores its draw. Larger draws have to be split into several runs, by query.
+MOST_BATTLES = 100_000
+MOST_MODELS = 8
+MOST_CYCLES = 20
+
+# Pair a, pair b, and whether b is shown first.
+Drawn = list[int]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A lead's settings of a run of pairwise comparisons.
+
+    Parameters
+    ----------
+    ensemble : sequence of (Provider, str)
+        The models, with their providers; each answers every comparison.
+    cycles : int
+        The number of random cycles through each query's documents.
+    both : float
+        The share of comparisons that is shown in both orders.
+    most : int, optional
+        The maximum number of documents per query, the first of the pool.
+    queries : sequence of str
+        Ids of the queries; empty for all of the round.
+    seed : int
+        The seed of the draw, also sent to providers that take one.
+    prompt : Named, optional
+        The prompt; the one of Assay when left out.
+    canaries : int
+        The number of comparisons per model that are repeated with text injected into the loser.
+    audit_share : float
+        The share of all pairs of the round that people judge in any case.
+    """
+
+    ensemble: Sequence[tuple[Provider, str]]
+    cycles: int = 4
+    both: float = 0.2
+    most: int | None = None
+    queries: Sequence[str] = ()
+    seed: int = 1
+    prompt: Named | None = None
+    canaries: int = 0
+    audit_share: float = 0.1
+
+    @property
+    def template(self) -> Template:
+        """The prompt template."""
+        return PAIRWISE if self.prompt is None else self.prompt.template
+
+    def check(self) -> None:
+        """Refuse settings that cannot be used.
+
+        Raises
+        ------
+        NotValid
+            A setting is out of range; the errors are by field.
+        """
+        if not 1 <= len(self.ensemble) <= MOST_MODELS or len(set(self.ensemble)) < len(self.ensemble):
+            raise NotValid(
+                "The choice of models is invalid.", {"models": f"Choose 1 to {MOST_MODELS} models, each once."}
+            )
+        for provider, model in self.ensemble:
+            if provider.offered(model) is None:
+                problem = f"{provider} has no model {model!r}. Choose one from the list on the provider's page."
+                raise NotValid(problem, {"models": problem})
+        if not 1 <= self.cycles <= MOST_CYCLES:
+            raise NotValid(
+                "The number of cycles is out of range.", {"cycles": f"Choose 1 to {MOST_CYCLES}, such as 4."}
+            )
+        if not 0 <= self.both <= 1:
+            raise NotValid("The share shown in both orders is out of range.", {"both": "Choose a share from 0 to 1."})
+        if self.most is not None and self.most < 2:
+            raise NotValid("A comparison needs two documents.", {"most": "Choose 2 or more."})
+        machine_runs.check_canaries(self.canaries)
+        audit_sample.check(self.audit_share)
+        self.template.check(PLACES, NEEDED)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The drawn comparisons, with the numbers of their queries and documents and of documents without text."""
+
+    battles: list[Drawn]
+    queries: int
+    documents: int
+    without_text: int
+
+
+def draw(round_: Round, choice: Choice) -> Draw:
+    """Draw the comparisons: of documents of one query that have a text, in the round's order.
+
+    Raises
+    ------
+    NotValid
+        The round lacks one of the queries, or the draw exceeds the limit of one run.
+    """
+    rows = round_.pairs.order_by("position")
+    if choice.queries:
+        known = set(rows.filter(query__query_id__in=list(choice.queries)).values_list("query__query_id", flat=True))
+        strange = [query_id for query_id in choice.queries if query_id not in known]
+        if strange:
+            problem = f"Unknown query in this round: {', '.join(map(repr, strange[:5]))}."
+            raise NotValid(problem, {"queries": problem})
+        rows = rows.filter(query__query_id__in=list(choice.queries))
+    with_text = rows.filter(document__stub=False).exclude(document__title="", document__text="")
+    pairs: dict[str, dict[str, int]] = {}
+    for pk, query_id, doc_id in with_text.values_list("pk", "query__query_id", "document__doc_id"):
+        pairs.setdefault(query_id, {})[doc_id] = pk
+    listed = {query_id: list(keys_by_doc) for query_id, keys_by_doc in pairs.items()}
+    battles = drawn_battles(listed, cycles=choice.cycles, seed=choice.seed, most=choice.most, both=choice.both)
+    if len(battles) > MOST_BATTLES:
+        problem = f"{len(battles):,} comparisons exceed the limit of {MOST_BATTLES:,} per run."
+        raise NotValid(f"{problem} Choose fewer queries, cycles or documents.", {"cycles": problem})
+    keys_by_doc = [[pairs[query_id][a], pairs[query_id][b], int(turned)] for query_id, a, b, turned in battles]
+    number = sum(len(keys_by_doc) for keys_by_doc in pairs.values())
+    return Draw(
+        keys_by_doc,
+        len({row[0] for row in battles}),
+        len({pk for row in keys_by_doc for pk in row[:2]}),
+        rows.count() - number,
+    )
+
+
+def prompt_record(round_: Round, seed: int, template: Template = PAIRWISE) -> dict[str, Any]:
+    """Return the exact prompt, guidelines and seed, as the run stores them."""
+    words = [template.name, template.version, template.system, template.prompt]
+    guidelines = round_.guidelines
+    record = {"template": words, "guidelines": guidelines.markdown, "guidelines_version": guidelines.number}
+    return {**record, "seed": seed}
+
+
+def judge_of_record(record: Mapping[str, Any]) -> Pairwise:
+    """Return the pairwise judge of a stored prompt record."""
+    return Pairwise(Template(*record["template"]), record["guidelines"], seed=record["seed"])
+
+
+def member_of(provider: Provider, model: str) -> dict[str, str]:
+    """Return one model of a run as the run stores it."""
+    where = {"protocol": provider.protocol, "base_url": provider.base_url}
+    return {"provider": str(provider.uuid), "name": provider.name, **where, "model": model}
+
+
+def provider_of(round_: Round, member: Mapping[str, str]) -> Provider:
+    """Return the provider of a model of a run.
+
+    Raises
+    ------
+    Conflict
+        The provider was removed or its address changed.
+    """
+    provider_ = round_.collection.providers.filter(uuid=member["provider"]).first()
+    same = Judge(
+        name=f"The model {member['model']}", model=member["model"], provider=provider_, parameters=dict(member)
+    )
+    if provider_ is None:
+        raise Conflict(
+            f"The provider {member['name']} was removed. Add it again and create another run of comparisons."
+        )
+    return model_judges.check_provider(same)
+
+
+def contexts_of(battles: Sequence[Drawn]) -> Iterator[tuple[Drawn, Context]]:
+    """Yield each comparison as it is shown: query, first and second document, without their runs."""
+    keys = {pk for row in battles for pk in row[:2]}
+    pairs = {pair.pk: pair for pair in Pair.objects.filter(pk__in=keys).select_related("query", "document")}
+    texts = {pk: context_of(pair) for pk, pair in pairs.items()}
+    for row in battles:
+        a, b, turned = row
+        if a not in texts or b not in texts:
+            continue
+        first, second = (texts[b], texts[a]) if turned else (texts[a], texts[b])
+        # Skip a document that lost its text: an empty document must not lose a comparison.
+        if first.text.strip() and second.text.strip():
+            yield row, Context(first.query, first.text, narrative=first.narrative, other=second.text)

@@ -1,0 +1,252 @@
+"""Start, pause, resume and extend pairwise comparisons between a round's documents, within caps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import Conflict
+from judgments.guidelines import examples
+from judgments.machines import machine_runs
+from judgments.machines.judge_runs import retry
+from judgments.machines.pairwise import estimate, further_pairs, pair_selection
+from judgments.machines.pairwise.estimate import Estimate
+from judgments.machines.pairwise.pair_selection import Choice
+from judgments.models import Battle, BattleRun, Provider, Round, User, audit
+
+KIND = "battles"
+
+
+def estimate_run(round_: Round, choice: Choice) -> Estimate:
+    """Estimate the cost of the comparisons, without calling a model or storing anything.
+
+    Raises
+    ------
+    NotValid
+        Unknown models or queries, or numbers out of range; the errors are by field.
+    """
+    choice.check()
+    return estimate.estimate(round_, choice, pair_selection.draw(round_, choice))
+
+
+@transaction.atomic
+def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, cap_calls: int | None) -> BattleRun:
+    """Start pairwise comparisons between the documents of the round's queries, as a job.
+
+    Parameters
+    ----------
+    round_ : Round
+        A round in any state: a comparison takes no slot and is no label.
+    choice : Choice
+        The models and the settings of the draw.
+    actor : User
+        The lead who starts it.
+    cap_usd, cap_calls : float, int or None
+        The limits for all models together; at least one is needed.
+
+    Raises
+    ------
+    NotValid
+        As for `estimate_run`, and by field for caps.
+    NotAllowed
+        The actor may not read the round's guidelines yet, which a model's answers could repeat.
+    Conflict
+        No query has two documents with a text.
+    """
+    choice.check()
+    examples.check_readable(actor, round_.guidelines)
+    machine_runs.check_caps(cap_usd, cap_calls, of="Pairwise comparisons need")
+    _check_prices(choice.ensemble, cap_usd)
+    drawn = pair_selection.draw(round_, choice)
+    if not drawn.battles:
+        raise Conflict("No query of the round has two documents with a text, so nothing can be compared.")
+    # Lock the round: runs are numbered one after the other.
+    Round.objects.select_for_update(of=("self",)).get(pk=round_.pk)
+    last = round_.battle_runs.aggregate(last=Max("number"))["last"] or 0
+    run = BattleRun.objects.create(
+        round=round_,
+        number=last + 1,
+        ensemble=[pair_selection.member_of(provider, model) for provider, model in choice.ensemble],
+        inputs=pair_selection.prompt_record(round_, choice.seed, choice.template),
+        prompt=choice.prompt.version if choice.prompt is not None else None,
+        cycles=choice.cycles,
+        both=choice.both,
+        most=choice.most,
+        seed=choice.seed,
+        drawn=drawn.battles,
+        battles=len(drawn.battles),
+        cap_usd=cap_usd,
+        cap_calls=cap_calls,
+        canaries=choice.canaries,
+        audit_share=choice.audit_share,
+        estimate=estimate.estimate(round_, choice, drawn).as_json(),
+        created_by=actor,
+    )
+    number = amount(len(choice.ensemble), "model")
+    sentence = f"{actor} started {amount(run.battles, 'comparison')} by {number} in round {round_}"
+    caps: dict[str, Any] = {"cap_usd": cap_usd, "cap_calls": cap_calls}
+    audit.record("battling.start", sentence, actor=actor, collection=round_.collection, target=run, **caps)
+    queue(run, actor)
+    return run
+
+
+@transaction.atomic
+def pause(run: BattleRun, *, actor: User) -> None:
+    """Pause a run once the pending calls are done.
+
+    Raises
+    ------
+    Conflict
+        The run is not running.
+    """
+    if not machine_runs.ask_to_pause(run):
+        raise Conflict("These comparisons are not running.")
+    _record("pause", f"{actor} paused {run} in round {run.round}", run, actor)
+
+
+@transaction.atomic
+def resume(
+    run: BattleRun,
+    *,
+    actor: User,
+    cap_usd: float | None = None,
+    cap_calls: int | None = None,
+    canaries: int | None = None,
+) -> BattleRun:
+    """Resume a run: ask the comparisons without an answer. No answered comparison is asked again.
+
+    Parameters
+    ----------
+    run : BattleRun
+        A run that is over.
+    actor : User
+        The lead who resumes it.
+    cap_usd, cap_calls : float, int or None
+        New caps on the total of this run; None leaves a cap unchanged.
+    canaries : int or None
+        The total number of comparisons to probe per model; None leaves it unchanged.
+
+    Raises
+    ------
+    Conflict
+        The run is running, or a provider was removed or changed its address.
+    NotValid
+        A cap is used up, or needs the price of a model that has none; or there are too many canaries.
+    """
+    run = _locked(run)
+    members = ((pair_selection.provider_of(run.round, member), member["model"]) for member in run.ensemble)
+    _check_prices(members, cap_usd)
+    machine_runs.change(run, cap_usd, cap_calls, canaries)
+    _record("go_on", f"{actor} resumed {run} in round {run.round}", run, actor)
+    queue(run, actor)
+    return run
+
+
+def estimate_further(run: BattleRun, number: int) -> Estimate:
+    """Estimate the cost of the comparisons that `further` would add, without adding them.
+
+    Raises
+    ------
+    NotValid, Conflict
+        As for `further`.
+    """
+    _check_idle(run)
+    return estimate.of_further(run, further_pairs.draw(run, number))
+
+
+@transaction.atomic
+def further(run: BattleRun, number: int, *, actor: User) -> int:
+    """Add the most informative comparisons and run them within the caps.
+
+    Parameters
+    ----------
+    run : BattleRun
+        A run that is over and has answers.
+    number : int
+        The maximum number per query.
+    actor : User
+        The lead who adds them.
+
+    Returns
+    -------
+    int
+        The number of added comparisons; fewer if few are left.
+
+    Raises
+    ------
+    NotValid
+        The number is out of range, or the run would exceed its limit.
+    Conflict
+        The run is running, it has no answer yet, or no comparison is left.
+    """
+    run = _locked(run)
+    added = further_pairs.draw(run, number).battles
+    run.drawn += added
+    run.battles = len(run.drawn)
+    run.save(update_fields=["drawn", "battles"])
+    sentence = f"{actor} added {amount(len(added), 'comparison')} to {run} in round {run.round}"
+    _record("further", sentence, run, actor)
+    queue(run, actor)
+    return len(added)
+
+
+def unanswered(run: BattleRun) -> int:
+    """Return the number of missing answers: one per model and comparison. An imported file misses none."""
+    if not run.ensemble:
+        return 0
+    rows = run.fought.exclude(outcome="transport_error").order_by()
+    return max(
+        0, run.battles * len(run.ensemble) - rows.values("requested_model", "a", "b", "swapped").distinct().count()
+    )
+
+
+def _locked(run: BattleRun) -> BattleRun:
+    """Return the run, locked, if it is over and its providers are unchanged."""
+    rows = BattleRun.objects.select_for_update(of=("self",)).select_related("round__collection", "job")
+    locked = rows.get(pk=run.pk)
+    _check_idle(locked)
+    return locked
+
+
+def _check_idle(run: BattleRun) -> None:
+    if not machine_runs.is_over(run):
+        raise Conflict("These comparisons are running. Pause them first.")
+    if not run.ensemble:
+        raise Conflict("These comparisons came from a file, so they have no model to call. Create another run.")
+    for member in run.ensemble:
+        pair_selection.provider_of(run.round, member)
+
+
+def queue(run: BattleRun, actor: User | None, *, woken: int = 0) -> None:
+    """Queue an attempt; `woken` is the number of automatic retries in a row."""
+    machine_runs.queue(run, KIND, f"{str(run).capitalize()} in {run.round}", actor=actor, woken=woken)
+
+
+def _record(verb: str, sentence: str, run: BattleRun, actor: User) -> None:
+    audit.record(f"battling.{verb}", sentence, actor=actor, collection=run.round.collection, target=run)
+
+
+def _check_prices(members: Iterable[tuple[Provider, str]], cap_usd: float | None) -> None:
+    if cap_usd is not None:
+        for provider, model in members:
+            machine_runs.check_price(provider, model)
+
+
+def _check_members(run: BattleRun) -> None:
+    for member in run.ensemble:
+        pair_selection.provider_of(run.round, member)
+
+
+RETRIED = retry.Kind(
+    BattleRun,
+    ("round__collection", "job", "created_by"),
+    # Answers copied from other runs are no calls.
+    lambda run: Battle.objects.filter(run=run, reused=False),
+    _check_members,
+    queue,
+    lambda run: f"{str(run).capitalize()} are retried in round {run.round} because a provider did not answer",
+)

@@ -1,0 +1,223 @@
+"""Request and response bodies of pairwise comparisons."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from assay.llm.judges.pairwise import PAIRWISE
+from judgments.machines import machine_runs
+from judgments.machines.judge_runs.api.serializers import CapsSent, GoOnSent, KinBody
+from judgments.machines.pairwise import further_pairs, pair_selection
+from judgments.models import BattleCanary, BattleRun
+from judgments.web.seeds import Seed
+from judgments.web.serializers import Strict
+
+SLICE = "The share of all pairs that people always judge."
+
+
+class MemberSent(Strict):
+    """One model and its provider."""
+
+    provider = serializers.UUIDField()
+    model = serializers.CharField(max_length=200)
+
+
+class BattlesSent(CapsSent):
+    """Pairwise comparisons to draw and run. At least one cap is required."""
+
+    models = MemberSent(many=True, help_text="Each model answers every comparison.")
+    cycles = serializers.IntegerField(default=4, min_value=1, max_value=pair_selection.MOST_CYCLES)
+    both = serializers.FloatField(
+        default=0.2, min_value=0.0, max_value=1.0, help_text="The share shown in both orders."
+    )
+    most = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=2,
+        max_value=pair_selection.MOST_BATTLES,
+        help_text="Maximum number of documents per query.",
+    )
+    queries = serializers.ListField(
+        child=serializers.CharField(max_length=500),
+        required=False,
+        default=list,
+        max_length=10_000,
+        help_text="Ids of queries; by default all of the round.",
+    )
+    prompt = serializers.CharField(
+        default=PAIRWISE.name,
+        max_length=200,
+        help_text="`pairwise`, or the id of a prompt version for pairwise comparisons.",
+    )
+    canaries = serializers.IntegerField(
+        default=0,
+        min_value=0,
+        max_value=machine_runs.MOST_CANARIES,
+        help_text="On how many battles each model is tried with text planted in the document that had lost; two calls "
+        "each.",
+    )
+    audit_share = serializers.FloatField(default=0.1, help_text=SLICE)
+    seed = Seed(required=False, allow_null=True, default=None, help_text="By default the round's seed.")
+    dry_run = serializers.BooleanField(default=False, help_text="Only return the estimate; make no calls.")
+
+
+class BattlesGoOn(GoOnSent):
+    """New caps for a resumed run, and the total number of prompt-injection probes. Omitted values stay."""
+
+
+class BattlesTaken(serializers.Serializer):
+    """Pairwise comparisons from elsewhere."""
+
+    battles = serializers.ListField(
+        child=serializers.DictField(),
+        max_length=pair_selection.MOST_BATTLES,
+        help_text="Rows of `battles-jsonl`: query_id, a, b, score from -1 to 1 or null, model, swapped, reason.",
+    )
+    audit_share = serializers.FloatField(default=0.1, help_text=SLICE)
+
+
+class BattlesEstimate(serializers.Serializer):
+    """The estimated cost of pairwise comparisons; two numbers are low and high."""
+
+    queries = serializers.IntegerField()
+    documents = serializers.IntegerField()
+    battles = serializers.IntegerField()
+    models = serializers.IntegerField()
+    without_text = serializers.IntegerField()
+    canaries = serializers.IntegerField(help_text="Prompt-injection probes, over all models.")
+    calls = serializers.ListField(child=serializers.IntegerField())
+    tokens_in = serializers.ListField(child=serializers.IntegerField())
+    tokens_out = serializers.ListField(child=serializers.IntegerField())
+    usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    looked_at = serializers.IntegerField()
+    kin = KinBody(
+        many=True, help_text="Runs of the same model family as one of the models; a judge may favor its own family."
+    )
+
+
+class BattleRunBody(serializers.Serializer):
+    """A set of pairwise comparisons and its progress."""
+
+    id = serializers.UUIDField()
+    number = serializers.IntegerField()
+    state = serializers.CharField(help_text=f"One of {', '.join(BattleRun.State.values)}.")
+    said = serializers.CharField(help_text="Why it ended, if it did not succeed.")
+    tried_again_at = serializers.DateTimeField(
+        allow_null=True, help_text="The time of the next automatic retry after a provider failure."
+    )
+    job = serializers.UUIDField(allow_null=True)
+    prompt = serializers.CharField(help_text="Name and version of the prompt.")
+    prompt_id = serializers.UUIDField(
+        allow_null=True, help_text="Id of the collection's own version; null for a built-in prompt."
+    )
+    models = serializers.ListField(child=serializers.JSONField(), help_text="Provider and name of each model.")
+    cycles = serializers.IntegerField()
+    both = serializers.FloatField()
+    most = serializers.IntegerField(allow_null=True)
+    seed = serializers.IntegerField()
+    battles = serializers.IntegerField()
+    cap_usd = serializers.FloatField(allow_null=True)
+    cap_calls = serializers.IntegerField(allow_null=True)
+    spent_usd = serializers.FloatField()
+    estimated_usd = serializers.FloatField(
+        help_text="The part of that which is an upper bound because the provider reported no token count."
+    )
+    calls = serializers.IntegerField()
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    left_out = serializers.ListField(
+        child=serializers.CharField(), help_text="Parameters that were not sent because the models do not support them."
+    )
+    estimate = serializers.JSONField(
+        allow_null=True, help_text="The estimate made before the first call; null for imported comparisons."
+    )
+    unanswered = serializers.IntegerField(help_text="Answers still missing: each model answers each comparison.")
+    audit_share = serializers.FloatField(help_text=SLICE)
+    canaries = serializers.IntegerField(help_text="Requested per model.")
+    flips = serializers.ListField(
+        child=serializers.JSONField(),
+        help_text="By model and probe: how often the probe made the losing document win, without pairs that "
+        "you may still grade.",
+    )
+    by_model = serializers.ListField(
+        child=serializers.JSONField(),
+        help_text="Answers, failed calls, and the share won by the document shown first, without pairs that you "
+        "may still grade.",
+    )
+    renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
+    by_name = serializers.ListField(
+        child=serializers.JSONField(),
+        help_text="By name: answers and, of the comparisons between documents with different human grades, the share "
+        "that the better document won, with its interval.",
+    )
+    judges = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Judges created from the scores, newest first."
+    )
+
+
+class ScoreBody(serializers.Serializer):
+    """One document and its score."""
+
+    query_id = serializers.CharField()
+    doc_id = serializers.CharField()
+    score = serializers.FloatField(help_text="Natural logarithm, with mean 0 within the query.")
+    standard_error = serializers.FloatField(allow_null=True)
+
+
+class BattleBody(serializers.Serializer):
+    """One answer, as `battles.jsonl` has it."""
+
+    query_id = serializers.CharField(source="a.query.query_id")
+    a = serializers.CharField(source="a.document.doc_id")
+    b = serializers.CharField(source="b.document.doc_id")
+    score = serializers.FloatField(allow_null=True, help_text="From -1 (a) to 1 (b); null for a failed call.")
+    swapped = serializers.BooleanField(help_text="Whether b was shown first.")
+    model = serializers.CharField(source="requested_model")
+    outcome = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class CanaryBody(BattleBody):
+    """One answer to a prompt-injection probe in the losing document."""
+
+    trap = serializers.CharField(help_text="`instruction` or `query-words`.")
+    plain = serializers.FloatField(help_text="The score without the probe; above 0 if a lost and contains the probe.")
+    flipped = serializers.SerializerMethodField(
+        help_text="Whether the document with the probe won; null without an answer."
+    )
+    tokens_in = serializers.IntegerField(allow_null=True)
+    tokens_out = serializers.IntegerField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True)
+    cost_estimated = serializers.BooleanField(
+        help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
+    )
+    left_out = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Parameters that were not sent because the model does not support them.",
+    )
+
+    def get_flipped(self, row: BattleCanary) -> bool | None:
+        return None if row.score is None else row.score * row.plain < 0
+
+
+class FurtherSent(Strict):
+    """The number of further comparisons per query, most informative first."""
+
+    number = serializers.IntegerField(min_value=1, max_value=further_pairs.MOST_FURTHER)
+    dry_run = serializers.BooleanField(default=False, help_text="Only return the estimate; make no calls.")
+
+
+class GradesSent(Strict):
+    """The share of human grades from which cut points are learned; the rest is for calibration."""
+
+    share = serializers.FloatField(default=0.5)
+
+
+class GradesMade(serializers.Serializer):
+    """The new judge."""
+
+    judge = serializers.UUIDField()
+    name = serializers.CharField()
+    anchors = serializers.IntegerField()
+    cuts = serializers.ListField(child=serializers.FloatField())

@@ -1,0 +1,259 @@
+"""Pages to start, import, pause, resume and extend pairwise comparisons, and to derive grades from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import AssayError, NotFound
+from judgments.labels import grade_visibility
+from judgments.machines import machine_runs
+from judgments.machines.calibration import model_names, pairwise_judges
+from judgments.machines.judge_runs import kinship, retry
+from judgments.machines.judge_runs.views.judges import SHAPES, dollars
+from judgments.machines.pairwise import file_import, grades, injection_probe, runs, scores
+from judgments.machines.pairwise.forms import BattleFileForm, BattleForm, FurtherForm, GoOnForm, GradesForm
+from judgments.machines.pairwise.views import work
+from judgments.models import BattleRun, Round
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.body_limit import takes_files
+from judgments.web.figures import percent, state
+from judgments.web.forms import AssayForm
+from judgments.web.lists import Column, Listing, answer
+
+PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query words without meaning"}
+
+
+def run_state(run: BattleRun) -> SafeString:
+    """How battles stand, as a shape and a word."""
+    name, _ = machine_runs.state_of(run)
+    return state(SHAPES[name], BattleRun.State(name).label)
+
+
+def _models(run: BattleRun) -> str:
+    return ", ".join(one["model"] for one in run.ensemble) or f"from {run.inputs['file']}"
+
+
+RUNS = Listing(
+    name="battles",
+    noun=("comparison run", "comparison runs"),
+    columns=(
+        Column(
+            "number",
+            "Run",
+            order="number",
+            head=True,
+            value=lambda run: str(run).capitalize(),
+            url=lambda run: reverse("battle_run", args=[run.round.uuid, run.uuid]),
+        ),
+        Column("state", "State", order="state", show=run_state),
+        Column("battles", "Comparisons", order="battles", numeric=True),
+        Column("models", "Models", value=_models, style="clip"),
+        Column("cycles", "Cycles", order="cycles", numeric=True),
+        Column("calls", "Calls", order="calls", numeric=True),
+        Column("spent_usd", "Cost", order="spent_usd", numeric=True, show=lambda run: dollars(run.spent_usd)),
+        Column("created_at", "Created", order="created_at", style="nowrap"),
+    ),
+    order="-number",
+)
+QUERIES = Listing(
+    name="fought",
+    noun=("query", "queries"),
+    columns=(
+        Column("text", "Query", order="text", head=True, style="clip", url=lambda row: row["url"]),
+        Column("answers", "Answers", order="answers", numeric=True),
+        Column("failed", "Failed calls", order="failed", numeric=True),
+    ),
+    search=("text",),
+    order="",
+    mark=lambda row: "warning" if row["failed"] * 10 > row["answers"] else "",
+)
+
+
+def reached(request: HttpRequest, uuid: str, run: str) -> tuple[Round, BattleRun]:
+    """The round and its battles; for leads."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    return round_, run_of(round_, run)
+
+
+def run_of(round_: Round, uuid: Any) -> BattleRun:
+    """Battles of the round.
+
+    Raises
+    ------
+    NotFound
+        It has none with this id.
+    """
+    try:
+        run = round_.battle_runs.select_related("job", "prompt").defer("drawn").get(uuid=uuid)
+    except (BattleRun.DoesNotExist, ValidationError) as error:
+        raise NotFound("This round has no such pairwise comparisons.") from error
+    run.round = round_
+    return run
+
+
+@login_required
+@require_safe
+def battle_list(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    rows = round_.battle_runs.select_related("job", "round").defer("drawn")
+    context = frame(request, round_) | {"providers": round_.collection.providers.count()}
+    return answer(request, RUNS, rows, "judgments/machines/pairwise/battles.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
+    """What they would take is told first; nothing is asked until the lead says so."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    form = BattleForm(request.POST or None, round_=round_)
+    estimate = choice = None
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            choice, caps = form.choice, form.caps
+            if request.POST.get("act") == "start":
+                run = runs.start(round_, choice, actor=request.user, **caps)
+                messages.success(request, f"{str(run).capitalize()} are running. You can leave the page.")
+                return redirect("battle_run", round_.uuid, run.uuid)
+            estimate = runs.estimate_run(round_, choice)
+        if estimate is None and choice is not None:
+            # What cannot start like this, for want of a cap perhaps, is told all the same.
+            with suppress(AssayError):
+                estimate = runs.estimate_run(round_, choice)
+    kin = (
+        kinship.kin_warning(round_.collection, *(model for _, model in choice.ensemble)) if choice and estimate else ""
+    )
+    context = frame(request, round_) | {
+        "form": form,
+        "estimate": estimate,
+        "kin": kin,
+        "providers": round_.collection.providers.count(),
+        "money": [dollars(one) for one in estimate.usd] if estimate is not None and estimate.usd is not None else None,
+    }
+    return render(request, "judgments/machines/pairwise/battle_new.html", context, status=form.status)
+
+
+@takes_files
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def battle_import(request: HttpRequest, uuid: str) -> HttpResponse:
+    """Battles from a file; all of it or nothing."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    form = BattleFileForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        with form.telling():
+            # One byte more than may be: a file that is too large is never read whole.
+            content = file.read(file_import.LARGEST + 1)
+            share = form.cleaned_data["audit_share"] / 100
+            run = file_import.import_battles(round_, content, filename=file.name, actor=request.user, audit_share=share)
+            messages.success(request, f"{str(run).capitalize()}: {amount(run.battles, 'comparison')} from {file.name}.")
+            return redirect("battle_run", round_.uuid, run.uuid)
+    context = frame(request, round_) | {"form": form}
+    return render(request, "judgments/machines/pairwise/battle_import.html", context, status=form.status)
+
+
+@login_required
+@require_safe
+def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
+    round_, battles = reached(request, uuid, run)
+    rows = scores.queries_of(battles, request.user)
+    for row in rows:
+        row["url"] = reverse("battle_query", args=[round_.uuid, battles.uuid, row["query"]])
+    counts, names = scores.counts(battles, request.user), model_names.by_name_of(battles, request.user)
+    context = frame(request, round_) | {
+        "run": battles,
+        "run_state": run_state(battles),
+        "end_message": machine_runs.state_of(battles)[1],
+        "at_work": not machine_runs.is_over(battles),
+        "names": names,
+        "renamed": model_names.warning(names),
+        "answers": sum(row["answers"] for row in rows),
+        "failed": sum(row["failed"] for row in rows),
+        "waiting": retry.wait_of(battles),
+        "words": "{} v{}".format(*battles.inputs["template"][:2]),
+        "flips": [
+            (of.model, PLANTED[one.trap], one)
+            for of in injection_probe.flips(battles, request.user)
+            for one in of.flips
+        ],
+        "counts": [{**row, "first_share": percent(row["share"])} for row in counts],
+        "wanted": battles.battles * len(battles.ensemble) or sum(row["answers"] + row["failed"] for row in rows),
+        **work.work(battles),
+        **work.further(battles, request),
+        "hidden": grade_visibility.pairs_with_hidden_grades(request.user, round_).count(),
+        "judges": [
+            (judge, pairwise_judges.visible_parameters(judge, round_, request.user))
+            for judge in grades.judges_of(battles)
+        ],
+        "go_on": GoOnForm.of(battles),
+        "grades": GradesForm(),
+    }
+    return answer(request, QUERIES, rows, "judgments/machines/pairwise/battle_run.html", context)
+
+
+@login_required
+@require_POST
+def pause(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
+    def act(battle_run: BattleRun, form: AssayForm) -> str:
+        runs.pause(battle_run, actor=request.user)
+        return "The run stops after the calls in progress have returned."
+
+    return _acted(request, uuid, run, AssayForm(request.POST), act)
+
+
+@login_required
+@require_POST
+def go_on(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
+    def act(battle_run: BattleRun, form: AssayForm) -> str:
+        runs.resume(battle_run, actor=request.user, **form.cleaned_data)
+        return "The run was resumed. Stored answers are not requested again."
+
+    return _acted(request, uuid, run, GoOnForm(request.POST), act)
+
+
+@login_required
+@require_POST
+def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
+    def act(battle_run: BattleRun, form: AssayForm) -> str:
+        number = runs.further(battle_run, form.cleaned_data["number"], actor=request.user)
+        return f"{amount(number, 'comparison')} added, within the caps."
+
+    return _acted(request, uuid, run, FurtherForm(request.POST), act)
+
+
+@login_required
+@require_POST
+def to_grades(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
+    def act(battle_run: BattleRun, form: AssayForm) -> str:
+        made = grades.create_judge(battle_run, actor=request.user, share=form.cleaned_data["share"] / 100)
+        return f"{made} is a judge of this round. Its page shows its calibration, without the anchors."
+
+    return _acted(request, uuid, run, GradesForm(request.POST), act)
+
+
+def _acted(
+    request: HttpRequest, uuid: str, run: str, form: AssayForm, act: Callable[[BattleRun, AssayForm], str]
+) -> HttpResponse:
+    """Do it and go back to the page, with what was done or why not."""
+    round_, battle_run = reached(request, uuid, run)
+    try:
+        if form.is_valid():
+            messages.success(request, act(battle_run, form))
+        else:
+            messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
+    except AssayError as error:
+        messages.error(request, " ".join(dict.fromkeys([str(error), *getattr(error, "fields", {}).values()])))
+    return redirect("battle_run", round_.uuid, battle_run.uuid)

@@ -1,0 +1,234 @@
+"""API endpoints for the model providers of a collection and the prompts of its machine judges."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotFound
+from assay.llm.providers import PROTOCOLS
+from assay.llm.providers.protocol import WITHOUT
+from judgments.machines.prompts import prompts
+from judgments.machines.providers import accounts
+from judgments.models import PromptVersion, Provider
+from judgments.web import access
+from judgments.web.endpoints import InCollection, Rows
+from judgments.web.serializers import Strict
+
+
+class OfferedModel(Strict):
+    """A model with its prices and, if it differs from others, the way to call it."""
+
+    name = serializers.CharField(max_length=200)
+    price_in = serializers.FloatField(
+        required=False, allow_null=True, default=None, help_text="Dollars per million input tokens."
+    )
+    price_out = serializers.FloatField(
+        required=False, allow_null=True, default=None, help_text="Dollars per million output tokens."
+    )
+    thinks = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Whether it is a reasoning model, which needs `max_completion_tokens` and no temperature; by default "
+        "inferred from its name.",
+    )
+    leave_out = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(WITHOUT)),
+        required=False,
+        default=list,
+        help_text="Parameters that are never sent, because the server rejects them.",
+    )
+    most_tokens = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=1,
+        max_value=accounts.MOST_TOKENS,
+        help_text="Maximum output tokens, including reasoning; by default the judge's own limit.",
+    )
+
+
+class ProviderBody(serializers.Serializer):
+    """A provider and its settings; never its key."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    protocol = serializers.CharField()
+    base_url = serializers.CharField()
+    models = OfferedModel(many=True, source="models_offered")
+    prices_of = serializers.DateField(allow_null=True)
+    has_key = serializers.SerializerMethodField()
+    concurrency = serializers.IntegerField()
+    per_minute = serializers.IntegerField(allow_null=True)
+    tokens_per_minute = serializers.IntegerField(allow_null=True)
+    timeout = serializers.FloatField()
+    created_at = serializers.DateTimeField()
+
+    def get_has_key(self, row: Provider) -> bool:
+        return bool(row.sealed)
+
+
+class ProviderSent(Strict):
+    """A provider to add."""
+
+    name = serializers.CharField(max_length=120)
+    protocol = serializers.ChoiceField(choices=list(PROTOCOLS))
+    base_url = serializers.CharField(
+        max_length=500, required=False, allow_blank=True, default="", help_text="By default the vendor's address."
+    )
+    key = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        write_only=True,
+        help_text="Stored encrypted and never returned. If omitted in a change, the stored key stays.",
+    )
+    models = OfferedModel(many=True, source="models_offered")
+    prices_of = serializers.DateField(required=False, allow_null=True, default=None)
+    concurrency = serializers.IntegerField(min_value=1, max_value=256, default=8)
+    per_minute = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    tokens_per_minute = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    timeout = serializers.FloatField(min_value=1, max_value=600, default=60.0)
+
+
+class PromptBody(serializers.Serializer):
+    """A version of a prompt."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    number = serializers.IntegerField()
+    asks = serializers.SerializerMethodField(
+        help_text="The purpose: " + ", ".join(f"`{name}` ({what})" for name, what in prompts.ASKS.items()) + "."
+    )
+    system = serializers.CharField()
+    prompt = serializers.CharField()
+    note = serializers.CharField()
+    sha256 = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+    def get_asks(self, version: PromptVersion) -> str:
+        return prompts.asks(prompts.template_of(version))
+
+
+class PromptSent(Strict):
+    """The text of a prompt. If the name exists, the text becomes its next version."""
+
+    name = serializers.CharField(max_length=80)
+    system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
+    prompt = serializers.CharField(
+        max_length=prompts.LONGEST,
+        help_text=f"Available placeholders: {', '.join('{' + place + '}' for place in prompts.FILLED_WITH)}.",
+    )
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
+    asks = serializers.ChoiceField(
+        list(prompts.ASKS),
+        required=False,
+        source="asking",
+        help_text="By default inferred from the placeholders; `downstream` is never inferred.",
+    )
+
+
+class Providers(Rows):
+    """The providers of a collection; for leads."""
+
+    queryset = Provider.objects.order_by("name")
+    serializer_class = ProviderBody
+    reads = access.LEADS
+    also = (409,)
+    tag = "judges"
+
+    @extend_schema(summary="List model providers")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """By name, without keys."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Add a model provider",
+        request=ProviderSent,
+        responses={201: ProviderBody},
+        examples=[
+            OpenApiExample(
+                "A server of your own",
+                {
+                    "name": "our vLLM",
+                    "protocol": "openai",
+                    "base_url": "https://models.example.com/v1",
+                    "key": "<key>",
+                    "models": [{"name": "judge-large", "price_in": 0.4, "price_out": 1.2}],
+                },
+                request_only=True,
+            )
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Only hosts that the operator allowed."""
+        body = self.read_body(ProviderSent)
+        key = body.pop("key")
+        return self.respond(ProviderBody, accounts.add(self.collection, actor=request.user, given=body, key=key), 201)
+
+
+class OfProvider(InCollection):
+    """The base of addresses below one provider; for leads."""
+
+    provider: Provider
+    reads = access.LEADS
+    tag = "judges"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        provider = self.collection.providers.filter(uuid=kwargs["uuid"]).first()
+        if provider is None:
+            raise NotFound("This collection has no such provider.")
+        self.provider = provider
+
+
+class OneProvider(OfProvider):
+    """One provider."""
+
+    serializer_class = ProviderBody
+    also = (409,)
+
+    @extend_schema(summary="Get a model provider")
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Return its settings, without its key."""
+        return self.respond(ProviderBody, self.provider)
+
+    @extend_schema(summary="Change a model provider", request=ProviderSent)
+    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Omitted fields stay; the key too, unless the address changes."""
+        body = self.read_body(ProviderSent, partial=True)
+        key = body.pop("key", "")
+        accounts.change(self.provider, actor=request.user, given=body, key=key)
+        return self.respond(ProviderBody, self.provider)
+
+    @extend_schema(summary="Remove a model provider", responses={204: None})
+    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Its key is deleted. The answers of its models stay."""
+        accounts.remove(self.provider, actor=request.user)
+        return Response(status=204)
+
+
+class Prompts(Rows):
+    """The collection's own prompts."""
+
+    queryset = PromptVersion.objects.order_by("name", "-number")
+    serializer_class = PromptBody
+    also = (409,)
+    tag = "judges"
+
+    @extend_schema(summary="List prompt versions")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The built-in prompts `graded`, `binary` and `pairwise` are not listed."""
+        return self.list(request)
+
+    @extend_schema(summary="Create a prompt version", request=PromptSent, responses={201: PromptBody})
+    def post(self, request: Request, slug: str) -> Response:
+        """A version never changes. Judges keep the version they were created with."""
+        made = prompts.add_version(self.collection, actor=request.user, **self.read_body(PromptSent))
+        return self.respond(PromptBody, made, 201)

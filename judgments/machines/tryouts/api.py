@@ -1,0 +1,211 @@
+"""API endpoints to try a provider or a prompt: they return replies and cost and store nothing."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotValid
+from assay.core.outcomes import OUTCOMES
+from assay.llm.judges.prompt_templates import Template
+from assay.llm.model_reply import Reply
+from judgments.machines.judge_runs import expected_answers
+from judgments.machines.prompts import prompts
+from judgments.machines.providers.api import OfProvider
+from judgments.machines.tryouts import tryouts
+from judgments.models import Provider
+from judgments.web.endpoints import InCollection, rows_called
+from judgments.web.serializers import Strict
+
+
+class ModelTried(Strict):
+    """The model to call."""
+
+    model = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=200, help_text="By default the provider's first model."
+    )
+
+
+class CostBody(serializers.Serializer):
+    """The model that answered, and the cost."""
+
+    model = serializers.CharField(help_text="The name of the answering model, as the provider reports it.")
+    tokens_in = serializers.IntegerField(allow_null=True)
+    tokens_out = serializers.IntegerField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Null if the model has no price here.")
+    cost_estimated = serializers.BooleanField(
+        help_text="Whether the cost is an upper bound because the provider reported no token count."
+    )
+    left_out = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Parameters that were not sent because the model does not support them.",
+    )
+    seconds = serializers.FloatField()
+
+
+class AnsweredBody(CostBody):
+    """A provider's answer to one short question."""
+
+    text = serializers.CharField()
+
+
+class PromptTried(Strict):
+    """A prompt to try, with the pairs and the model."""
+
+    prompt = serializers.CharField(
+        required=False,
+        max_length=prompts.LONGEST,
+        help_text="The text of a prompt that need not be stored; or omit it and name a `version`.",
+    )
+    system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
+    version = serializers.CharField(
+        required=False,
+        max_length=200,
+        help_text=f"{', '.join(prompts.BUILT_IN)}, or the id of a stored prompt version.",
+    )
+    asks = serializers.ChoiceField(
+        list(prompts.ASKS), required=False, help_text="Purpose of a prompt that is not stored."
+    )
+    expected = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        required=False,
+        default=dict,
+        help_text="Accepted answers by query_id, for prompts that compare with them; only pairs of these queries are "
+        "used.",
+    )
+    round = serializers.UUIDField(help_text="The round that provides pairs, scale and guidelines.")
+    provider = serializers.UUIDField()
+    model = serializers.CharField(max_length=200)
+    pairs = serializers.IntegerField(
+        default=3,
+        min_value=1,
+        max_value=tryouts.MOST,
+        help_text="Each is one call. The choice is always the same for a round: pairs, or pairwise comparisons if "
+        "the prompt is for those.",
+    )
+
+
+class TriedPair(CostBody):
+    """One pair, the prompt sent, and the parsed answer."""
+
+    query_id = serializers.CharField()
+    doc_id = serializers.CharField()
+    other_doc_id = serializers.CharField(
+        allow_null=True, help_text="In a pairwise comparison, the document shown second."
+    )
+    outcome = serializers.CharField(help_text=f"One of {', '.join(OUTCOMES)}.")
+    grade = serializers.IntegerField(allow_null=True)
+    preference = serializers.FloatField(
+        allow_null=True,
+        help_text="Result of a pairwise comparison: from -1 (the first document is far better) to 1 (the second is).",
+    )
+    relevant = serializers.BooleanField(allow_null=True, help_text="Result of a yes or no question.")
+    usefulness = serializers.FloatField(
+        allow_null=True, help_text="Result of an answer: its token F1 with an accepted answer."
+    )
+    rationale = serializers.CharField()
+    answer = serializers.CharField(help_text="The unmodified answer.")
+    asked = serializers.CharField(help_text="The prompt with its placeholders filled in.")
+
+
+class TriedBody(serializers.Serializer):
+    """The answers by pair."""
+
+    calls = serializers.IntegerField()
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Cost of all calls; null if one has no price.")
+    pairs = TriedPair(many=True)
+
+
+class TryProvider(OfProvider):
+    """A test call to a provider."""
+
+    serializer_class = AnsweredBody
+    also = (503,)
+
+    @extend_schema(summary="Test a model provider", request=ModelTried, responses={200: AnsweredBody})
+    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Check address, key and model with a call of a few tokens. Nothing is stored; a 400 explains what is wrong."""
+        model = self.read_body(ModelTried)["model"] or self.provider.models_offered[0]["name"]
+        reply = tryouts.provider(self.provider, _offered(self.provider, model), actor=request.user)
+        return self.respond(AnsweredBody, {**_cost(reply), "text": reply.text})
+
+
+class TryPrompt(InCollection):
+    """A prompt tried on real pairs; for leads."""
+
+    serializer_class = TriedBody
+    also = (503,)
+    tag = "judges"
+
+    @extend_schema(summary="Try a prompt on real pairs", request=PromptTried, responses={200: TriedBody})
+    def post(self, request: Request, slug: str) -> Response:
+        """Nothing is stored, and pairs that you may still grade are not used. Each pair costs one call."""
+        body = self.read_body(PromptTried)
+        (round_,) = rows_called(self.collection.rounds.all(), [body["round"]], "round", "round")
+        (provider,) = rows_called(self.collection.providers.all(), [body["provider"]], "provider", "provider")
+        tried = tryouts.try_prompt(
+            self._words(body),
+            viewer=request.user,
+            round_=round_,
+            provider=provider,
+            model=_offered(provider, body["model"]),
+            number=body["pairs"],
+            expected=expected_answers.checked(body["expected"]) if body["expected"] else {},
+        )
+        costs = _sum(one.reply.cost_usd for one in tried)
+        return self.respond(TriedBody, {"calls": len(tried), "cost_usd": costs, "pairs": [_pair(one) for one in tried]})
+
+    def _words(self, body: dict[str, Any]) -> Template:
+        if ("prompt" in body) == ("version" in body):
+            message = "Send either `prompt` or the id of a `version`."
+            raise NotValid("Exactly one prompt is required.", {"prompt": message})
+        if "prompt" in body:
+            return prompts.check("", body["system"], body["prompt"], body.get("asks", ""))
+        if body["system"]:
+            message = "A version has its own system text. Send `prompt` to use another one."
+            raise NotValid("`system` requires `prompt`.", {"system": message})
+        try:
+            return prompts.find(self.collection, body["version"], None).template
+        except NotValid:
+            message = f"Available: {', '.join(prompts.BUILT_IN)}, and the ids that GET .../prompts/ returns."
+            raise NotValid("Unknown prompt version.", {"version": message}) from None
+
+
+def _offered(provider: Provider, model: str) -> str:
+    if not provider.offered(model):
+        known = ", ".join(one["name"] for one in provider.models_offered)
+        raise NotValid("Unknown model.", {"model": f"Models of this provider: {known}."})
+    return model
+
+
+def _cost(reply: Reply) -> dict[str, Any]:
+    took = {name: getattr(reply, name) for name in ("model", "tokens_in", "tokens_out", "cost_usd", "seconds")}
+    return {**took, "cost_estimated": reply.estimated, "left_out": list(reply.left_out)}
+
+
+def _pair(one: tryouts.Tryout) -> dict[str, Any]:
+    return {
+        **_cost(one.reply),
+        "query_id": one.pair.query.query_id,
+        "doc_id": one.pair.document.doc_id,
+        "other_doc_id": None if one.other is None else one.other.document.doc_id,
+        "outcome": one.outcome.name,
+        "grade": one.outcome.grade,
+        "preference": one.outcome.preference,
+        "relevant": one.outcome.relevant,
+        "usefulness": one.outcome.usefulness,
+        "rationale": one.outcome.rationale,
+        "answer": one.reply.text,
+        "asked": one.prompt,
+    }
+
+
+def _sum(costs: Iterable[float | None]) -> float | None:
+    known = list(costs)
+    return None if None in known else sum(cost for cost in known if cost is not None)

@@ -1,0 +1,118 @@
+"""Invitations to a collection: a lead invites a user, and the user accepts or declines.
+
+No user becomes a member without accepting. An invitation does not reveal whether a user name exists: an invitation to
+an unknown name waits like any other, and so does a declined one.
+"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from assay.core.errors import Conflict, NotFound, NotValid
+from judgments.members import collections
+from judgments.models import Collection, MemberInvitation, Membership, User, audit
+
+# The maximum of pending invitations in one collection.
+MOST_WAITING = 500
+
+
+@transaction.atomic
+def invite(collection: Collection, *, actor: User, username: str, role: str) -> MemberInvitation:
+    """Ask somebody to join; asking again changes the role that they are asked for.
+
+    Raises
+    ------
+    NotValid
+        The role is none, or too many invitations wait.
+    Conflict
+        The person is a member already.
+    """
+    collections.known_role(role)
+    name = username.strip()
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    if Membership.objects.filter(collection=collection, user__username=name).exists():
+        raise Conflict(f"{name} is already a member. Change the role in the list of members.")
+    invitation = collection.member_invitations.filter(username=name).first()
+    if invitation is not None:
+        if invitation.role != role:
+            before, invitation.role = invitation.role, role
+            invitation.save(update_fields=["role"])
+            sentence = f"{actor} changed the invitation of {name} from {before} to {role}"
+            _record("ask", sentence, actor, invitation, before=before, after=role)
+        return invitation
+    if collection.member_invitations.count() >= MOST_WAITING:
+        message = f"{MOST_WAITING} invitations are pending. Withdraw some first."
+        raise NotValid(message, {"username": message})
+    invitation = MemberInvitation.objects.create(collection=collection, username=name, role=role, created_by=actor)
+    _record("ask", f"{actor} invited {name} as {role}", actor, invitation, role=role)
+    return invitation
+
+
+def waiting_for(user: Any) -> QuerySet[MemberInvitation]:
+    """Return the invitations that the user has not answered, without those older than their account.
+
+    Else whoever takes a name for a new account would come in where a lead had asked for it in vain.
+    """
+    rows = MemberInvitation.objects.filter(username=user.get_username(), declined_at__isnull=True)
+    rows = rows.filter(created_at__gte=user.date_joined)
+    return rows.filter(collection__archived_at__isnull=True).select_related("collection", "created_by")
+
+
+def get(rows: QuerySet[MemberInvitation], uuid: uuid_module.UUID | str) -> MemberInvitation:
+    """Return the invitation with this id.
+
+    Raises
+    ------
+    NotFound
+        There is none.
+    """
+    invitation = rows.filter(uuid=uuid).first()
+    if invitation is None:
+        raise NotFound("This invitation does not exist. It may have been withdrawn.")
+    return invitation
+
+
+@transaction.atomic
+def accept(invitation: MemberInvitation, *, actor: User) -> Membership:
+    """Become a member.
+
+    Raises
+    ------
+    NotFound
+        It was withdrawn, or answered, at the same moment.
+    Conflict
+        They are a member already.
+    """
+    invitation = get(waiting_for(actor).select_for_update(of=("self",)), invitation.uuid)
+    try:
+        with transaction.atomic():
+            made = Membership.objects.create(collection=invitation.collection, user=actor, role=invitation.role)
+    except IntegrityError as error:
+        raise Conflict(f"You are already a member of {invitation.collection}.") from error
+    by = str(invitation.created_by or "")
+    sentence = f"{actor} joined as {invitation.role}, invited by {by or 'a deleted user'}"
+    _record("accept", sentence, actor, invitation, role=invitation.role, asked_by=by)
+    invitation.delete()
+    return made
+
+
+def decline(invitation: MemberInvitation, *, actor: User) -> None:
+    """Say no. The lead is not told, and the invitation is not shown again."""
+    waiting_for(actor).filter(pk=invitation.pk).update(declined_at=timezone.now())
+
+
+@transaction.atomic
+def withdraw(invitation: MemberInvitation, *, actor: User) -> None:
+    """Take an invitation back."""
+    _record("withdraw", f"{actor} withdrew the invitation of {invitation.username}", actor, invitation)
+    invitation.delete()
+
+
+def _record(verb: str, sentence: str, actor: User, row: MemberInvitation, **detail: Any) -> None:
+    verb = f"member_invitations.{verb}"
+    audit.record(verb, sentence, actor=actor, collection=row.collection, target=row, **detail)

@@ -1,0 +1,199 @@
+"""Invitation links: a single-use link lets a person without an account join as a rater.
+
+The code of a link is behind the ``#`` of its address, which no browser sends: it is in no log and in no referrer. The
+page reads it there and posts it. Only its SHA-256 is stored.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from assay.core.errors import Conflict, NotFound, NotValid
+from judgments.members import round_raters
+from judgments.members.tokens import digest
+from judgments.models import Collection, InviteLink, Membership, Role, Round, User, audit
+
+USUAL_DAYS, MOST_DAYS = 7, 30
+# More open links than a team has raters; lost ones have to be revoked first.
+MOST_LIVE = 200
+OPENS_NOTHING = "This link is not valid: it was used, has expired or was revoked. Ask for a new one."
+TAKEN = "This user name is taken. If it is yours, log in; otherwise choose another one."
+OFF = "Invitation links are disabled on this server. Ask an administrator for an account."
+
+
+def switched_on() -> None:
+    """Refuse the request if invitation links are disabled.
+
+    Raises
+    ------
+    NotFound
+        Links are disabled.
+    """
+    if not settings.INVITE_LINKS:
+        raise NotFound(OFF)
+
+
+@transaction.atomic
+def make(
+    collection: Collection, *, actor: User, round_: Round | None = None, days: int = USUAL_DAYS, meant_for: str = ""
+) -> tuple[InviteLink, str]:
+    """Create a link for one person; its code is returned only here.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection that the person joins as a rater.
+    actor : User
+        The lead. The link becomes invalid if they lose this role.
+    round_ : Round, optional
+        The round that the person joins at once.
+    days : int
+        The number of days until the link expires.
+    meant_for : str
+        A note for the lead's list.
+
+    Raises
+    ------
+    NotFound
+        Links are disabled.
+    NotValid
+        The number of days is out of range.
+    Conflict
+        The round is closed or requires a qualification, or there are too many open links.
+    """
+    switched_on()
+    if not 1 <= days <= MOST_DAYS:
+        problem = f"Choose 1 to {MOST_DAYS} days."
+        raise NotValid(f"The number of days is out of range. {problem}", {"days": problem})
+    if round_ is not None and round_.state == Round.State.CLOSED:
+        raise Conflict(f"Round {round_} is closed, so raters cannot join.")
+    if round_ is not None and round_.qualification:
+        raise Conflict(
+            f"Round {round_} requires the qualification {round_.qualification}. Invite the person to the collection, "
+            "set the qualification on the members page, and then add them to the round."
+        )
+    if live(collection).count() >= MOST_LIVE:
+        raise Conflict(f"There are {MOST_LIVE} unused links, the limit. Revoke some first.")
+    text = secrets.token_urlsafe(32)
+    link = InviteLink.objects.create(
+        collection=collection,
+        round=round_,
+        meant_for=" ".join(meant_for.split())[:100],
+        digest=digest(text),
+        created_by=actor,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    where = f"round {round_}" if round_ else collection.name
+    whom = f" for {link.meant_for}" if link.meant_for else ""
+    sentence = f"{actor} created an invitation link{whom} for a rater of {where}"
+    audit.record("invite_links.make", sentence, actor=actor, collection=collection, target=link, days=days)
+    return link, text
+
+
+@transaction.atomic
+def revoke(link: InviteLink, *, actor: User) -> None:
+    """Revoke a link.
+
+    Raises
+    ------
+    Conflict
+        The link was used or revoked already.
+    """
+    link = InviteLink.objects.select_for_update(of=("self",)).select_related("collection").get(pk=link.pk)
+    if link.used_at is not None or link.revoked_at is not None:
+        raise Conflict("This link was used or revoked already.")
+    link.revoked_at = timezone.now()
+    link.save(update_fields=["revoked_at"])
+    whom = f" for {link.meant_for}" if link.meant_for else ""
+    sentence = f"{actor} revoked an invitation link{whom}"
+    audit.record("invite_links.revoke", sentence, actor=actor, collection=link.collection, target=link)
+
+
+def live(collection: Collection | None = None) -> QuerySet[InviteLink]:
+    """Return the valid links: unused, not expired, created by a current lead, for a round that is not over."""
+    leads = Q(collection__memberships__user=F("created_by"), collection__memberships__role=Role.LEAD)
+    rows = InviteLink.objects.filter(leads, used_at__isnull=True, revoked_at__isnull=True)
+    rows = rows.filter(created_by__is_active=True, expires_at__gt=timezone.now()).exclude(round__state="closed")
+    return rows if collection is None else rows.filter(collection=collection)
+
+
+def opened(hashed: str) -> InviteLink | None:
+    """Return the valid link with this hash, or None."""
+    return live().select_related("collection", "round", "created_by").filter(digest=hashed).first()
+
+
+def accept(hashed: str, *, username: str, password: str) -> tuple[User, InviteLink]:
+    """Create an account through a link, as a rater of its collection; the form has checked name and password.
+
+    Raises
+    ------
+    NotFound
+        The link is not valid.
+    NotValid
+        The user name is taken.
+    """
+    switched_on()
+    if opened(hashed) is None:
+        raise NotFound(OPENS_NOTHING)
+    # Hash the password before locking anything, since hashing is slow on purpose.
+    password_hash = make_password(password)
+    with transaction.atomic():
+        link = _locked(hashed)
+        try:
+            with transaction.atomic():
+                user = User.objects.create(username=User.normalize_username(username), password=password_hash)
+        except IntegrityError as error:
+            raise NotValid(TAKEN, {"username": TAKEN}) from error
+        _join(link, user)
+    return user, link
+
+
+@transaction.atomic
+def join(hashed: str, *, user: User) -> InviteLink:
+    """Let a user with an account join through a link. A current rater leaves the link unused.
+
+    Raises
+    ------
+    NotFound
+        The link is not valid.
+    Conflict
+        The user is a rater there already, or has another role in the collection.
+    NotValid
+        The user could have read the round's grades.
+    """
+    switched_on()
+    link = _locked(hashed)
+    member = Membership.objects.filter(collection=link.collection, user=user).first()
+    there = link.round is None or round_raters.is_rater(user, link.round)
+    if member is not None and (there or member.role not in round_raters.RATE):
+        raise Conflict(f"You are {member.role} in {link.collection.name} already. The link is still unused.")
+    _join(link, user)
+    return link
+
+
+def _locked(hashed: str) -> InviteLink:
+    """Return the link, locked, so that only one of two concurrent users can use it."""
+    InviteLink.objects.select_for_update().filter(digest=hashed).first()
+    link = opened(hashed)
+    if link is None:
+        raise NotFound(OPENS_NOTHING)
+    return link
+
+
+def _join(link: InviteLink, user: User) -> None:
+    link.used_at, link.used_by = timezone.now(), user
+    link.save(update_fields=["used_at", "used_by"])
+    Membership.objects.get_or_create(collection=link.collection, user=user, defaults={"role": Role.RATER})
+    whom = f" for {link.meant_for}" if link.meant_for else ""
+    sentence = f"{user} joined through the link that {link.created_by} created{whom}"
+    audit.record("invite_links.join", sentence, actor=user, collection=link.collection, target=link, role=Role.RATER)
+    # The round may require a qualification by now; then a lead sets it and adds the rater.
+    if link.round is not None and not link.round.qualification:
+        round_raters.invite(link.round, [user], actor=link.created_by)

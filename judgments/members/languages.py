@@ -1,0 +1,60 @@
+"""Language tags of raters and queries, and whether a rater's languages cover a query's.
+
+Languages are tags such as ``de`` or ``pt-BR``. People enter them; they are never guessed from a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assay.core.errors import NotValid
+
+LONGEST = 35
+MOST = 30
+TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+def covers(read: str, wanted: str) -> bool:
+    """Return whether a reader of one language reads the other: ``pt`` covers ``pt-BR``, but not the reverse.
+
+    Examples
+    --------
+    >>> covers("pt", "pt-BR"), covers("pt-BR", "pt"), covers("PT", "pt"), covers("d", "de")
+    (True, False, True, False)
+    """
+    return wanted.lower() == read.lower() or wanted.lower().startswith(f"{read.lower()}-")
+
+
+def is_tag(text: str) -> bool:
+    """Return whether a text has the form of a language tag.
+
+    Examples
+    --------
+    >>> is_tag("de"), is_tag("pt-BR"), is_tag("zh-Hant-TW"), is_tag("German!"), is_tag("d")
+    (True, True, True, False, False)
+    """
+    return len(text) <= LONGEST and bool(TAG.fullmatch(text))
+
+
+def tags(texts: Iterable[str]) -> list[str]:
+    """Return the language tags without blanks and duplicates, in the order given.
+
+    Examples
+    --------
+    >>> tags(["de", " pt-BR ", "", "de"])
+    ['de', 'pt-BR']
+
+    Raises
+    ------
+    NotValid
+        One of them is no tag, or there are too many.
+    """
+    unique = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    wrong = [text for text in unique if not is_tag(text)]
+    if wrong or len(unique) > MOST:
+        hint = f"Enter at most {MOST} language tags such as de or pt-BR."
+        raise NotValid(
+            f"The languages are not valid: {', '.join(wrong) or f'{len(unique)} tags'}. {hint}", {"languages": hint}
+        )
+    return unique

@@ -1,0 +1,205 @@
+"""Limits on guessing passwords and codes, without locking anyone out.
+
+Every attempt for a name is counted before the password is checked, under a lock, so that many attempts at once gain
+nothing. An address counts only wrong passwords, since many people of an office may log in at once. Its counter is
+checked again after the password, under the same lock that counts it: of many attempts at once, those beyond the limit
+get no answer, right or wrong. After some wrong attempts the next one has to wait, each time twice as long. Three
+counters work independently:
+
+* A name from one address: an attacker who guesses a password waits. The owner of the name comes from another address
+  and does not.
+* An address, whatever the names: an attacker who tries one password on many names waits. One customer of a provider
+  has many IPv6 addresses (a /48 holds 65,536 networks), so these are counted together too, with more attempts
+  allowed.
+* A name from everywhere: many addresses together wait a few seconds for each attempt.
+
+An address with an earlier successful log-in under this name does not wait for the last two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import logging
+import math
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from assay.core.errors import Busy, TooMany
+from judgments.members import account_log
+from judgments.models import LoginTries
+from judgments.web.client_address import client_address
+
+PERIODS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+# Addresses of successful log-ins are forgotten after the first period, unused counters after the second.
+KNOWN, OLD = timedelta(days=90), timedelta(days=7)
+HIGHEST = 100_000.0
+# The networks of IPv6 that one customer can have, and how many times as many tries they have together as one of them.
+SITE_PREFIX, SITE_FACTOR = 48, 10
+log = logging.getLogger(__name__)
+_warned: list[bool] = []
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on attempts: how many pass without waiting, how fast the count falls, and how the wait grows.
+
+    Parameters
+    ----------
+    free : float
+        Wrong tries before the first wait.
+    per_second : float
+        By how much the count falls in a second.
+    first, longest : float
+        Seconds of the first wait; it doubles up to the longest.
+    """
+
+    free: float
+    per_second: float
+    first: float = 1.0
+    longest: float = 900.0
+
+    def wait(self, level: float) -> float:
+        """Return the seconds until the next try, at this count."""
+        over = round(level) - self.free  # whole tries: what a count fell since the last one is no try
+        return 0.0 if over < 0 else min(self.first * 2.0 ** min(over, 30.0), self.longest)
+
+
+NAME_FROM_ADDRESS = Limit(free=10, per_second=1 / 600)
+NAME = Limit(free=100, per_second=1 / 60, longest=10.0)
+INVITATION = Limit(free=20, per_second=1 / 60, first=30.0)
+
+
+def address_of(request: Any) -> str:
+    """Return the client's address, as far as the operator's own proxies tell it (``TRUSTED_PROXIES``)."""
+    meta = getattr(request, "META", {})
+    forwarded = meta.get("HTTP_X_FORWARDED_FOR", "")
+    if forwarded and not settings.TRUSTED_PROXIES and not _warned:
+        _warned.append(True)
+        log.warning("X-Forwarded-For is ignored. If a proxy is in front of the server, set TRUSTED_PROXIES.")
+    return client_address(meta.get("REMOTE_ADDR", ""), forwarded, settings.TRUSTED_PROXIES)
+
+
+@contextmanager
+def attempt(request: Any, name: str, by: str) -> Iterator[None]:
+    """Count a try of a password for a name; one that ends without an exception was right and is not counted.
+
+    Every one that was answered is on record; ``by`` says where it was given (see `account_log`).
+
+    Raises
+    ------
+    TooMany
+        The caller has to wait, and does not learn whether the password is right.
+    """
+    typed, name, address = name, name.strip().casefold()[:150], address_of(request)
+    pair = key_of("pair", name, address)
+    known_key = key_of("known", name, address)
+    known = LoginTries.objects.filter(pk=known_key, at__gt=timezone.now() - KNOWN).exists()
+    names = {} if known else {key_of("name", name): NAME}
+    addresses = {} if known else _address_limits(address)
+    own = {pair: NAME_FROM_ADDRESS, **names}
+    reserve(own, also=addresses)
+    try:
+        try:
+            yield
+        except Busy:
+            raise
+        except Exception:
+            reserve(addresses)
+            account_log.record_login_attempt(typed, address, by, right=False)
+            raise
+        with transaction.atomic():
+            _locked({}, [*own, *addresses])  # all of them in the usual order, before some are locked again below
+            reserve({}, also=addresses)
+            refund(names)
+            LoginTries.objects.filter(pk=pair).delete()
+            LoginTries.objects.update_or_create(pk=known_key, defaults={"at": timezone.now()})
+            account_log.record_login_attempt(typed, address, by, right=True)
+    except (Busy, TooMany):
+        refund(own)  # nobody learned anything about the password
+        raise
+
+
+@transaction.atomic
+def reserve(limits: Mapping[str, Limit], *, also: Collection[str] = ()) -> None:
+    """Count one try on each counter, all of them or none; ``also`` are counters that are only looked at.
+
+    Raises
+    ------
+    TooMany
+        One of them has to wait.
+    """
+    now = timezone.now()
+    rows = _locked(limits, also)
+    blocked = max((row.blocked_until for row in rows if row.blocked_until), default=now)
+    if blocked > now:
+        wait = math.ceil((blocked - now).total_seconds())
+        raise TooMany(f"Too many attempts. Try again in {_in_words(wait)}.", wait)
+    for row in rows:
+        if row.key in limits:
+            _move(row, limits[row.key], 1.0, now)
+
+
+@transaction.atomic
+def refund(limits: Mapping[str, Limit]) -> None:
+    """Take one counted try back: it was right. What else was counted stays."""
+    now = timezone.now()
+    for row in _locked(limits):
+        _move(row, limits[row.key], -1.0, now)
+
+
+def key_of(*what: str) -> str:
+    """Return the key of a counter."""
+    return hashlib.sha256("\0".join(what).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _locked(limits: Mapping[str, Limit], also: Collection[str] = ()) -> list[LoginTries]:
+    """Return the counters, locked. Missing counters in ``limits`` are created."""
+    # Always in the same order, so that two requests never wait for each other.
+    rows = LoginTries.objects.select_for_update().filter(pk__in=[*limits, *also]).order_by("pk")
+    existing = list(rows)
+    if {row.key for row in existing}.issuperset(limits):
+        return existing
+    now = timezone.now()
+    # Whoever guesses on makes no new counters, so that tidying up here costs little.
+    LoginTries.objects.filter(Q(at__lt=now - KNOWN) | Q(at__lt=now - OLD, level__gt=0)).delete()
+    LoginTries.objects.bulk_create([LoginTries(key=key, at=now) for key in sorted(limits)], ignore_conflicts=True)
+    return list(rows.all())
+
+
+def _move(row: LoginTries, limit: Limit, by: float, now: datetime) -> None:
+    passed = max(0.0, (now - row.at).total_seconds())
+    row.level = min(HIGHEST, max(0.0, row.level - passed * limit.per_second) + by)
+    row.level, row.at = max(0.0, row.level), now
+    if by > 0:
+        wait = limit.wait(row.level)
+        row.blocked_until = now + timedelta(seconds=wait) if wait else None
+    elif round(row.level) < limit.free:
+        row.blocked_until = None
+    row.save(update_fields=["level", "at", "blocked_until"])
+
+
+def _address_limits(address: str) -> dict[str, Limit]:
+    """Return the counters of an address with their limits; an IPv6 address also counts for its site."""
+    number, _, period = settings.LOGIN_RATE.partition("/")
+    free, per_second = float(number), float(number) / PERIODS[period.strip()[:1]]
+    limits = {key_of("address", address): Limit(free, per_second)}
+    if ":" in address and "/" in address:
+        site = ipaddress.ip_network(address).supernet(new_prefix=SITE_PREFIX)
+        limits[key_of("site", str(site))] = Limit(SITE_FACTOR * free, SITE_FACTOR * per_second)
+    return limits
+
+
+def _in_words(seconds: int) -> str:
+    if seconds < 60:
+        return f"{seconds} second{'' if seconds == 1 else 's'}"
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"

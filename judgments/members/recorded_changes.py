@@ -1,0 +1,152 @@
+"""Recorded changes outside the data (schema, embeddings, categories, languages): record and withdraw them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from assay.core.errors import Conflict, NotValid
+from judgments.models import Collection, Declaration, User, audit
+
+Kind = Declaration.Kind
+# The kinds that people describe in words; the other kinds have data of their own.
+SPOKEN = (Kind.SCHEMA, Kind.EMBEDDING, Kind.CATEGORY, Kind.LANGUAGE)
+# Clocks differ by up to a day; a later date is a mistake.
+AHEAD = timedelta(days=1)
+FIELDS: Mapping[str, str] = {"category": "category", "language": "language"}
+
+
+@transaction.atomic
+def declare(
+    collection: Collection,
+    *,
+    kind: str,
+    actor: User | None,
+    happened_at: datetime | None = None,
+    note: str = "",
+    data: dict[str, Any] | None = None,
+) -> Declaration:
+    """Record a change outside the data.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection whose documents or systems changed.
+    kind : str
+        A member of `Declaration.Kind`.
+    actor : User or None
+        The user who records it.
+    happened_at : datetime, optional
+        The time of the change; now by default.
+    note : str
+        A short description: the model's name, the purpose of the field.
+    data : dict, optional
+        The data of the other kinds.
+
+    Raises
+    ------
+    NotValid
+        The kind is unknown, the date is in the future, or the note is missing or too long.
+    """
+    if kind not in Kind.values:
+        known = ", ".join(SPOKEN)
+        raise NotValid(f"Unknown kind of change {kind!r}.", {"kind": f"Known kinds: {known}."})
+    now = timezone.now()
+    when = happened_at or now
+    if when > now + AHEAD:
+        raise NotValid("The date is in the future.", {"happened_at": "Enter the day of the change."})
+    note = " ".join(note.split())
+    longest = Declaration._meta.get_field("note").max_length or 0
+    if len(note) > longest:
+        raise NotValid("The note is too long.", {"note": f"At most {longest} characters."})
+    if kind in (Kind.CATEGORY, Kind.LANGUAGE) and not note:
+        raise NotValid(f"The name of the new {kind} is missing.", {"note": f"Enter the name of the new {kind}."})
+    row = put(collection, kind=kind, happened_at=when, note=note, data=data or {}, actor=actor)
+    sentence = f"{actor or 'the server'} recorded a change: {row.get_kind_display()}{f' ({note})' if note else ''}"
+    audit.record("declarations.declare", sentence, actor=actor, collection=collection, target=row, kind=kind)
+    return row
+
+
+@transaction.atomic
+def withdraw(declaration: Declaration, *, actor: User, note: str = "") -> Declaration:
+    """Withdraw a recorded change; both rows stay.
+
+    Raises
+    ------
+    Conflict
+        The change was withdrawn already.
+    """
+    again = Conflict("This change was withdrawn already.")
+    if declaration.withdraws_id is not None or Declaration.objects.filter(withdraws=declaration).exists():
+        raise again
+    try:
+        with transaction.atomic():
+            row = _take_back(declaration, actor, note)
+    except IntegrityError as error:
+        raise again from error
+    _keep_newest_embedding(declaration.collection)
+    sentence = f"{actor} withdrew: {declaration}"
+    audit.record("declarations.withdraw", sentence, actor=actor, collection=declaration.collection, target=row)
+    return row
+
+
+def put(
+    collection: Collection, *, kind: str, happened_at: datetime, actor: User | None, note: str = "", data: Any = None
+) -> Declaration:
+    """Add only the row, for an action that writes its own audit row."""
+    row = Declaration.objects.create(
+        collection=collection, kind=kind, happened_at=happened_at, note=note, data=data or {}, created_by=actor
+    )
+    if kind == Kind.EMBEDDING:
+        _keep_newest_embedding(collection)
+    return row
+
+
+def put_embedding_date(collection: Collection, when: datetime | None, actor: User | None) -> None:
+    """Set the date of the newest change of the embeddings; None withdraws all of them."""
+    later = standing(collection, Kind.EMBEDDING)
+    for row in later if when is None else later.filter(happened_at__gt=when):
+        _take_back(row, actor, "changed in the settings")
+    if when is None:
+        _keep_newest_embedding(collection)
+    elif not standing(collection, Kind.EMBEDDING).filter(happened_at=when).exists():
+        put(collection, kind=Kind.EMBEDDING, happened_at=when, actor=actor, note="entered in the settings")
+
+
+def _take_back(row: Declaration, actor: User | None, note: str) -> Declaration:
+    return Declaration.objects.create(
+        collection_id=row.collection_id,
+        kind=row.kind,
+        happened_at=row.happened_at,
+        note=note,
+        withdraws=row,
+        created_by=actor,
+    )
+
+
+def _keep_newest_embedding(collection: Collection) -> None:
+    newest = standing(collection, Kind.EMBEDDING).first()
+    collection.embedding_changed_at = newest.happened_at if newest else None
+    collection.save(update_fields=["embedding_changed_at"])
+
+
+def standing(collection: Collection, *kinds: str) -> Any:
+    """Return the changes that were not withdrawn, the newest first."""
+    rows = Declaration.objects.filter(collection=collection).standing()
+    return rows.filter(kind__in=kinds) if kinds else rows
+
+
+def fields_of(collection: Collection) -> dict[str, str]:
+    """Return the document fields of category and language; the default names until a user chooses."""
+    return fields_among(standing(collection, Kind.FIELDS))
+
+
+def fields_among(rows: Iterable[Declaration]) -> dict[str, str]:
+    """Return the same from recorded changes that are loaded already."""
+    chosen = max((row for row in rows if row.kind == Kind.FIELDS), key=lambda row: row.pk, default=None)
+    declared = chosen.data if chosen else {}
+    return {kind: str(declared.get(kind) or usual) for kind, usual in FIELDS.items()}

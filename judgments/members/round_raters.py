@@ -1,0 +1,281 @@
+"""Raters of a round: invite them, let them join, and let them leave."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from assay.core.errors import Conflict, NotAllowed, NotValid
+from judgments.members.languages import covers
+from judgments.models import (
+    AuditRow,
+    Collection,
+    Example,
+    Judgment,
+    Membership,
+    Role,
+    Round,
+    RoundRater,
+    Slot,
+    User,
+    audit,
+)
+
+RATE = (Role.RATER, Role.LEAD)
+STAFF = (Role.LEAD, Role.ENGINEER)
+
+
+@transaction.atomic
+def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
+    """Add raters to a round. Pseudonyms of present raters do not change; a rater who had left returns.
+
+    Raises
+    ------
+    NotValid
+        A user is not a rater or lead of the collection, lacks the round's qualification, or could have read grades of
+        the round.
+    """
+    Round.objects.select_for_update().get(pk=round_.pk)
+    _refuse_who_has_seen(round_, raters)
+    present = set(round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True))
+    new = [rater for rater in raters if rater.pk not in present]
+    if not new:
+        return
+    ask(round_, new)
+    names = ", ".join(rater.username for rater in new)
+    sentence = f"{actor} added {names} as raters of {round_}"
+    audit.record("rounds.invite", sentence, actor=actor, collection=round_.collection, target=round_)
+
+
+@transaction.atomic
+def join(round_: Round, *, rater: User) -> RoundRater:
+    """Join a round that is open to all suitable raters. Joining twice changes nothing.
+
+    Raises
+    ------
+    NotAllowed
+        The round is by invitation, or the rater is not suitable; the message gives the reason.
+    Conflict
+        The round is not open, or the user could have read its grades as a lead.
+    """
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if (there := round_.raters.filter(user=rater, left_at__isnull=True).first()) is not None:
+        return there
+    if round_.state != Round.State.OPEN:
+        raise Conflict(f"Round {round_} is {round_.state}. Only open rounds can be joined.")
+    member = Membership.objects.filter(collection=round_.collection_id, user=rater).first()
+    if why := refusal(round_, member):
+        raise NotAllowed(why)
+    try:
+        _refuse_who_has_seen(round_, [rater])
+    except NotValid as seen:
+        raise Conflict(str(seen)) from None
+    ask(round_, [rater])
+    sentence = f"{rater} joined round {round_}"
+    audit.record("rounds.join", sentence, actor=rater, collection=round_.collection, target=round_)
+    assignment: RoundRater = round_.raters.get(user=rater)
+    return assignment
+
+
+def refusal(round_: Round, member: Membership | None) -> str:
+    """Return why this member may not join the round; empty if they may."""
+    if member is None or member.role not in RATE:
+        return f"Only raters of the collection can join round {round_}."
+    if not round_.walk_in:
+        return f"Round {round_} is by invitation. Ask the lead."
+    if round_.qualification and round_.qualification not in member.qualifications:
+        return f"Round {round_} requires the qualification {round_.qualification}. Ask a lead to set it for you."
+    if round_.by_language and member.languages and not _reads_any(round_, member):
+        there = ", ".join(sorted(language for language in round_.languages_made if language))
+        return f"Round {round_} has queries in {there}, but you read {', '.join(member.languages)}."
+    return ""
+
+
+def joinable(user: Any) -> list[Round]:
+    """Return the open rounds that the user may join, the oldest first."""
+    assignments = RoundRater.objects.filter(user_id=user.pk, left_at__isnull=True)
+    rounds = Round.objects.filter(state=Round.State.OPEN, walk_in=True, collection__memberships__user_id=user.pk)
+    rounds = rounds.exclude(pk__in=assignments.values("round")).select_related("collection").order_by("opened_at", "pk")
+    members = {row.collection_id: row for row in Membership.objects.filter(user_id=user.pk)}
+    return [one for one in rounds if not refusal(one, members.get(one.collection_id)) and not _barred(one, [user])]
+
+
+def may_join(round_: Round, members: Iterable[Membership]) -> list[Membership]:
+    """Return the members of the collection who are not in the round and may join it."""
+    if not round_.walk_in or round_.state == Round.State.CLOSED:
+        return []
+    present = {*round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)}
+    fit = [row for row in members if row.user_id not in present and not refusal(round_, row)]
+    seen = _barred(round_, [*User.objects.filter(pk__in=[row.user_id for row in fit])])
+    return [row for row in fit if row.user_id not in seen]
+
+
+@transaction.atomic
+def leave(round_: Round, rater: User) -> None:
+    """Remove a rater from a round. Their leased pairs become free at once; their answers stay."""
+    round_.raters.filter(user=rater, left_at__isnull=True).update(left_at=timezone.now())
+    Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True).update(rater=None, lease_until=None)
+
+
+def leave_all(collection: Collection, rater: User) -> None:
+    """Remove a rater from every round of a collection that is not over."""
+    for round_ in _rounds_of(collection, rater):
+        leave(round_, rater)
+
+
+def leave_seen(collection: Collection, rater: User) -> None:
+    """Remove a former lead or engineer from the rounds whose grades they could read, since they cannot rate blind."""
+    for round_ in _rounds_of(collection, rater):
+        if _has_seen(round_, [rater]):
+            leave(round_, rater)
+
+
+def leave_who_has_seen(round_: Round) -> list[User]:
+    """Remove the raters of a round who could read its grades, and return them."""
+    raters = list(User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True))
+    seen = _barred(round_, raters)
+    gone = [rater for rater in raters if rater.pk in seen]
+    for rater in gone:
+        leave(round_, rater)
+    return gone
+
+
+def _rounds_of(collection: Collection, rater: User) -> list[Round]:
+    assignments = RoundRater.objects.filter(user=rater, left_at__isnull=True, round__collection=collection)
+    return [row.round for row in assignments.exclude(round__state=Round.State.CLOSED).select_related("round")]
+
+
+def is_rater(user: Any, round_: Round) -> bool:
+    """Return whether the user is a rater of this round."""
+    return round_.raters.filter(user_id=user.pk, left_at__isnull=True).exists()
+
+
+def ask(round_: Round, raters: Sequence[User]) -> None:
+    """Create the raters' assignments with pseudonyms, inside the caller's transaction.
+
+    Raises
+    ------
+    NotValid
+        A user is not a rater or lead of the collection, or lacks the round's qualification.
+    """
+    members = Membership.objects.filter(collection=round_.collection_id, role__in=RATE)
+    fit = dict(members.values_list("user_id", "qualifications"))
+    _refuse(
+        [rater for rater in raters if rater.pk not in fit],
+        "Only raters and leads of the collection can rate.",
+        "Add these users as members with the role rater first",
+    )
+    _refuse(
+        [rater for rater in raters if round_.qualification and round_.qualification not in fit[rater.pk]],
+        f"This round requires the qualification {round_.qualification}.",
+        "Set it for these users on the members page, or leave them out",
+    )
+    keys = {rater.pk for rater in raters}
+    round_.raters.filter(user__in=keys, left_at__isnull=False).update(left_at=None)
+    present = set(round_.raters.values_list("user_id", flat=True))
+    new = sorted(keys - present)
+    seed = f"{round_.seed} raters {len(present)}" if present else f"{round_.seed} raters"
+    random.Random(seed).shuffle(new)  # noqa: S311 - a pseudonym says nothing about names, and can be drawn again
+    RoundRater.objects.bulk_create(
+        RoundRater(round=round_, user_id=pk, pseudonym=f"r{number:02d}")
+        for number, pk in enumerate(new, len(present) + 1)
+    )
+
+
+def _refuse(raters: Sequence[User], problem: str, what_to_do: str) -> None:
+    if raters:
+        names = ", ".join(sorted(rater.username for rater in raters))
+        raise NotValid(problem, {"raters": f"{what_to_do}: {names}."})
+
+
+def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
+    """Refuse raters who could read the round's grades as leads or engineers, since they cannot rate blind."""
+    present = round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)
+    known = _has_seen(round_, [rater for rater in raters if rater.pk not in present])
+    seen = sorted(rater.username for rater in raters if rater.pk in known)
+    if seen:
+        raise NotValid(
+            "Leads and engineers since the first grade could read this round's grades and cannot rate it blind.",
+            {"raters": f"Add these users to the next round, before its first grade: {', '.join(seen)}."},
+        )
+    if not _draft(round_):
+        refuse_readers(round_, raters)
+
+
+def refuse_readers(round_: Round, raters: Sequence[User]) -> None:
+    """Refuse raters to whom guidelines would reveal a grade that they may still have to give.
+
+    Raises
+    ------
+    NotValid
+        The round's guidelines show a pair of another open round of theirs, or vice versa.
+    """
+    exposed = _readers(round_, raters)
+    names = sorted(rater.username for rater in raters if rater.pk in exposed)
+    if names:
+        raise NotValid(
+            "The guidelines of one of two rounds show the grade of a pair that is still ungraded in the other.",
+            {"raters": f"Close the round with the older guidelines first, or leave out {', '.join(names)}."},
+        )
+
+
+def _barred(round_: Round, raters: Sequence[User]) -> set[int]:
+    """Return the users who cannot rate the round blind: they could read its grades, or guidelines reveal one."""
+    return _has_seen(round_, raters) | (set() if _draft(round_) else _readers(round_, raters))
+
+
+def _draft(round_: Round) -> bool:
+    return round_.state == Round.State.DRAFT
+
+
+def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
+    """Return the users with other guidelines, if the newer ones reveal a grade that they may still give."""
+    if not raters or not Example.objects.filter(collection=round_.collection_id, version__isnull=False).exists():
+        return set()
+    assignments = RoundRater.objects.filter(user__in=raters, round__collection=round_.collection_id)
+    assignments = assignments.exclude(round=round_).exclude(round__state=Round.State.DRAFT)
+    exposed = set()
+    for row in assignments.select_related("round__guidelines"):
+        older, newer = sorted((round_, row.round), key=lambda one: one.guidelines.number)
+        if older.state == Round.State.CLOSED or older.guidelines_id == newer.guidelines_id:
+            continue
+        shown = Example.objects.pairs_read_in(newer.guidelines) - Example.objects.pairs_read_in(older.guidelines)
+        keys = older.pairs.filter(query__in={query for query, _ in shown}).values_list("pk", "query", "document")
+        pairs = [pk for pk, query, document in keys if (query, document) in shown]
+        given = Judgment.objects.current().filter(rater=row.user_id, pair__in=pairs)
+        given = set(given.exclude(state=Judgment.State.LATER).values_list("pair", flat=True))
+        free = Q(rater=row.user_id) | Q(filled_by__isnull=True)
+        if Slot.objects.filter(free, pair__in=set(pairs) - given).exists():
+            exposed.add(row.user_id)
+    return exposed
+
+
+def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
+    """Return the users who could read grades of the round: leads, and leads or engineers since its first grade."""
+    if not raters or not _begun(round_):
+        return set()
+    members = Membership.objects.filter(collection=round_.collection_id, user__in=raters)
+    seen = set(members.filter(role__in=STAFF).values_list("user_id", flat=True))
+    graded = Judgment.objects.of_round(round_).filter(state=Judgment.State.GRADED)
+    since = graded.order_by("pk").values_list("created_at", flat=True).first()
+    acts = AuditRow.objects.filter(collection=round_.collection_id, at__gte=since)
+    acts = acts.filter(
+        Q(verb="collections.change_role", detail__before__in=STAFF)
+        | Q(verb="collections.remove_member", detail__role__in=STAFF)
+    )
+    before = set(acts.filter(target_uuid__in=[one.uuid for one in raters]).values_list("target_uuid", flat=True))
+    return seen | {rater.pk for rater in raters if rater.uuid in before}
+
+
+def _begun(round_: Round) -> bool:
+    counted = Q(state=Judgment.State.GRADED, surplus=False, superseded_by__isnull=True)
+    return Judgment.objects.filter(counted, pair__round=round_).exists()
+
+
+def _reads_any(round_: Round, member: Membership) -> bool:
+    return any(not one or any(covers(tag, one) for tag in member.languages) for one in round_.languages_made)

@@ -1,0 +1,114 @@
+"""Members page: the members of a collection and their roles."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_POST
+
+from assay.core.errors import AssayError, NotFound
+from judgments.members import collections as verbs
+from judgments.members import invitations
+from judgments.members.forms import MemberForm
+from judgments.models import Collection, Membership, Role
+from judgments.web import access
+from judgments.web.lists import Choice, Column, Listing, answer
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def member_list(request: HttpRequest, slug: str) -> HttpResponse:
+    roles = access.LEADS if request.method == "POST" else access.STAFF
+    collection = access.collection_for(request.user, slug, roles)
+    form = MemberForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            invitation = invitations.invite(collection, actor=request.user, **form.cleaned_data)
+            message = f"{invitation.username} was invited as {invitation.role} and becomes a member by accepting."
+            messages.success(request, message)
+            return redirect("members", collection.slug)
+    rows = collection.memberships.select_related("user", "collection")
+    context = {"collection": collection, "form": form, "by_link": settings.INVITE_LINKS}
+    context["invitations"] = collection.member_invitations.select_related("created_by")
+    return answer(request, _members(request, collection), rows, "judgments/members/members.html", context, form.status)
+
+
+def _members(request: HttpRequest, collection: Collection) -> Listing:
+    """The list's declaration: to a lead each role is a form."""
+
+    def name(member: Membership) -> str | SafeString:
+        mine = member.user_id == request.user.pk
+        return format_html('{} <span class="badge">you</span>', member.user) if mine else str(member.user)
+
+    def acts(member: Membership) -> SafeString:
+        context = {"member": member, "roles": Role.choices}
+        return render_to_string("judgments/members/_member_acts.html", context, request)
+
+    def notes(member: Membership) -> SafeString:
+        return render_to_string(
+            "judgments/members/_member_notes.html", {"member": member, "notes": _fit(member)}, request
+        )
+
+    lead = access.role_in(request.user, collection) in access.LEADS
+    return Listing(
+        name="members",
+        noun=("member", "members"),
+        columns=(
+            Column("name", "Name", order="user__username", head=True, style="clip", value=_name, show=name),
+            Column("role", "Role", order="role", show=acts if lead else None),
+            Column("fit", "Languages, qualifications", value=_fit, show=notes if lead else None),
+            Column("created_at", "Since", order="created_at", style="nowrap"),
+        ),
+        search=("user__username",),
+        choices=(Choice("role", "Role", "role", Role.choices),),
+        order="name",
+    )
+
+
+def _name(member: Membership) -> str:
+    return str(member.user)
+
+
+def _fit(member: Membership) -> str:
+    """What a member reads and was found fit for, in words."""
+    notes = [", ".join(member.languages) or "any language", *member.qualifications]
+    return "; ".join(notes)
+
+
+@login_required
+@require_POST
+def change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    membership = _membership(collection, uuid)
+    try:
+        messages.success(request, _change(request, membership))
+    except AssayError as error:
+        messages.error(request, str(error))
+    # A lead who stepped down may no longer see the list.
+    staff = access.role_in(request.user, collection) in access.STAFF
+    return redirect("members", collection.slug) if staff else redirect("home")
+
+
+def _change(request: HttpRequest, membership: Membership) -> str:
+    if "note" in request.POST:
+        notes = {name: request.POST.get(name, "").split(",") for name in ("languages", "qualifications")}
+        noted = verbs.update_member_notes(membership, actor=request.user, **notes)
+        return f"Saved languages and qualifications of {noted.user}."
+    if "remove" in request.POST:
+        verbs.remove_member(membership, actor=request.user)
+        return f"{membership.user} is no longer a member. Their judgments stay."
+    changed = verbs.change_role(membership, actor=request.user, role=request.POST.get("role", ""))
+    return f"{changed.user} is now {changed.role}."
+
+
+def _membership(collection: Collection, uuid: str) -> Membership:
+    membership = collection.memberships.select_related("user", "collection").filter(user__uuid=uuid).first()
+    if membership is None:
+        raise NotFound("This person is not a member.")
+    return membership

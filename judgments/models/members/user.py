@@ -1,0 +1,82 @@
+"""Users and the API tokens of their programs."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models, transaction
+from django.utils import timezone
+
+from judgments.models.fields import PublicModel
+
+
+class User(PublicModel, AbstractUser):
+    """A user with a name and a password. Memberships decide what they may do."""
+
+    # The creator of a collection leads it. Operators give this right; invitation links never do.
+    can_create_collections = models.BooleanField(
+        default=False, help_text="Whether the person may create collections, which they then lead."
+    )
+
+    # The user's own keyboard shortcuts on the station: {"action": "key"}.
+    station_keys = models.JSONField(default=dict, blank=True)
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save; another password revokes the tokens, whoever sets it: the person, the admin or ``changepassword``."""
+        fields = kwargs.get("update_fields")
+        saved = fields is None or "password" in fields
+        # `_password` is Django's mark of a new password. A hash that is only made anew, at log-in, leaves it empty.
+        changed = saved and (self._password is not None or not self.has_usable_password())
+        if self._state.adding or not changed:
+            super().save(*args, **kwargs)
+            return
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            self._revoke_tokens()
+
+    def _revoke_tokens(self) -> None:
+        """Revoke all tokens: whoever knew the old password may have made them."""
+        from judgments.models import audit
+
+        revoked = self.tokens.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+        if revoked:
+            sentence = f"the password change of {self} revoked {revoked} token{'' if revoked == 1 else 's'}"
+            audit.record("tokens.revoke_all", sentence, actor=None, collection=None, target=self, tokens=revoked)
+
+
+def in_90_days() -> datetime:
+    """Return when a token that is made now expires, if nobody says otherwise."""
+    return timezone.now() + timedelta(days=ApiToken.USUAL_DAYS)
+
+
+class ApiToken(PublicModel):
+    """A program's key. Only its SHA-256 is stored, so the text is shown once."""
+
+    USUAL_DAYS, MOST_DAYS = 90, 365
+
+    class Scope(models.TextChoices):
+        READ = "read", "read what you may read"
+        WRITE = "write", "do everything that you may do"
+        RATE = "rate", "lease pairs and submit judgments"
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(default=in_90_days, editable=False)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def expired(self) -> bool:
+        """Whether the token has expired."""
+        return self.expires_at <= timezone.now()

@@ -1,0 +1,101 @@
+"""API endpoint for the progress of a round."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotAllowed
+from judgments.labels import rating_rows
+from judgments.models import User
+from judgments.progress import progress
+from judgments.progress.pace import pace_of
+from judgments.rating.remaining_work import own_part
+from judgments.rating.round_counters import median_seconds
+from judgments.web import access
+from judgments.web.endpoints import InRound
+
+
+class ProgressOfRater(serializers.Serializer):
+    """Progress of one rater, by pseudonym."""
+
+    rater = serializers.CharField()
+    graded = serializers.IntegerField()
+    unrateable = serializers.IntegerField()
+    later = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True)
+    left = serializers.IntegerField(help_text="Their equal part of the remaining ratings.")
+    hours_left = serializers.FloatField(allow_null=True, help_text="Time for that part at their own pace.")
+
+
+class StrandedBody(serializers.Serializer):
+    """Ratings that no current rater may give, because each rater grades a pair once."""
+
+    language = serializers.CharField(help_text="Language of the queries; empty if the round ignores languages.")
+    ratings = serializers.IntegerField()
+    raters_missing = serializers.IntegerField(help_text="Minimum number of additional raters.")
+
+
+class ProgressBody(serializers.Serializer):
+    """Progress of a round in ratings. Raters see only their own part."""
+
+    pairs = serializers.IntegerField(required=False)
+    most_pairs = serializers.IntegerField(required=False, allow_null=True, help_text="Null if the pairs are fixed.")
+    more_may_come = serializers.BooleanField(help_text="Whether more pairs are still being chosen.")
+    ratings_wanted = serializers.IntegerField(required=False)
+    ratings = serializers.IntegerField(required=False)
+    called_in = serializers.IntegerField(
+        required=False, help_text="Ratings requested beyond the plan, after raters differed."
+    )
+    surplus = serializers.IntegerField(required=False)
+    stranded = serializers.IntegerField(required=False, help_text="Missing ratings that no current rater may give.")
+    stranded_by_language = StrandedBody(many=True, required=False)
+    most_ratings = serializers.IntegerField(
+        required=False, help_text="Maximum number of ratings, including pairs chosen later."
+    )
+    hours_left = serializers.FloatField(required=False, allow_null=True, help_text="At the raters’ own mean times.")
+    hours_low = serializers.FloatField(
+        required=False, allow_null=True, help_text="Lower end of the 80% interval, or null."
+    )
+    hours_high = serializers.FloatField(
+        required=False, allow_null=True, help_text="Upper end of the 80% interval, or null."
+    )
+    most_hours_left = serializers.FloatField(required=False, allow_null=True)
+    ratings_a_day = serializers.FloatField(required=False, allow_null=True, help_text="Since the round opened.")
+    raters = ProgressOfRater(many=True)
+    remaining = serializers.IntegerField(required=False, help_text="Pairs that the calling rater can still grade.")
+
+
+class Progress(InRound):
+    """The progress of a round."""
+
+    reads = access.EVERYBODY
+    serializer_class = ProgressBody
+    tag = "rounds"
+
+    @extend_schema(summary="Get the progress")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Leads and engineers see the whole round by pseudonym; raters see their own part."""
+        if access.role_in(request.user, self.round.collection) in access.STAFF:
+            return Response(progress.progress(self.round).as_json())
+        return Response(self._own(request.user))
+
+    def _own(self, rater: User) -> dict[str, Any]:
+        name = rating_rows.pseudonyms(self.round).get(rater.pk)
+        if name is None:
+            raise NotAllowed(f"You are not a rater of {self.round}.")
+        part = own_part(self.round, rater)
+        pace = pace_of(part.tally.seconds) or progress.usual_pace(self.round)
+        mine = {
+            "rater": name,
+            **{state: getattr(part.tally, state) for state in ("graded", "unrateable", "later")},
+            "median_seconds": median_seconds(part.tally.seconds),
+            "left": part.left,
+            "hours_left": None if pace is None else part.left * pace.mean / 3600,
+        }
+        return {"raters": [mine], "remaining": part.most, "more_may_come": self.round.growing}

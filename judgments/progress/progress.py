@@ -1,0 +1,291 @@
+"""Progress of a round: how far it is, by rater, and how long the rest will take.
+
+Everything is read from the rater counters and the round's own counters: no judgment is counted to show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from judgments.models import Round, RoundRater, Tally
+from judgments.progress.pace import Pace, eighty_percent, pace_of, paces_of
+from judgments.rating.round_counters import median_seconds
+from judgments.rounds import unfillable_slots
+from judgments.rounds.unfillable_slots import Shortage
+
+# The minimum open time to compute ratings per day.
+SHORTEST_PACE = timedelta(hours=1)
+
+
+def in_hours(seconds: float) -> str:
+    """Return a working time in minutes, or in hours from two hours on. Days would assume how long people work a day.
+
+    Examples
+    --------
+    >>> in_hours(20), in_hours(600), in_hours(88_980)
+    ('1 min', '10 min', '24.7 h')
+    """
+    return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{max(1, round(seconds / 60))} min"
+
+
+@dataclass(frozen=True)
+class RaterProgress:
+    """One rater's part of a round; ``left`` assumes that all current raters share the rest equally."""
+
+    pseudonym: str
+    username: str
+    graded: int
+    unrateable: int
+    later: int
+    median_seconds: float | None
+    left: int = 0
+    hours_left: float | None = None
+    last_at: datetime | None = None
+    paused: bool = False
+    gone: bool = False
+
+    @property
+    def answered(self) -> int:
+        return self.graded + self.unrateable
+
+    @property
+    def time_left(self) -> str | None:
+        """The hours left in words."""
+        return None if self.hours_left is None else in_hours(self.hours_left * 3600) if self.left else "none"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a round. ``wanted`` and ``filled`` count ratings; hours leave out ratings that no rater can give."""
+
+    pairs: int
+    wanted: int
+    filled: int
+    surplus: int
+    raters: list[RaterProgress]
+    hours_left: float | None
+    # The 80% interval; None without a known spread.
+    hours_low: float | None = None
+    hours_high: float | None = None
+    # While pairs may still be added: the maximum number of pairs, and the time to rate all of them.
+    most_pairs: int | None = None
+    growing: bool = False
+    most_wanted: int = 0
+    most_hours_left: float | None = None
+    called_in: int = 0  # extra ratings requested because two grades differ
+    a_day: float | None = None  # ratings a day since the round was opened
+    done_by: datetime | None = None
+    shortages: tuple[Shortage, ...] = ()  # ratings that no current rater can give, by language
+
+    @property
+    def share(self) -> float:
+        return self.filled / self.wanted if self.wanted else 0.0
+
+    @property
+    def left(self) -> int:
+        return self.wanted - self.filled
+
+    @property
+    def stranded(self) -> int:
+        """How many of the ratings left no current rater can give."""
+        return sum(shortage.places for shortage in self.shortages)
+
+    @property
+    def within_reach(self) -> int:
+        """How many of the ratings left current raters can give."""
+        return max(0, self.left - self.stranded)
+
+    @property
+    def time_left(self) -> str | None:
+        """The time left in words."""
+        if self.hours_left is None:
+            return None
+        return in_hours(self.hours_left * 3600) if self.within_reach else "none"
+
+    @property
+    def range_left(self) -> tuple[str, str] | None:
+        """The 80% interval of the time left in words, if its ends differ."""
+        if self.hours_low is None or self.hours_high is None or not self.within_reach:
+            return None
+        low, high = in_hours(self.hours_low * 3600), in_hours(self.hours_high * 3600)
+        return None if low == high else (low, high)
+
+    @property
+    def most_time_left(self) -> str | None:
+        """The time left in words if all possible pairs are added."""
+        return None if self.most_hours_left is None else in_hours(self.most_hours_left * 3600)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the progress as the API does, raters by pseudonym only."""
+        fields = ("graded", "unrateable", "later", "median_seconds", "left", "hours_left")
+        return {
+            "pairs": self.pairs,
+            "most_pairs": self.most_pairs,
+            "more_may_come": self.growing,
+            "ratings_wanted": self.wanted,
+            "most_ratings": self.most_wanted,
+            "ratings": self.filled,
+            "called_in": self.called_in,
+            "surplus": self.surplus,
+            "stranded": self.stranded,
+            "stranded_by_language": [shortage.as_json() for shortage in self.shortages],
+            "hours_left": self.hours_left,
+            "hours_low": self.hours_low,
+            "hours_high": self.hours_high,
+            "most_hours_left": self.most_hours_left,
+            "ratings_a_day": self.a_day,
+            "raters": [
+                {"rater": rater.pseudonym, **{name: value for name, value in asdict(rater).items() if name in fields}}
+                for rater in self.raters
+            ],
+        }
+
+
+def progress(round_: Round) -> Progress:
+    """Return how many ratings the round has, by rater, and how many hours the rest will take.
+
+    Parameters
+    ----------
+    round_ : Round
+        Each rater's pace is the mean time of their own graded answers, to about 4 %; a rater without one is taken to be
+        as quick as all together.
+
+    Returns
+    -------
+    Progress
+        Hours are None while no grade has a measured time.
+    """
+    round_raters = list(round_.raters.select_related("user"))
+    tallies = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
+    wanted, filled = round_.slots_made, sum(tally.filled for tally in tallies.values())
+    together = _all_seconds(tallies.values())
+    usual = pace_of(together)
+    shortages = unfillable_slots.shortages(round_)
+    left = _within_reach(round_, tallies.values(), shortages)
+    parts = _parts(round_raters, tallies, left)
+    paces = paces_of([tallies[one.user_id].seconds if one.user_id in tallies else {} for one in round_raters], together)
+    raters = [
+        _rater(one, tallies.get(one.user_id), parts.get(one.user_id, 0), pace)
+        for one, pace in zip(round_raters, paces, strict=True)
+    ]
+    low, high = _range(raters, paces, left, usual)
+    hours = _hours(raters, left, usual)
+    most = wanted + _ratings_to_come(round_)
+    a_day = _a_day(round_, filled)
+    return Progress(
+        round_.pairs_made,
+        wanted,
+        filled,
+        sum(tally.surplus for tally in tallies.values()),
+        raters,
+        hours,
+        hours_low=low,
+        hours_high=high,
+        most_pairs=round_.most_pairs,
+        growing=round_.growing,
+        most_wanted=most,
+        most_hours_left=None if hours is None or usual is None else hours + (most - wanted) * usual.mean / 3600,
+        called_in=max(0, wanted - round_.planned_ratings(round_.pairs_made)),
+        a_day=a_day,
+        done_by=_done_by(round_, left, a_day),
+        shortages=tuple(shortages),
+    )
+
+
+def _within_reach(round_: Round, tallies: Iterable[Tally], shortages: Iterable[Shortage]) -> int:
+    """Return how many of the missing ratings current raters can give."""
+    filled = sum(tally.filled for tally in tallies)
+    return max(0, round_.slots_made - filled - sum(shortage.places for shortage in shortages))
+
+
+def usual_pace(round_: Round) -> Pace | None:
+    """Return the pace of all raters of the round together; None while no grade has a measured time."""
+    return pace_of(_all_seconds(Tally.objects.filter(round=round_)))
+
+
+def _ratings_to_come(round_: Round) -> int:
+    """Return how many ratings pairs that may still be added will need, at most."""
+    if not round_.growing or round_.most_pairs is None:
+        return 0
+    return round_.planned_ratings(round_.most_pairs) - round_.planned_ratings(round_.pairs_made)
+
+
+def _all_seconds(tallies: Any) -> dict[str, int]:
+    seconds: dict[str, int] = {}
+    for tally in tallies:
+        for name, number in tally.seconds.items():
+            seconds[name] = seconds.get(name, 0) + number
+    return seconds
+
+
+def _parts(round_raters: list[RoundRater], tallies: dict[int, Tally], left: int) -> dict[int, int]:
+    """Return how many ratings each current rater still gives if all share the whole equally.
+
+    They add up to ``left``.
+    """
+    rating = [one.user_id for one in round_raters if one.left_at is None and one.paused_at is None]
+    if not rating or not left:
+        return {}
+    done = {user: tallies[user].filled if user in tallies else 0 for user in rating}
+    each = (left + sum(done.values())) / len(rating)
+    # A rater who has done more than their part leaves the rest to the others.
+    owed = {user: max(0.0, each - number) for user, number in done.items()}
+    whole = sum(owed.values())
+    parts, given, so_far = {}, 0, 0.0
+    for user, part in owed.items():
+        so_far += part
+        parts[user] = round(so_far / whole * left) - given
+        given += parts[user]
+    return parts
+
+
+def _rater(round_rater: RoundRater, tally: Tally | None, left: int, pace: Pace | None) -> RaterProgress:
+    own = median_seconds(tally.seconds) if tally else None
+    return RaterProgress(
+        round_rater.pseudonym,
+        round_rater.user.username,
+        *((tally.graded, tally.unrateable, tally.later) if tally else (0, 0, 0)),
+        own,
+        left=left,
+        hours_left=None if pace is None else left * pace.mean / 3600,
+        last_at=tally.last_at if tally else None,
+        paused=round_rater.paused_at is not None,
+        gone=round_rater.left_at is not None,
+    )
+
+
+def _hours(raters: list[RaterProgress], left: int, usual: Pace | None) -> float | None:
+    """Return the hours left: each rater's part at their own pace, the rest at the usual pace."""
+    if usual is None:
+        return None
+    parts = sum(rater.hours_left or 0.0 for rater in raters)
+    return parts + (left - sum(rater.left for rater in raters)) * usual.mean / 3600
+
+
+def _range(
+    raters: list[RaterProgress], paces: list[Pace | None], left: int, usual: Pace | None
+) -> tuple[float, float] | tuple[None, None]:
+    """Return the 80% interval of the hours left."""
+    parts = [(rater.left, pace) for rater, pace in zip(raters, paces, strict=True) if pace is not None]
+    if usual is not None:
+        parts.append((left - sum(rater.left for rater in raters), usual))
+    bounds = eighty_percent(parts)
+    return (None, None) if bounds is None else (bounds[0] / 3600, bounds[1] / 3600)
+
+
+def _a_day(round_: Round, filled: int) -> float | None:
+    if round_.opened_at is None or not filled:
+        return None
+    open_for = (round_.closed_at or timezone.now()) - round_.opened_at
+    return None if open_for < SHORTEST_PACE else filled / (open_for / timedelta(days=1))
+
+
+def _done_by(round_: Round, left: int, a_day: float | None) -> datetime | None:
+    if round_.state != Round.State.OPEN or left <= 0 or not a_day or left / a_day > 3650:
+        return None
+    return timezone.now() + timedelta(days=left / a_day)

@@ -1,0 +1,16 @@
+"""Page and API routes of progress."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from judgments.progress import api
+from judgments.progress.views import progress
+
+urlpatterns = [
+    path("rounds/<uuid:uuid>/progress/", progress.progress, name="round_progress"),
+]
+
+api_urlpatterns = [
+    path("rounds/<uuid:uuid>/progress/", api.Progress.as_view()),
+]

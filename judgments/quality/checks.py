@@ -1,0 +1,305 @@
+"""Results of the checks of a round's raters, limited to what the reader may see."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.db.models import Max, Sum
+from django.db.models.functions import Length
+from django.utils import timezone
+
+from assay.core.errors import Conflict, NotFound
+from judgments.jobs import jobs
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility
+from judgments.models import Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User
+from judgments.quality import alerts
+from judgments.quality.alerts import Acknowledgment
+
+if TYPE_CHECKING:
+    from assay.quality import Finding, GradeComparisons, Record, Timed
+
+# The version of the comparison rules: another number invalidates cached results.
+COMPARED = 2
+# The number of newest answers that the pace checks use; the lengths of more texts would cost too much.
+TIMED = 200
+KEEP = 24 * 3600
+# Rounds with more grades are checked by a job: 200,000 grades take a second or two.
+LARGE = 50_000
+JOB = "quality"
+# The minimum time between two checks of a large round.
+PATIENCE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class RaterReport:
+    """The result of every check for one rater of a round."""
+
+    round_rater: RoundRater
+    graded: int
+    findings: dict[str, Finding]
+    looked: dict[str, Acknowledgment] = field(default_factory=dict)  # reviewed alerts, by check
+
+    @property
+    def alarms(self) -> list[Finding]:
+        """The active alerts that no lead has reviewed, the serious ones first."""
+        from assay.quality import CHECKS
+
+        rung = [one for one in self.findings.values() if one.alarm and not self.quiet(one)]
+        return sorted(rung, key=lambda one: CHECKS[one.check].severity != "serious")
+
+    @property
+    def quieted(self) -> list[Finding]:
+        """The active alerts that a lead has reviewed."""
+        return [one for one in self.findings.values() if one.alarm and self.quiet(one)]
+
+    def quiet(self, finding: Finding) -> bool:
+        """Return whether a lead has reviewed the alert and its numbers have not grown since."""
+        then = self.looked.get(finding.check)
+        return then is not None and alerts.is_unchanged(then, finding, self.graded)
+
+    @property
+    def severity(self) -> str:
+        """The severity of the worst alert: "serious", "mild" or ""."""
+        from assay.quality import CHECKS
+
+        return CHECKS[self.alarms[0].check].severity if self.alarms else ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The reports available now, and the job that computes newer ones, if there is one."""
+
+    reports: list[RaterReport]
+    job: Job | None = None
+
+
+def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
+    """Return the reports of `look`: one per rater, ordered by pseudonym."""
+    return look(round_, viewer=viewer).reports
+
+
+def look(round_: Round, *, viewer: User) -> Look:
+    """Return the results of the checks for each rater, ordered by pseudonym.
+
+    Computed once for each state of the round and what the reader may know. A reader who may still have to grade a pair
+    gets numbers without it. For a large round a job computes; until it is done the numbers before are told.
+
+    Parameters
+    ----------
+    round_ : Round
+        Whose raters.
+    viewer : User
+        The lead who reads.
+    """
+    hidden = grade_visibility.pairs_with_hidden_grades(viewer, round_)
+    hides = hidden.exists()
+    state = _state(round_, viewer, hides)
+    graded = dict(Tally.objects.filter(round=round_).values_list("rater", "graded"))
+    if hides or sum(graded.values()) <= LARGE:
+        return Look(
+            _rows(round_, compute_once(state, lambda: _computed(round_, hidden), keep=KEEP), graded, blind=hides)
+        )
+    cached = cache.get(state)
+    if cached is not None:
+        return Look(_rows(round_, cached, graded))
+    mine = Job.objects.filter(kind=JOB, parameters__round=str(round_.uuid)).order_by("-pk")
+    done = mine.filter(state=Job.State.DONE, result__isnull=False).first()
+    if done is not None and done.result["state"] == state:
+        cache.set(state, done.result["found"], KEEP)
+        return Look(_rows(round_, done.result["found"], graded))
+    if done is not None and done.finished_at and timezone.now() - done.finished_at < PATIENCE:
+        return Look(_rows(round_, done.result["found"], graded))
+    job = mine.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first() or jobs.start(
+        JOB,
+        title=f"Check the raters of {round_}",
+        parameters={"round": str(round_.uuid)},
+        collection=round_.collection,
+        actor=viewer,
+    )
+    return Look(_rows(round_, done.result["found"], graded) if done else [], job)
+
+
+def finding_of(round_rater: RoundRater, check: str, *, viewer: User) -> tuple[RaterReport, Finding]:
+    """Return the result of one check for one rater, limited to what the reader may see.
+
+    Raises
+    ------
+    NotFound
+        Unknown check.
+    Conflict
+        The checks are being computed.
+    """
+    report = next(
+        (one for one in reports(round_rater.round, viewer=viewer) if one.round_rater.pk == round_rater.pk), None
+    )
+    if report is None:
+        raise Conflict("The checks are being computed. Try again in a moment.")
+    if check not in report.findings:
+        raise NotFound("Unknown check.")
+    return report, report.findings[check]
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """Run the job: compute the checks of a large round for readers from whom nothing is hidden."""
+    round_ = Round.objects.get(uuid=work.job.parameters["round"])
+    state = _state(round_, None, hides=False)
+    return work.keep({"state": state, "found": _computed(round_, None)})
+
+
+def _rows(
+    round_: Round, results: dict[str, list[dict[str, Any]]], graded: dict[int, int], *, blind: bool = False
+) -> list[RaterReport]:
+    """Return the reports made from plain data; raters who joined later have none yet.
+
+    Who is blind for some pairs reads no other lead's note: it may tell what was given to them.
+    """
+    rows = round_.raters.select_related("user").order_by("pseudonym")
+    looked: dict[str, dict[str, Acknowledgment]] = defaultdict(dict)
+    for (rater, check), then in alerts.acknowledgments(round_).items():
+        looked[rater][check] = replace(then, note="") if blind else then
+    return [
+        RaterReport(row, graded.get(row.user_id, 0), _read(results[row.pseudonym]), looked[row.pseudonym])
+        for row in rows
+        if row.pseudonym in results
+    ]
+
+
+def as_json(round_: Round, result: Look) -> dict[str, Any]:
+    """Return the reports as the API and the page's download do, raters by pseudonym."""
+    return {
+        "round": str(round_.uuid),
+        "raters": [
+            {
+                "rater": report.round_rater.pseudonym,
+                "graded": report.graded,
+                "paused": report.round_rater.paused_at is not None,
+                "pause_reason": report.round_rater.pause_reason,
+                "calibrated": report.round_rater.calibrated_at is not None,
+                "calibration_share": report.round_rater.calibration_share,
+                "alarms": [one.check for one in report.alarms],
+                "checks": [_finding(one, report) for one in report.findings.values()],
+            }
+            for report in result.reports
+        ],
+        "job": str(result.job.uuid) if result.job else None,
+    }
+
+
+def _finding(one: Finding, report: RaterReport) -> dict[str, Any]:
+    from assay.quality import CHECKS
+
+    row = one.to_dict()
+    del row["rater"]
+    check = CHECKS[one.check]
+    then = report.looked.get(one.check) if one.alarm else None
+    looked = None
+    if then is not None:
+        looked = {"by": then.by, "at": then.at.isoformat(), "note": then.note, "quiet": report.quiet(one)}
+    detail = {"severity": check.severity, "advice": check.advice if one.alarm else "", "looked_at": looked}
+    return {**row, "others": list(one.others), **detail}
+
+
+def _state(round_: Round, viewer: User | None, hides: bool) -> str:
+    """Return the cache key, which names everything that the results depend on."""
+    events = Tally.objects.filter(round=round_).aggregate(all=Sum("events"))["all"]
+    newest = ProbeAnswer.objects.filter(probe__round=round_).aggregate(newest=Max("pk"))["newest"]
+    raters = round_.raters.count()
+    reader = "all"
+    if hides:
+        # Any answer of the reader changes which pairs they may still have to grade.
+        own = Tally.objects.filter(rater=viewer).aggregate(events=Sum("events"))["events"]
+        reader = f"{viewer.pk}-{own}-{sum(Round.objects.open_to(viewer).values_list('pairs_made', flat=True))}"
+    return f"quality:{COMPARED}:{round_.uuid}:{events}:{newest}:{raters}:{round_.pass_within}:{reader}"
+
+
+def _computed(round_: Round, hidden: Any) -> dict[str, list[dict[str, Any]]]:
+    """Return every finding as plain data, by pseudonym."""
+    from assay.quality import examine
+
+    by_rater: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for findings in examine(record(round_, hidden)).values():
+        for one in findings:
+            by_rater[one.rater].append(one.to_dict())
+    return dict(by_rater)
+
+
+def _read(rows: Sequence[dict[str, Any]]) -> dict[str, Finding]:
+    from assay.quality import Finding
+
+    return {row["check"]: Finding.from_dict(row) for row in rows}
+
+
+def record(round_: Round, hidden: Any = None) -> Record:
+    """Return the data that the checks examine, without the ``hidden`` pairs.
+
+    What was called in counts for the rater's pace, patterns and shares of grades, and is compared with nobody.
+    """
+    import numpy as np
+
+    from assay.quality import Record
+    from assay.quality.rater_record import floats, ints, units
+
+    names = list(round_.raters.order_by("pseudonym").values_list("user_id", "pseudonym"))
+    code = {user: place for place, (user, _) in enumerate(names)}
+    rows = Judgment.objects.counted().of_round(round_).with_origin().order_by("pk")
+    if hidden is not None and hidden.exists():
+        rows = rows.exclude(pair__in=hidden.values("pk"))
+    wanted = ("rater_id", "pair_id", "pair__query_id", "grade", "seconds_active", "called_in")
+    columns = list(zip(*rows.values_list(*wanted), strict=True))
+    rater, pair, query, grade, seconds, called_in = columns or [()] * 6
+    pairs = ints(pair)
+    raters = ints([code[one] for one in rater])
+    times = floats([float("nan") if one is None else one for one in seconds])
+    return Record(
+        raters=tuple(name for _, name in names),
+        scale=tuple(round_.scale.values()),
+        rater=raters,
+        unit=units(pairs, np.asarray(called_in, dtype=np.bool_)),
+        query=ints(query),
+        grade=ints(grade),
+        seconds=times,
+        timed=_timed(raters, pairs, times, len(names)),
+        gold=_check_answers(round_, Probe.Kind.GOLD, code),
+        repeats=_check_answers(round_, Probe.Kind.REPEAT, code),
+        within=round_.pass_within,
+    )
+
+
+def _timed(rater: Any, pair: Any, seconds: Any, raters: int) -> Timed:
+    """Return the newest timed answers of each rater with the length of the text."""
+    import numpy as np
+
+    from assay.quality import Timed
+
+    known = np.flatnonzero(~np.isnan(seconds))
+    chosen = [known[rater[known] == one][-TIMED:] for one in range(raters)]
+    rows = np.concatenate(chosen) if chosen else known
+    wanted = sorted({int(one) for one in pair[rows]})
+    lengths: dict[int, int] = {}
+    for begin in range(0, len(wanted), 5_000):
+        part = Pair.objects.filter(pk__in=wanted[begin : begin + 5_000]).order_by()
+        size = Length("document__text") + Length("document__title")
+        lengths |= dict(part.annotate(size=size).values_list("pk", "size"))
+    return Timed(rater[rows], seconds[rows], np.array([lengths[int(one)] for one in pair[rows]], dtype=np.float64))
+
+
+def _check_answers(round_: Round, kind: str, code: dict[int, int]) -> GradeComparisons:
+    """Return the graded answers to gold pairs or repeats, of current raters only."""
+    from assay.quality import GradeComparisons
+    from assay.quality.rater_record import ints
+
+    rows = ProbeAnswer.objects.current().filter(
+        probe__round=round_, probe__kind=kind, state=ProbeAnswer.State.GRADED, rater__in=list(code)
+    )
+    answers = list(rows.order_by("pk").values_list("rater_id", "probe__expected", "grade"))
+    return GradeComparisons(
+        ints([code[rater] for rater, _, _ in answers]),
+        ints([expected for _, expected, _ in answers]),
+        ints([given for _, _, given in answers]),
+    )

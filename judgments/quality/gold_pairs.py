@@ -1,0 +1,242 @@
+"""Gold pairs of a round: suggest, add and remove them.
+
+Gold grades come from resolved or unanimous pairs of the collection's other rounds, or from a lead. A pair that raters
+of the round will grade anyway, or whose label would also be the label of such a pair, cannot be a gold pair.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, Max, Min, OuterRef
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import Conflict, NotValid
+from judgments.documents.answers import questions_of
+from judgments.labels import carried_labels, group_labels
+from judgments.models import Adjudication, Collection, Document, GoldPair, Judgment, Pair, Query, Round, User, audit
+from judgments.web import access
+
+SETTLED, UNANIMOUS = "settled", "unanimous"
+LONGEST_EXPLANATION = 2_000
+# More gold pairs than a round needs; a longer list is a mistake.
+MOST = 2_000
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Known:
+    """An expert grade of a query and a document, with its source and its line in a file."""
+
+    query: Query
+    document: Document
+    grade: int
+    explanation: str = ""
+    source: str = ""
+    round: str = ""
+    line: int | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.query.query_id, self.document.doc_id
+
+
+def known_elsewhere(round_: Round, *, viewer: User) -> list[Known]:
+    """Return pairs that other rounds with the same grades resolved, or that two or more raters graded alike.
+
+    Parameters
+    ----------
+    round_ : Round
+        The round that needs gold pairs.
+    viewer : User
+        The lead. Pairs that they may still have to grade in an open round are left out.
+
+    Returns
+    -------
+    list of Known
+        Each pair once, by its newest round, in the order of the ids; a resolution comes before unanimity. Pairs and
+        gold pairs of the round itself are left out.
+    """
+    rounds = [one for one in round_.collection.rounds.exclude(pk=round_.pk) if _same_grades(one, round_)]
+    settled = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
+    counted = Judgment.objects.counted().filter(pair__round__in=rounds).order_by().values("pair")
+    alike = counted.annotate(n=Count("pk"), low=Min("grade"), high=Max("grade")).filter(n__gte=2, low=F("high"))
+    by_pair: dict[int, tuple[int, str, str]] = {row["pair"]: (row["low"], "", UNANIMOUS) for row in alike}
+    by_pair |= {row.pair_id: (row.grade, row.reason, SETTLED) for row in settled}
+    pairs = Pair.objects.in_bulk(by_pair) if len(by_pair) < MOST else _newest(by_pair, rounds)
+    rows = Pair.objects.filter(pk__in=pairs).select_related("query", "document", "round")
+    known: dict[Key, Known] = {}
+    for pair in rows.order_by("round__created_at", "round", "position"):
+        grade, reason, source = by_pair[pair.pk]
+        one = Known(pair.query, pair.document, grade, reason, source, pair.round.name)
+        known[one.key] = one
+    away = stands_already(round_, known) | _gold_keys(round_) | hidden_from(viewer, round_.collection)
+    return [known[key] for key in sorted(known) if key not in away]
+
+
+def _newest(pairs: Iterable[int], rounds: Sequence[Round]) -> set[int]:
+    """Return the newest pairs, at most as many as a page can offer."""
+    rows = Pair.objects.filter(round__in=rounds).order_by("-pk").values_list("pk", flat=True)
+    known = set(pairs)
+    keys = [pk for pk in rows.iterator(chunk_size=5_000) if pk in known]
+    return set(keys[:MOST])
+
+
+def _same_grades(one: Round, other: Round) -> bool:
+    """Return whether a grade means the same in both rounds: same dimension, same values and names."""
+    return one.dimension == other.dimension and _named(one) == _named(other)
+
+
+def _named(round_: Round) -> list[tuple[int, str]]:
+    return list(round_.scale.grades.order_by("value").values_list("value", "label"))
+
+
+def _gold_keys(round_: Round) -> set[Key]:
+    return set(round_.gold.values_list("query__query_id", "document__doc_id"))
+
+
+def hidden_from(viewer: User, collection: Collection) -> set[Key]:
+    """Return the pairs that a rater may still have to grade in an open round, and pairs whose label reveals theirs."""
+    hidden: set[Key] = set()
+    for round_ in Round.objects.open_to(viewer).filter(collection=collection):
+        hidden |= set(access.hidden_pairs(viewer, round_).values_list("query__query_id", "document__doc_id"))
+    return carried_labels.linked_pairs(collection, hidden)
+
+
+def stands_already(round_: Round, keys: Iterable[Key]) -> set[Key]:
+    """Return those of the pairs that are in the round, or whose label would be that of a pair in the round."""
+    wanted = set(keys)
+    queries = {query_id for query_id, _ in wanted}
+    spellings = (group for group in group_labels.sharing(round_.collection).values() if queries & set(group))
+    near = queries.union(*spellings)
+    held = round_.pairs.filter(query__query_id__in=near).values_list("query__query_id", "document__doc_id")
+    return carried_labels.linked_pairs(round_.collection, held) & wanted
+
+
+def outside(round_: Round) -> int:
+    """Return the number of hidden gold pairs whose query is not in the round.
+
+    Such a pair is the only document of its query, so raters can recognize it if other queries have several.
+    """
+    same_query = round_.pairs.filter(query=OuterRef("query"))
+    return round_.gold.filter(~Exists(same_query), use=GoldPair.Use.HIDDEN).count()
+
+
+def suggested(known: Sequence[Known], *, number: int, seed: int) -> list[Known]:
+    """Draw this many pairs with the seed, with each grade about equally often, since rare grades teach most."""
+    by_grade: dict[int, list[Known]] = defaultdict(list)
+    for one in known:
+        by_grade[one.grade].append(one)
+    rng = random.Random(f"{seed} gold")  # noqa: S311 - a draw that must be repeatable
+    for rows in by_grade.values():
+        rng.shuffle(rows)
+    chosen: list[Known] = []
+    while len(chosen) < number and any(by_grade.values()):
+        chosen += [by_grade[grade].pop() for grade in sorted(by_grade) if by_grade[grade]][: number - len(chosen)]
+    return chosen
+
+
+@transaction.atomic
+def add(round_: Round, known: Sequence[Known], *, use: str, actor: User) -> list[GoldPair]:
+    """Add gold pairs to a round: all of them, or none if one is invalid.
+
+    Parameters
+    ----------
+    round_ : Round
+        A draft, or an open round.
+    known : sequence of Known
+        The pairs with their grades, and explanations for those that raters learn from.
+    use : {"calibration", "hidden"}
+        Before the round, with feedback; or within it, hidden.
+    actor : User
+        The lead who adds them.
+
+    Raises
+    ------
+    NotValid
+        A grade is off the scale, or a pair is repeated or in the round; the text names each with its line.
+    Conflict
+        The round is closed.
+    """
+    round_ = Round.objects.select_for_update().select_related("collection", "scale").get(pk=round_.pk)
+    if round_.state == Round.State.CLOSED:
+        raise Conflict(f"Round {round_} is closed and takes no more gold pairs.")
+    if use not in GoldPair.Use.values:
+        raise NotValid(f"Unknown use {use!r}.", {"use": f"Known uses: {', '.join(GoldPair.Use.values)}."})
+    if not known:
+        raise NotValid("No pairs were given.", {"pairs": "Enter at least one pair with its grade."})
+    if odd := _odd(round_, known):
+        raise NotValid(f"Nothing was added. {' '.join(odd)}", {"pairs": " ".join(odd)})
+    last = round_.gold.filter(use=use).aggregate(last=Max("position"))["last"]
+    first = 0 if last is None else last + 1
+    made = GoldPair.objects.bulk_create(
+        GoldPair(
+            round=round_,
+            query=one.query,
+            document=one.document,
+            use=use,
+            position=first + place,
+            grade=one.grade,
+            explanation=one.explanation.strip(),
+            created_by=actor,
+        )
+        for place, one in enumerate(known)
+    )
+    word = "for qualification" if use == GoldPair.Use.CALIBRATION else "for hidden checks"
+    sentence = f"{actor} added {amount(len(made), 'gold pair')} to round {round_}, {word}"
+    audit.record("gold.add", sentence, actor=actor, collection=round_.collection, target=round_, use=use)
+    return made
+
+
+def _odd(round_: Round, known: Sequence[Known]) -> list[str]:
+    """Return a sentence for each pair that cannot be added."""
+    values = round_.scale.values()
+    standing, there = stands_already(round_, (one.key for one in known)), _gold_keys(round_)
+    questions = questions_of(round_.collection, [one.document.doc_id for one in known if one.document.is_answer])
+    problems: list[str] = []
+    for one in known:
+        why = ""
+        if one.grade not in values:
+            why = f"{one.grade} is not a grade of this round. The grades are {', '.join(map(str, values))}"
+        elif one.document.kind != round_.kind:
+            word = "an answer" if one.document.is_answer else "a document"
+            why = f"it is {word}, and raters of this round grade {'answers' if round_.of_answers else 'documents'}"
+        elif one.document.is_answer and one.key not in questions:
+            why = "the answer belongs to another question"
+            if own := sorted(query_id for query_id, doc_id in questions if doc_id == one.document.doc_id):
+                why += f"; use {', '.join(own)}"
+        elif one.key in standing:
+            why = "raters of the round grade this pair, or one with the same label"
+        elif one.key in there:
+            why = "it is a gold pair already"
+        elif len(one.explanation) > LONGEST_EXPLANATION:
+            why = f"the explanation is longer than {LONGEST_EXPLANATION:,} characters"
+        if why:
+            where = f"Line {one.line}, " if one.line else ""
+            problems.append(f"{where}{one.key[0]} with {one.key[1]}: {why}.")
+        there.add(one.key)
+    if len(there) > MOST:
+        problems.append(f"A round has at most {MOST:,} gold pairs.")
+    return problems
+
+
+@transaction.atomic
+def remove(gold: GoldPair, *, actor: User) -> None:
+    """Remove a gold pair that no rater has seen.
+
+    Raises
+    ------
+    Conflict
+        A rater has seen it, and their result depends on it.
+    """
+    gold = GoldPair.objects.select_for_update().select_related("round__collection", "query", "document").get(pk=gold.pk)
+    if gold.probes.exists():
+        raise Conflict(f"{gold} cannot be removed because a rater has seen it.")
+    sentence = f"{actor} removed {gold} from the gold pairs of round {gold.round}"
+    audit.record("gold.remove", sentence, actor=actor, collection=gold.round.collection, target=gold.round)
+    gold.delete()

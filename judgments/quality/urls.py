@@ -1,0 +1,36 @@
+"""Page and API routes of quality."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from judgments.quality.api import gold
+from judgments.quality.api import quality as quality_api
+from judgments.quality.api import rater_judgments as rater_judgments_api
+from judgments.quality.views import alerts, gold_pairs, pausing, qualification, quality, rater_judgments
+
+urlpatterns = [
+    path("rounds/<uuid:uuid>/quality/", quality.quality, name="round_quality"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/", quality.rater, name="round_rater"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/judgments/", rater_judgments.answers, name="rater_answers"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/alarms/<str:check>/", alerts.alarm, name="rater_alarm"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/pause/", pausing.pause, name="rater_pause"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/resume/", pausing.resume, name="rater_resume"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/let-pass/", pausing.let_pass, name="rater_let_pass"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/requeue/", pausing.requeue, name="rater_requeue"),
+    path("rounds/<uuid:uuid>/calibration/", gold_pairs.page, name="calibration"),
+    path("rounds/<uuid:uuid>/calibrate/", qualification.calibrate, name="calibrate"),
+]
+
+api_urlpatterns = [
+    path("rounds/<uuid:uuid>/quality/", quality_api.Quality.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/judgments/", rater_judgments_api.AnswersOfRater.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/alarms/<str:check>/", quality_api.Alarm.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/pause/", quality_api.Pause.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/resume/", quality_api.Resume.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/let-pass/", quality_api.LetPass.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/requeue/", quality_api.Requeue.as_view()),
+    path("rounds/<uuid:uuid>/gold/", gold.Gold.as_view()),
+    path("rounds/<uuid:uuid>/gold/<uuid:gold_pair>/", gold.OneGold.as_view()),
+    path("rounds/<uuid:uuid>/calibration/", gold.Calibration.as_view()),
+]

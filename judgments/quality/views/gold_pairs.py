@@ -1,0 +1,256 @@
+"""Gold pairs page of a round, for leads: add and remove gold pairs, and see which raters are qualified."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import AssayError, NotFound, NotValid
+from judgments.models import GoldPair, Role, Round
+from judgments.quality import gold_files, gold_pairs, qualification
+from judgments.quality.gold_pairs import Known
+from judgments.rounds import settings
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.body_limit import takes_files
+from judgments.web.figures import grade
+from judgments.web.forms import AssayForm
+from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.posted_values import uuid_of
+
+USES = [(GoldPair.Use.CALIBRATION.value, "for qualification"), (GoldPair.Use.HIDDEN.value, "hidden in the round")]
+SUGGESTED = 10
+
+
+class OneForm(AssayForm):
+    """One pair by its ids, with its grade."""
+
+    use = forms.ChoiceField(label="Use", choices=USES)
+    query_id = forms.CharField(label="Query id", max_length=500)
+    doc_id = forms.CharField(label="Document id", max_length=500)
+    grade = forms.IntegerField(label="Grade", min_value=0, max_value=100)
+    explanation = forms.CharField(
+        label="Explanation (optional)",
+        required=False,
+        max_length=gold_pairs.LONGEST_EXPLANATION,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Raters read it after they grade the pair in the qualification.",
+    )
+
+
+class FileForm(AssayForm):
+    """A file of pairs."""
+
+    use = forms.ChoiceField(label="Use", choices=USES)
+    file = forms.FileField(label="CSV file", help_text="query_id,doc_id,grade,explanation; UTF-8, one pair per line.")
+
+
+class SettingsForm(AssayForm):
+    """How much is asked, and what must be right."""
+
+    pass_mark = forms.FloatField(
+        label="Share of correct grades required",
+        required=False,
+        min_value=0.01,
+        max_value=1,
+        help_text="For example 0.8. Empty: no qualification.",
+        widget=forms.NumberInput(attrs={"step": "0.01"}),
+    )
+    pass_within = forms.IntegerField(
+        label="Difference that still counts as correct", min_value=0, max_value=100, help_text="0: the exact grade."
+    )
+    gold_every = forms.IntegerField(
+        label="One hidden gold pair per",
+        required=False,
+        min_value=2,
+        max_value=1000,
+        help_text="For example 20 pairs. Empty: none.",
+    )
+    repeat_share = forms.FloatField(
+        label="Share of repeats",
+        min_value=0,
+        max_value=0.5,
+        help_text="For example 0.05; 0: none.",
+        widget=forms.NumberInput(attrs={"step": "0.01"}),
+    )
+
+    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in settings.fixed(round_):
+            if name in self.fields:
+                self.fields[name].disabled = True
+                self.fields[name].help_text = "Fixed after the round is opened."
+
+
+def _key(known: Known) -> str:
+    return json.dumps(known.key)
+
+
+def _box(known: Known) -> SafeString:
+    """A box that belongs to the form below the table."""
+    return format_html(
+        '<input type="checkbox" form="take" name="pair" value="{}" aria-label="{}">',
+        _key(known),
+        f"{known.query} with {known.document}",
+    )
+
+
+def _known_list(top: int) -> Listing:
+    """What other rounds know, to tick; ``top`` is the highest grade."""
+    return Listing(
+        name="known",
+        noun=("pair", "pairs"),
+        columns=(
+            Column("take", "Select", value=lambda row: "", show=_box),
+            Column("query", "Query", order="query", value=lambda row: row.query.text, head=True, style="clip"),
+            Column("grade", "Grade", order="grade", numeric=True, show=lambda row: grade(row.grade, top)),
+            Column("document", "Document", order="document", value=lambda row: str(row.document), style="clip"),
+            Column("source", "Source", order="source", value=lambda row: f"{row.source} in {row.round}"),
+            Column("explanation", "Reason", style="clip muted"),
+            Column("query_id", "Query id", value=lambda row: row.query.query_id, style="id"),
+            Column("doc_id", "Document id", value=lambda row: row.document.doc_id, style="id"),
+        ),
+        search=("query.text", "query.query_id", "document.title", "document.doc_id"),
+        choices=(
+            Choice(
+                "source",
+                "Source",
+                lambda rows, value: [row for row in rows if row.source == value],
+                [(gold_pairs.SETTLED, "settled"), (gold_pairs.UNANIMOUS, "unanimous")],
+            ),
+        ),
+        order="query",
+        page_size=20,
+    )
+
+
+@takes_files
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    act = request.POST.get("act", "") if request.method == "POST" else ""
+    one = OneForm(request.POST if act == "one" else None, prefix="one").worded_for(round_)
+    file = FileForm(*((request.POST, request.FILES) if act == "file" else ()), prefix="file").worded_for(round_)
+    wanted = SettingsForm(
+        round_, request.POST if act == "settings" else None, prefix="settings", initial=_settings(round_)
+    )
+    forms_ = {"one": one, "file": file, "settings": wanted}
+    form = forms_.get(act)
+    if act and form is None:
+        return _done(request, round_, act)
+    if form is not None and form.is_valid():
+        with form.telling():
+            ACTS[act](request, round_, form.cleaned_data)
+            return redirect("calibration", round_.uuid)
+    if request.method == "POST" and not act:
+        wanted = SettingsForm(round_, request.POST, prefix="settings")
+        wanted.is_valid()
+    context = _context(request, round_) | {"one": one, "file": file, "settings": wanted}
+    known = context["known"]
+    shown = answer(
+        request, _known_list(context["top"]).worded_for(round_), known, "judgments/quality/calibration.html", context
+    )
+    shown.status_code = max(shown.status_code, *(one.status for one in (one, file, wanted)))
+    return shown
+
+
+def _settings(round_: Round) -> dict[str, Any]:
+    return {name: getattr(round_, name) for name in ("pass_mark", "pass_within", "gold_every", "repeat_share")}
+
+
+def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
+    away = gold_pairs.hidden_from(request.user, round_.collection)
+    rows = round_.gold.select_related("query", "document").prefetch_related("probes")
+    pairs = [(row, (row.query.query_id, row.document.doc_id) in away, bool(row.probes.all())) for row in rows]
+    around = frame(request, round_)
+    return {
+        **around,
+        # Where each query has one document anyway, one more of them is like the others.
+        "strange": gold_pairs.outside(round_) if around["pair_count"] > around["query_count"] else 0,
+        "pairs": pairs,
+        "calibrating": sum(row.use == GoldPair.Use.CALIBRATION for row, _, _ in pairs),
+        "hidden": sum(row.use == GoldPair.Use.HIDDEN for row, _, _ in pairs),
+        "known": gold_pairs.known_elsewhere(round_, viewer=request.user),
+        "results": qualification.results(round_),
+        "suggested": SUGGESTED,
+        "top": max(round_.scale.values()),
+        "leads": set(round_.collection.memberships.filter(role=Role.LEAD).values_list("user", flat=True)),
+    }
+
+
+def _done(request: HttpRequest, round_: Round, act: str) -> HttpResponse:
+    """An act without a field to say at what was wrong."""
+    verbs: dict[str, Callable[[HttpRequest, Round], str]] = {"take": _take, "suggest": _suggest, "remove": _remove}
+    try:
+        if act not in verbs:
+            raise NotValid("This page is out of date. Reload it.")
+        messages.success(request, verbs[act](request, round_))
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("calibration", round_.uuid)
+
+
+def _take(request: HttpRequest, round_: Round) -> str:
+    named = set(request.POST.getlist("pair"))
+    chosen = [one for one in gold_pairs.known_elsewhere(round_, viewer=request.user) if _key(one) in named]
+    made = gold_pairs.add(round_, chosen, use=request.POST.get("use", ""), actor=request.user)
+    return f"Added {amount(len(made), 'pair')}."
+
+
+def _suggest(request: HttpRequest, round_: Round) -> str:
+    text = request.POST.get("number", "")
+    if not (text.isascii() and text.isdigit() and len(text) < 5 and int(text)):
+        raise NotValid(f"Enter a whole number from 1 to {gold_pairs.MOST:,}.")
+    known = gold_pairs.known_elsewhere(round_, viewer=request.user)
+    chosen = gold_pairs.suggested(known, number=int(text), seed=round_.seed)
+    made = gold_pairs.add(round_, chosen, use=request.POST.get("use", ""), actor=request.user)
+    return f"Added {amount(len(made), 'pair')}, about equally many of every grade, drawn with seed {round_.seed}."
+
+
+def _remove(request: HttpRequest, round_: Round) -> str:
+    row = round_.gold.filter(uuid=uuid_of(request.POST.get("gold", ""))).first()
+    if row is None:
+        raise NotFound("This gold pair no longer exists.")
+    gold_pairs.remove(row, actor=request.user)
+    return f"Removed {row}."
+
+
+def _one(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
+    known = gold_files.from_rows(round_.collection, [(1, data)], field="query_id")
+    gold_pairs.add(round_, known, use=data["use"], actor=request.user)
+    messages.success(request, f"Added {known[0].query} with {known[0].document}.")
+
+
+def _file(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
+    known = gold_files.read_csv(round_.collection, data["file"].read(gold_files.LARGEST + 1))
+    try:
+        made = gold_pairs.add(round_, known, use=data["use"], actor=request.user)
+    except NotValid as error:
+        raise NotValid(str(error), {"file": str(error)}) from None
+    messages.success(request, f"Added {amount(len(made), 'pair')}.")
+
+
+def _change(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
+    fixed = settings.fixed(round_)
+    changes = {name: value for name, value in data.items() if name not in fixed}
+    settings.change(round_, changes, actor=request.user)
+    messages.success(request, "Settings saved.")
+
+
+ACTS: dict[str, Callable[[HttpRequest, Round, dict[str, Any]], None]] = {
+    "one": _one,
+    "file": _file,
+    "settings": _change,
+}

@@ -1,0 +1,131 @@
+"""Views for a lead to pause or resume a rater, or to return their judgments to the queue."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import AssayError
+from judgments.models import Job, RoundRater
+from judgments.quality import pausing, qualification
+from judgments.quality.pausing import Choice
+from judgments.quality.views.quality import round_rater_of
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.forms import AssayForm
+
+
+class RequeueForm(AssayForm):
+    """Which judgments, and why."""
+
+    since = forms.DateTimeField(
+        label="Judged since (optional)",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"],
+        help_text="UTC. Empty: from the beginning.",
+    )
+    queries = forms.CharField(
+        label="Only these queries (optional)",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Query ids, one per line. Empty: all queries.",
+    )
+
+    quicker_than = forms.FloatField(
+        label="Judged in fewer seconds than (optional)",
+        required=False,
+        min_value=0.1,
+        max_value=3600,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="Judgments without a time are not excluded.",
+    )
+
+    @property
+    def choice(self) -> Choice:
+        """What was chosen, once the form is valid."""
+        since: datetime | None = self.cleaned_data["since"]
+        lines = self.cleaned_data["queries"].splitlines()
+        queries = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+        return Choice(since, queries, self.cleaned_data["quicker_than"])
+
+
+def _rater(request: HttpRequest, uuid: str, pseudonym: str) -> RoundRater:
+    return round_rater_of(access.round_for(request.user, uuid, access.LEADS), pseudonym)
+
+
+@login_required
+@require_POST
+def pause(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
+    round_rater = _rater(request, uuid, rater)
+    try:
+        pausing.pause(round_rater, reason=request.POST.get("reason", "").replace("\0", ""), actor=request.user)
+        messages.success(
+            request, f"{round_rater.user} is paused and can read the reason. Their leased pairs were released."
+        )
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
+    round_rater = _rater(request, uuid, rater)
+    try:
+        pausing.resume(round_rater, actor=request.user)
+        messages.success(request, f"{round_rater.user} was resumed.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
+
+
+@login_required
+@require_POST
+def let_pass(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
+    round_rater = _rater(request, uuid, rater)
+    try:
+        qualification.waive(round_rater, actor=request.user)
+        messages.success(request, f"{round_rater.user} can start rating.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("calibration", round_rater.round.uuid)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
+    """First how many it would be, then, with a reason, the act; it cannot be taken back, and the page says so."""
+    round_rater = _rater(request, uuid, rater)
+    data = request.POST if request.method == "POST" else request.GET
+    form = RequeueForm(data if request.method == "POST" or RequeueForm.base_fields.keys() & data.keys() else None)
+    form.worded_for(round_rater.round)
+    context: dict[str, Any] = {**frame(request, round_rater.round), "round_rater": round_rater, "form": form}
+    status = 200
+    if form.is_bound and form.is_valid():
+        if request.method == "POST":
+            try:
+                reason = request.POST.get("reason", "").replace("\0", "")
+                done = pausing.start(round_rater, form.choice, reason=reason, actor=request.user)
+                if isinstance(done, Job):
+                    messages.success(request, "A job is excluding the judgments.")
+                    return redirect("job", done.uuid)
+                messages.success(request, f"{amount(done, 'judgment')} excluded. Other raters will grade the pairs.")
+                return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
+            except AssayError as error:
+                context |= {"error": str(error), "reason": reason}
+                status = 422
+        with form.telling():
+            context["preview"] = pausing.preview(round_rater, form.choice)
+        status = max(status, form.status)
+    elif form.is_bound:
+        status = 422
+    return render(request, "judgments/quality/round_requeue.html", context, status=status)

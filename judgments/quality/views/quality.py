@@ -1,0 +1,236 @@
+"""Rater quality pages: the findings and alerts of a round's raters, and what a lead can do about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from assay.core.errors import NotFound
+from assay.quality import CHECKS, Check, Finding
+from judgments.labels import grade_visibility
+from judgments.models import Probe, ProbeAnswer, Round, RoundRater, User
+from judgments.quality import checks, gold_pairs
+from judgments.quality.alerts import Acknowledgment
+from judgments.quality.charts import Picture, picture
+from judgments.quality.checks import RaterReport
+from judgments.rating import start_requirements
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.figures import percent, state
+from judgments.web.lists import Choice, Column, Listing, answer
+
+SHAPES = {"serious": "fail", "mild": "warn", "": "done"}
+MOST_WRONG = 50
+
+
+def rater_state(report: RaterReport) -> SafeString:
+    """Whether the rater is at work."""
+    round_rater = report.round_rater
+    if round_rater.left_at is not None:
+        return state("done", "left")
+    if round_rater.paused_at is not None:
+        return state("warn", "paused")
+    if start_requirements.must_qualify(round_rater.round, round_rater):
+        return state("todo", "not qualified")
+    return state("doing", "rates")
+
+
+def _alarms(report: RaterReport) -> SafeString:
+    """What rings, in words; else that nothing does, or that there is too little to tell."""
+    rung = [(state(SHAPES[CHECKS[one.check].severity], CHECKS[one.check].title),) for one in report.alarms]
+    rung += [(state("done", f"{CHECKS[one.check].title}, acknowledged"),) for one in report.quieted]
+    if rung:
+        return format_html_join(SafeString("<br>"), "{}", rung)
+    if all(one.state == "too little" for one in report.findings.values()):
+        return state("todo", "not enough data")
+    return state("done", "no alerts")
+
+
+def _share(name: str) -> Any:
+    """A column's cell: the share with its n, or how much is there of what it takes."""
+
+    def shown(report: RaterReport) -> str | SafeString:
+        one = report.findings[name]
+        if one.value is None:
+            return format_html('<span class="muted">{} of {}</span>', f"{one.n:,}", f"{one.needed:,}")
+        value = percent(one.value) if name == "gold" else f"{one.value:.2f}".replace("-", "−")
+        return format_html('{} <span class="muted">{}</span>', value, f"({one.n:,})")
+
+    return shown
+
+
+def _value(name: str) -> Any:
+    return lambda report: report.findings[name].value
+
+
+def _seconds(report: RaterReport) -> float | None:
+    seconds: float | None = report.findings["too-fast"].numbers.get("median_seconds")
+    return seconds
+
+
+def _pace(report: RaterReport) -> str | SafeString:
+    seconds = _seconds(report)
+    return SafeString('<span class="muted">–</span>') if seconds is None else f"{seconds:.1f} s"
+
+
+RATERS = Listing(
+    name="raters",
+    noun=("rater", "raters"),
+    columns=(
+        Column(
+            "rater",
+            "Rater",
+            order="rater",
+            value=lambda row: f"{row.round_rater.user.username} {row.round_rater.pseudonym}",
+            show=lambda row: format_html(
+                '{} <span class="muted mono">{}</span>', row.round_rater.user.username, row.round_rater.pseudonym
+            ),
+            url=lambda row: reverse("round_rater", args=[row.round_rater.round.uuid, row.round_rater.pseudonym]),
+            head=True,
+            style="nowrap",
+        ),
+        Column("alarms", "Alerts", order="alarms", value=lambda row: len(row.alarms), show=_alarms, style="nowrap"),
+        Column("graded", "Graded", order="graded", numeric=True),
+        *(
+            Column(key, title, order=key, numeric=True, value=_value(check), show=_share(check))
+            for key, title, check in (
+                ("gold", "Gold pairs", "gold"),
+                ("again", "Self-consistency", "consistency"),
+                ("bias", "Bias", "leniency"),
+                ("drift", "Drift", "drift"),
+            )
+        ),
+        Column("pace", "Median time", order="pace", numeric=True, value=_seconds, show=_pace),
+        Column("state", "State", value=lambda row: "paused" if row.round_rater.paused_at else "", show=rater_state),
+    ),
+    search=("round_rater.user.username", "round_rater.pseudonym"),
+    choices=(
+        Choice(
+            "only",
+            "Show",
+            lambda rows, value: [row for row in rows if bool(row.alarms) == (value == "alarms")],
+            [("alarms", "with an alert"), ("quiet", "without alerts")],
+        ),
+    ),
+    order="-alarms",
+    mark=lambda row: {"serious": "error", "mild": "warning"}.get(row.severity, ""),
+)
+
+
+@login_required
+@require_safe
+def quality(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    look = checks.look(round_, viewer=request.user)
+    reports = _known(round_, look.reports)
+    if request.GET.get("format") == "json":
+        return JsonResponse(checks.as_json(round_, look))
+    context = {
+        **frame(request, round_),
+        "job": look.job,
+        "alarms": sum(bool(report.alarms) for report in reports),
+        "serious": sum(report.severity == "serious" for report in reports),
+        "checks": [CHECKS[name] for name in CHECKS],
+        "hidden": grade_visibility.pairs_with_hidden_grades(request.user, round_).count(),
+        "hidden_gold": round_.gold.filter(use="hidden").count(),
+        "overlapping": round_.ratings_per_pair > 1 and round_.overlap > 0,
+    }
+    return answer(request, RATERS, reports, "judgments/quality/round_quality.html", context)
+
+
+def _known(round_: Round, reports: list[RaterReport]) -> list[RaterReport]:
+    """The reports, each one's rater knowing this round."""
+    for report in reports:
+        report.round_rater.round = round_
+    return reports
+
+
+def round_rater_of(round_: Round, pseudonym: str) -> RoundRater:
+    """The rater of the round by this pseudonym."""
+    round_rater = round_.raters.select_related("user").filter(pseudonym=pseudonym.replace("\0", "")).first()
+    if round_rater is None:
+        raise NotFound("This round has no such rater.")
+    round_rater.round = round_
+    return round_rater
+
+
+@dataclass(frozen=True)
+class Line:
+    """One check on a rater's page."""
+
+    check: Check
+    finding: Finding
+    shape: str
+    words: str
+    rings: bool
+    looked: Acknowledgment | None
+    picture: Picture | None
+
+
+def _lines(report: RaterReport) -> list[Line]:
+    """Every check, those that ring first."""
+    lines = []
+    for name in CHECKS:
+        check, one = CHECKS[name], report.findings[name]
+        looked = report.looked.get(name) if one.alarm else None
+        rings = one.alarm and not report.quiet(one)
+        words = {"alarm": "alert" if rings else "acknowledged", "fine": "no alert"}.get(one.state, one.state)
+        shape = SHAPES[check.severity] if rings else "todo" if one.state == "too little" else "done"
+        lines.append(Line(check, one, shape, words, rings, looked, picture(one)))
+    return sorted(lines, key=lambda line: ("fail", "warn", "done", "todo").index(line.shape))
+
+
+@login_required
+@require_safe
+def rater(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    round_rater = round_rater_of(round_, rater)
+    look = checks.look(round_, viewer=request.user)
+    report = next((one for one in _known(round_, look.reports) if one.round_rater.pk == round_rater.pk), None)
+    if report is None:
+        messages.info(request, "The checks are being computed. Reload the page in a moment.")
+        return redirect("round_quality", round_.uuid)
+    context = {
+        **frame(request, round_),
+        "round_rater": round_rater,
+        "report": report,
+        "now": rater_state(report),
+        "lines": _lines(report),
+        "grades": _grades(round_, report),
+        "top": max(round_.scale.values()),
+        "wrong": _wrong(request.user, round_, round_rater),
+        "calibrates": start_requirements.must_qualify(round_, round_rater),
+    }
+    return render(request, "judgments/quality/round_rater.html", context)
+
+
+def _grades(round_: Round, report: RaterReport) -> list[tuple[Any, float, float | None]]:
+    """Each grade of the scale with its share among the rater's, and among the others'."""
+    numbers = report.findings["same-grade"].numbers
+    own, others = numbers.get("shares"), numbers.get("others_shares")
+    if not own:
+        return []
+    return [
+        (grade, own[place], others[place] if others else None) for place, grade in enumerate(round_.scale.grades.all())
+    ]
+
+
+def _wrong(viewer: User, round_: Round, round_rater: RoundRater) -> list[ProbeAnswer]:
+    """The answers to hidden known pairs that were off, the newest first; none that the reader may have to grade."""
+    rows = ProbeAnswer.objects.current().filter(
+        probe__round=round_, rater=round_rater.user_id, probe__kind=Probe.Kind.GOLD, state=ProbeAnswer.State.GRADED
+    )
+    rows = rows.select_related("probe__gold__query", "probe__gold__document").order_by("-pk")
+    away = gold_pairs.hidden_from(viewer, round_.collection)
+    off = [row for row in rows if abs(row.grade - row.probe.expected) > round_.pass_within]
+    shown = [row for row in off if (row.probe.query.query_id, row.probe.document.doc_id) not in away]
+    return shown[:MOST_WRONG]

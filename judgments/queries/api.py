@@ -1,0 +1,132 @@
+"""API endpoints for query groups: spellings of one need, which may share their judgments."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections.abc import Sequence
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotFound, NotValid
+from judgments.models import Collection, Query, QueryGroup
+from judgments.queries import groups as verbs
+from judgments.web.endpoints import InCollection, Rows
+
+
+class GroupBody(serializers.Serializer):
+    """A query group."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    shares = serializers.BooleanField(help_text="Whether its queries share their judgments.")
+    queries = serializers.SerializerMethodField(help_text="Query ids, most frequent first.")
+
+    def get_queries(self, group: QueryGroup) -> list[str]:
+        return list(group.queries.values_list("query_id", flat=True))
+
+
+class NewGroup(serializers.Serializer):
+    """The queries of a group; they leave their earlier groups."""
+
+    queries = serializers.ListField(child=serializers.CharField(max_length=500), min_length=1)
+    name = serializers.CharField(
+        required=False, max_length=500, help_text="Name of a new group, or of a group to extend."
+    )
+    shares = serializers.BooleanField(required=False)
+
+
+class GroupChange(serializers.Serializer):
+    """Fields of a group to change."""
+
+    name = serializers.CharField(required=False, max_length=500)
+    shares = serializers.BooleanField(required=False)
+    take_out = serializers.ListField(
+        child=serializers.CharField(max_length=500),
+        required=False,
+        help_text="Queries to remove from the group, because they express another need.",
+    )
+
+
+class QueryGroups(Rows):
+    """The groups of a collection."""
+
+    queryset = QueryGroup.objects.order_by("name")
+    serializer_class = GroupBody
+    filters = {"name": "name"}
+    tag = "query groups"
+
+    @extend_schema(summary="List query groups")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Spellings of one need, and whether they share their judgments."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Group queries",
+        request=NewGroup,
+        responses={201: GroupBody},
+        examples=[OpenApiExample("Two", {"queries": ["q001", "q017"], "shares": True}, request_only=True)],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """By default the group is named after its most frequent query."""
+        body = self.read_body(NewGroup)
+        body["queries"] = queries_called(self.collection, body["queries"])
+        return self.respond(GroupBody, verbs.gather(self.collection, actor=request.user, **body), 201)
+
+
+class OneQueryGroup(InCollection):
+    """One group."""
+
+    serializer_class = GroupBody
+    also = (409,)
+    tag = "query groups"
+
+    @extend_schema(summary="Get a query group")
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Return its name, its queries, and whether they share judgments."""
+        return self.respond(GroupBody, self._group(uuid))
+
+    @extend_schema(summary="Change a query group", request=GroupChange, responses=GroupBody)
+    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Rename it, turn sharing on or off, or remove queries. Frozen labels do not change."""
+        group, changes = self._group(uuid), self.read_body(GroupChange)
+        if "name" in changes:
+            group = verbs.rename(group, name=changes["name"], actor=request.user)
+        if "shares" in changes:
+            verbs.let_share(self.collection, [group], shares=changes["shares"], actor=request.user)
+        if changes.get("take_out"):
+            verbs.take_out(group, queries_called(self.collection, changes["take_out"]), actor=request.user)
+        if not self.collection.query_groups.filter(pk=group.pk).exists():
+            return Response(status=204)
+        return self.respond(GroupBody, self._group(uuid))
+
+    @extend_schema(summary="Delete a query group", responses={204: None})
+    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Each query is judged separately again."""
+        verbs.dissolve(self._group(uuid), actor=request.user)
+        return Response(status=204)
+
+    def _group(self, uuid: uuid_module.UUID) -> QueryGroup:
+        group = self.collection.query_groups.select_related("collection").filter(uuid=uuid).first()
+        if group is None:
+            raise NotFound("This collection has no such query group.")
+        return group
+
+
+def queries_called(collection: Collection, query_ids: Sequence[str]) -> list[Query]:
+    """Return the queries with these ids.
+
+    Raises
+    ------
+    NotValid
+        The collection has no query with one of the ids.
+    """
+    by_id = {query.query_id: query for query in collection.queries.filter(query_id__in=query_ids)}
+    strange = [query_id for query_id in query_ids if query_id not in by_id]
+    if strange:
+        message = f"This collection has no queries with these ids: {', '.join(strange[:10])}."
+        raise NotValid(message, {"queries": message})
+    return [by_id[query_id] for query_id in dict.fromkeys(query_ids)]

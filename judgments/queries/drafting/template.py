@@ -1,0 +1,43 @@
+"""Drafter that fills a template with known facts and leaves gaps for the rest."""
+
+from __future__ import annotations
+
+from judgments.queries.drafting.drafter import GAP, Drafter, Need
+
+# More would be read by nobody.
+MOST_SPELLINGS, MOST_TITLES = 4, 3
+
+
+def draft(need: Need) -> str:
+    """Fill the template with the query and its results, with gaps for what only a person knows.
+
+    Examples
+    --------
+    >>> print(draft(Need("rain jacket", ("rain jackets",), ("Storm shell", "Rain poncho"))))
+    A person who searches for “rain jacket”, or “rain jackets”, wants [fill in: what they want to find or do].
+    Relevant: [fill in: what a document must offer].
+    Not relevant: [fill in: what only looks like it].
+    Search returns, among others: “Storm shell”, “Rain poncho”.
+    """
+    also = f", or {_listed(need.spellings[:MOST_SPELLINGS])}," if need.spellings else ""
+    lines = [
+        f"A person who searches for “{need.query}”{also} wants {GAP} what they want to find or do].",
+        f"Relevant: {GAP} what a document must offer].",
+        f"Not relevant: {GAP} what only looks like it].",
+    ]
+    titles = [title for title in dict.fromkeys(need.titles) if title.strip()]
+    if titles:
+        lines.append(f"Search returns, among others: {_listed(titles[:MOST_TITLES])}.")
+    return "\n".join(lines)
+
+
+def _listed(texts: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(f"“{text}”" for text in texts)
+
+
+TEMPLATE = Drafter(
+    name="template",
+    title="Template",
+    description="The query, its spellings and the titles of the first results, with gaps to fill in.",
+    draft=draft,
+)

@@ -1,0 +1,193 @@
+"""Query groups: create, merge, rename and dissolve groups of spellings of one need, and share judgments.
+
+A group is a name in the column ``group`` of its queries; its row holds what the lead decided about it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import Conflict, NotValid
+from assay.core.ids import id_fault
+from judgments.models import Collection, Query, QueryGroup, RefusedProposal, User, audit
+
+
+@transaction.atomic
+def gather(
+    collection: Collection, *, queries: Sequence[Query], actor: User, name: str = "", shares: bool | None = None
+) -> QueryGroup:
+    """Put queries into one group, with a new name or one that is there; they leave the groups that they were in.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose queries they are.
+    queries : sequence of Query
+        Two or more, those of an existing group counted.
+    actor : User
+        The lead who does it.
+    name : str
+        By default what the most frequent of them says.
+    shares : bool, optional
+        Whether the group shares its judgments; left as it is, and off in a new one, by default.
+
+    Raises
+    ------
+    NotValid
+        Too few queries, queries of another collection, or a name that cannot be one.
+    """
+    _locked(collection)
+    if any(query.collection_id != collection.pk for query in queries):
+        raise NotValid(
+            "Some of these queries belong to another collection.", {"queries": "Choose queries of one collection."}
+        )
+    rows = list(collection.queries.filter(pk__in=[query.pk for query in queries]).order_by(*_by_traffic()))
+    wanted = _named(name.strip() or (rows[0].text[:500] if rows else ""))
+    there = collection.queries.filter(group=wanted).exclude(pk__in=[query.pk for query in rows])
+    if len(rows) + there.count() < 2:
+        raise NotValid("A group needs at least two queries.", {"queries": "Choose at least two queries."})
+    left = {query.group for query in rows} - {wanted, ""}
+    before = {query.query_id: query.group for query in rows[:100]}
+    collection.queries.filter(pk__in=[query.pk for query in rows]).update(group=wanted)
+    group, _ = QueryGroup.objects.get_or_create(collection=collection, name=wanted)
+    if shares is not None and group.shares != shares:
+        group.shares = shares
+        group.save(update_fields=["shares"])
+    _tidy(collection, left)
+    texts = ", ".join(f"“{query.text[:60]}”" for query in rows[:4]) + (" and more" if len(rows) > 4 else "")
+    _record("gather", f"{actor} put {texts} into group {wanted}", actor, group, before=before, after=wanted)
+    return group
+
+
+@transaction.atomic
+def merge(group: QueryGroup, others: Iterable[QueryGroup], *, actor: User) -> QueryGroup:
+    """Take in all queries of other groups of the collection; theirs are gone then."""
+    merged = [other for other in others if other.pk != group.pk]
+    if any(other.collection_id != group.collection_id for other in merged):
+        raise NotValid("These groups belong to different collections.", {"groups": "Choose groups of one collection."})
+    queries = group.collection.queries.filter(group__in=[other.name for other in merged])
+    return gather(group.collection, queries=list(queries), name=group.name, actor=actor)
+
+
+@transaction.atomic
+def take_out(group: QueryGroup, queries: Sequence[Query], *, actor: User) -> None:
+    """Say that these are another need. A group of which one query is left is none."""
+    _locked(group.collection)
+    keys = [query.pk for query in queries]
+    number = group.collection.queries.filter(pk__in=keys, group=group.name).update(group="")
+    if not number:
+        raise NotValid("None of these queries is in the group.", {"queries": "Choose queries of the group."})
+    detail = {"before": group.name, "queries": [query.query_id for query in queries][:100]}
+    _record(
+        "take_out", f"{actor} removed {amount(number, 'query', 'queries')} from group {group}", actor, group, **detail
+    )
+    _tidy(group.collection, {group.name})
+
+
+@transaction.atomic
+def dissolve(group: QueryGroup, *, actor: User) -> None:
+    """Let each of its queries stand for itself."""
+    _locked(group.collection)
+    queries = group.collection.queries.filter(group=group.name).values_list("query_id", flat=True)
+    detail = {"before": group.name, "queries": [*queries[:100]]}
+    _record("dissolve", f"{actor} dissolved group {group}", actor, group, **detail)
+    group.collection.queries.filter(group=group.name).update(group="")
+    _tidy(group.collection, {group.name})
+
+
+@transaction.atomic
+def rename(group: QueryGroup, *, name: str, actor: User) -> QueryGroup:
+    """Give a group another name.
+
+    Raises
+    ------
+    NotValid
+        The name cannot be one.
+    Conflict
+        Another group has it.
+    """
+    _locked(group.collection)
+    wanted, before = _named(name.strip()), group.name
+    if wanted == before:
+        return group
+    if group.collection.query_groups.filter(name=wanted).exists():
+        raise Conflict(f"Another group is called {wanted}. Merge the two groups, or choose another name.")
+    group.collection.queries.filter(group=before).update(group=wanted)
+    group.name = wanted
+    group.save(update_fields=["name"])
+    _record("rename", f"{actor} renamed group {before} to {wanted}", actor, group, before=before, after=wanted)
+    return group
+
+
+@transaction.atomic
+def let_share(collection: Collection, groups: Iterable[QueryGroup], *, shares: bool, actor: User) -> int:
+    """Let groups share their judgments, or not any more; answers how many changed. Frozen labels stay as they are."""
+    keys = [group.pk for group in groups]
+    names = [*collection.query_groups.filter(pk__in=keys).exclude(shares=shares).values_list("name", flat=True)]
+    number = collection.query_groups.filter(pk__in=keys).exclude(shares=shares).update(shares=shares)
+    if number:
+        what = "share their judgments" if shares else "judge each query separately"
+        sentence = f"{actor} let {number:,} group{'' if number == 1 else 's'} {what}"
+        detail = {"groups": names[:100], "before": not shares, "after": shares}
+        audit.record("query_groups.let_share", sentence, actor=actor, collection=collection, **detail)
+    return number
+
+
+def refuse(collection: Collection, queries: Sequence[Query], *, actor: User) -> None:
+    """Say that these queries, which were proposed as a group, are several needs."""
+    _, new = RefusedProposal.objects.get_or_create(
+        collection=collection, key=proposal_key(query.query_id for query in queries)
+    )
+    if new:
+        texts = ", ".join(f"“{query.text[:60]}”" for query in queries[:4])
+        audit.record("query_groups.refuse", f"{actor} kept {texts} apart", actor=actor, collection=collection)
+
+
+def proposal_key(query_ids: Iterable[str]) -> str:
+    """Return the key of a proposal: a hash of its query ids in sorted order."""
+    lines = sorted(f"{query_id}\n".encode() for query_id in query_ids)
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
+def note(collection: Collection) -> None:
+    """Make a row for each group that a file named, and forget those that no query names any more."""
+    named = set(collection.queries.exclude(group="").values_list("group", flat=True).distinct())
+    there = set(collection.query_groups.values_list("name", flat=True))
+    QueryGroup.objects.bulk_create(
+        [QueryGroup(collection=collection, name=name) for name in sorted(named - there)], ignore_conflicts=True
+    )
+    collection.query_groups.filter(name__in=there - named).delete()
+
+
+def _by_traffic() -> tuple[object, ...]:
+    return (F("frequency").desc(nulls_last=True), "query_id")
+
+
+def _named(name: str) -> str:
+    if odd := id_fault(name):
+        raise NotValid(f"The name of the group {odd[1]}.", {"name": "Enter a short name such as tents."})
+    return name
+
+
+def _tidy(collection: Collection, names: Iterable[str]) -> None:
+    """Delete the groups that have fewer than two queries left."""
+    for name in names:
+        rows = collection.queries.filter(group=name)
+        if rows.count() < 2:
+            rows.update(group="")
+            collection.query_groups.filter(name=name).delete()
+
+
+def _locked(collection: Collection) -> None:
+    """Lock the collection's groups: two changes at once could leave a query in no group."""
+    Collection.objects.select_for_update().get(pk=collection.pk)
+
+
+def _record(verb: str, sentence: str, actor: User, group: QueryGroup, **detail: Any) -> None:
+    audit.record(f"query_groups.{verb}", sentence, actor=actor, collection=group.collection, target=group, **detail)

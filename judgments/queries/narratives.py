@@ -1,0 +1,224 @@
+"""Narratives: write, draft and confirm what a query means, in words that all of its raters see.
+
+A narrative is written by a person, or drafted and then confirmed by a person; raters see only confirmed ones. While a
+round is open, the narratives of its queries cannot change: all of its raters judge under the same words. Afterwards
+they may change; the earlier text is in the audit trail and in every snapshot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from assay.core.errors import AssayError, Conflict, NotValid
+from judgments.models import Collection, Judgment, Query, Round, User, audit
+from judgments.queries.drafting import DRAFTERS
+from judgments.queries.drafting.drafter import Need, unfinished
+
+LONGEST = 5_000
+BY_HAND = "a person"
+
+Titles = Callable[[Sequence[Query]], Mapping[str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many of a collection's queries have a narrative, and how many only a draft."""
+
+    written: int
+    drafts: int
+    queries: int
+
+    @property
+    def without(self) -> int:
+        return self.queries - self.written
+
+
+def progress(collection: Collection) -> Progress:
+    """Count the narratives and drafts of a collection."""
+    rows = collection.queries
+    drafts = rows.filter(narrative="").exclude(draft="").count()
+    return Progress(rows.exclude(narrative="").count(), drafts, rows.count())
+
+
+@transaction.atomic
+def write(query: Query, *, text: str, actor: User, seen: str | None = None) -> Query:
+    """Give a query its narrative; a draft that it had is gone.
+
+    Parameters
+    ----------
+    query : Query
+        Whose need it is.
+    text : str
+        The narrative; nothing takes it away.
+    actor : User
+        The lead who stands for it.
+    seen : str, optional
+        The :func:`version` that the lead had before them.
+
+    Raises
+    ------
+    NotValid
+        Too long, with a NUL in it, or with a gap that a drafter left.
+    Conflict
+        A round that is open holds the query, or somebody else wrote meanwhile.
+    """
+    text = _checked(text)
+    query = Query.of_any_kind.select_for_update().get(pk=query.pk)
+    if seen is not None and seen != version(query):
+        now = query.narrative or query.draft or "nothing"
+        raise Conflict(f"Another lead changed this narrative to “{now[:300]}”. Save again to replace it.")
+    before = query.narrative
+    if text != before:
+        _refuse_while_open(query)
+    query.narrative, query.draft, query.drafted_by = text, "", ""
+    query.save(update_fields=["narrative", "draft", "drafted_by"])
+    if text != before:
+        sentence = f"{actor} {'wrote' if text else 'removed'} the narrative of “{query.text[:80]}”"
+        audit.record(
+            "narratives.write",
+            sentence,
+            actor=actor,
+            collection=query.collection,
+            target=query,
+            before=before,
+            after=text,
+        )
+    return query
+
+
+def version(query: Query) -> str:
+    """Return the version of the query's text, to detect that another lead saved it in the meantime."""
+    return version_of(query.narrative or query.draft)
+
+
+def version_of(text: str) -> str:
+    """Return the version of a narrative or draft with this text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def confirm(query: Query, *, actor: User) -> Query:
+    """Make a draft the narrative, as it stands.
+
+    Raises
+    ------
+    NotValid
+        There is no draft, or it has a gap.
+    Conflict
+        A round that is open holds the query.
+    """
+    if not query.draft:
+        raise NotValid(f"“{query.text[:80]}” has no draft.", {"draft": "Write a narrative, or create a draft first."})
+    return write(query, text=query.draft, actor=actor)
+
+
+@transaction.atomic
+def save_draft(query: Query, *, text: str, actor: User, by: str = BY_HAND) -> Query:
+    """Keep what is not finished yet; raters do not see it."""
+    before = query.draft
+    query.draft, query.drafted_by = _checked(text, finished=False), by if text.strip() else ""
+    query.save(update_fields=["draft", "drafted_by"])
+    sentence = f"{actor} drafted the narrative of “{query.text[:80]}”"
+    detail = {"by": by, "before": before, "after": query.draft}
+    audit.record("narratives.save_draft", sentence, actor=actor, collection=query.collection, target=query, **detail)
+    return query
+
+
+@transaction.atomic
+def draft_missing(
+    collection: Collection, *, actor: User, titles: Titles, drafter: str = "template", queries: Iterable[Query] = ()
+) -> int:
+    """Draft a narrative for each query that has neither one nor a draft; answers for how many.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose queries.
+    actor : User
+        The lead who asks.
+    titles : callable
+        Answers what documents are called that systems return first, for each id of the queries that it is given.
+    drafter : str
+        A member of ``judgments.queries.drafting.DRAFTERS``.
+    queries : iterable of Query
+        Only these; all by default.
+    """
+    member = DRAFTERS[drafter]
+    rows = _bare(collection)
+    only = [query.pk for query in queries]
+    missing = list(rows.filter(pk__in=only) if only else rows)
+    named = titles(missing)
+    spellings = _spellings(collection)
+    for query in missing:
+        others = tuple(text for text in spellings.get(query.group, ()) if text != query.text) if query.group else ()
+        query.draft = member.draft(Need(query.text, others, tuple(named.get(query.query_id, ()))))
+        query.drafted_by = drafter
+    Query.objects.bulk_update(missing, ["draft", "drafted_by"], batch_size=500)
+    if missing:
+        sentence = f"{actor} had {len(missing):,} narrative{'' if len(missing) == 1 else 's'} drafted ({drafter})"
+        audit.record("narratives.draft_missing", sentence, actor=actor, collection=collection, drafter=drafter)
+    return len(missing)
+
+
+def write_many(texts: Iterable[tuple[Query, str]], *, actor: User) -> tuple[int, dict[str, str]]:
+    """Write each narrative that changed, each on its own; answers how many, and why others were refused, by id."""
+    written, refused = 0, {}
+    for query, text in texts:
+        if text.replace("\r\n", "\n").strip() == query.narrative:
+            continue
+        try:
+            write(query, text=text, actor=actor)
+            written += 1
+        except AssayError as error:
+            refused[query.query_id] = str(error)
+    return written, refused
+
+
+def open_rounds(query: Query) -> QuerySet[Round]:
+    """Return the open rounds that contain the query."""
+    return Round.objects.filter(pk__in=query.pairs.values("round"), state=Round.State.OPEN)
+
+
+def judged_before(query: Query) -> int:
+    """Return how many judgments the query's documents have so far, under any narrative."""
+    return Judgment.objects.counted().filter(pair__query=query).count()
+
+
+def _bare(collection: Collection) -> QuerySet[Query]:
+    return collection.queries.filter(Q(narrative=""), Q(draft="")).order_by("pk")
+
+
+def _spellings(collection: Collection) -> dict[str, list[str]]:
+    spellings: dict[str, list[str]] = {}
+    rows = collection.queries.exclude(group="").order_by("-frequency", "query_id")
+    for group, text in rows.values_list("group", "text"):
+        spellings.setdefault(group, []).append(text)
+    return spellings
+
+
+def _checked(text: str, *, finished: bool = True) -> str:
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > LONGEST:
+        message = f"This narrative has {len(text):,} characters. Shorten it to at most {LONGEST:,}."
+        raise NotValid(message, {"narrative": message})
+    if "\0" in text:
+        raise NotValid("The narrative contains a NUL character.", {"narrative": "Remove it."})
+    if finished and unfinished(text):
+        message = "The draft still has placeholders. Fill in the text in brackets, or remove it."
+        raise NotValid(message, {"narrative": message})
+    return text
+
+
+def _refuse_while_open(query: Query) -> None:
+    # Lock the rounds, drafts too, so that opening a round and changing a narrative wait for each other.
+    rounds = Round.objects.select_for_update().filter(pk__in=query.pairs.values("round")).exclude(state="closed")
+    name = next((str(round_) for round_ in rounds.order_by("pk") if round_.state == Round.State.OPEN), None)
+    if name is not None:
+        raise Conflict(
+            f"Raters of the open round {name} are using the narrative of “{query.text[:80]}”. To change it, close the "
+            "round first."
+        )

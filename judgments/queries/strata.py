@@ -1,0 +1,113 @@
+"""Strata: which parts of the traffic a collection's queries represent, and how another stratum joins.
+
+A stratum that joins takes its share from the others, or from the one that held its traffic before. Queries keep their
+ids, tiers, weights and probabilities: those are valid inside the stratum that a query was drawn in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+
+from assay.core.errors import Conflict, NotValid
+from assay.formats.queries_csv import stratum_fault
+from assay.formats.row_types import StratumRow
+from judgments.models import Collection, Place, Query, Stratum
+
+FIRST = "first"
+# The minimum share that a stratum keeps when a part is split off; less is a rounding error.
+LEAST_SHARE = 1e-9
+
+
+@transaction.atomic
+def join(
+    collection: Collection, *, name: str, share: float, part_of: str = "", first: str = FIRST, filters: Any = None
+) -> Stratum:
+    """Make room for a stratum.
+
+    Parameters
+    ----------
+    collection : Collection
+        Where it joins.
+    name : str
+        Once in the collection.
+    share : float
+        Its share of the whole traffic from now on, between 0 and 1.
+    part_of : str
+        The stratum whose traffic held this one's until now, and which alone gives of its share. Without, the traffic is
+        new, and all others keep their proportions.
+    first : str
+        What the queries are called that were drawn before there were strata.
+    filters : dict, optional
+        What its draw takes of a log.
+
+    Raises
+    ------
+    NotValid
+        A name or share that cannot be.
+    Conflict
+        The name is taken.
+    """
+    # Lock the row, so that two strata that join at once see each other's share.
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    if not collection.strata.exists():
+        base = Stratum.objects.create(collection=collection, name=_named(first, "first"), share=1.0)
+        collection.queries.filter(probability__isnull=False, stratum__isnull=True).update(stratum=base)
+    strata = {stratum.name: stratum for stratum in collection.strata.all()}
+    if _named(name, "name") in strata:
+        raise Conflict(f"Another stratum is called {name}. Give a further sample of it another name.")
+    if not 0 < share < 1:
+        raise NotValid("The share of the traffic must be between 0 and 1.", {"share": "Enter a number such as 0.2."})
+    if part_of and part_of not in strata:
+        known = ", ".join(strata)
+        raise NotValid(f"Unknown stratum {part_of}.", {"part_of": f"Choose one of {known}, or leave it out."})
+    whole = strata.get(part_of)
+    if whole is not None and whole.share - share < LEAST_SHARE:
+        message = f"{part_of} has {whole.share:.4g} of the traffic. Enter a smaller share for a part of it."
+        raise NotValid(message, {"share": message})
+    for stratum in [whole] if whole is not None else list(strata.values()):
+        stratum.share = stratum.share - share if whole is not None else stratum.share * (1 - share)
+        stratum.save(update_fields=["share"])
+    return Stratum.objects.create(collection=collection, name=name, share=share, part_of=whole, filters=filters or {})
+
+
+def _named(name: str, field: str) -> str:
+    if odd := stratum_fault(name):
+        raise NotValid(f"The name is not valid: {odd}.", {field: "Enter a short name such as shoes or de."})
+    return name
+
+
+def places(queries: Iterable[Query]) -> dict[int, list[StratumRow]]:
+    """Return the strata of each query now, by the query's key: the one it was first drawn in first.
+
+    A stratum of which another one became a part holds no longer what the query stands for there.
+    """
+    rows = list(queries)
+    strata = {
+        stratum.pk: stratum for stratum in Stratum.objects.filter(collection__in={one.collection_id for one in rows})
+    }
+    if not strata:
+        return {}
+    rows_by_query: dict[int, list[tuple[int, StratumRow]]] = {}
+    for query in rows:
+        if query.stratum_id and query.probability and query.weight is not None:
+            rows_by_query[query.pk] = [(query.stratum_id, _row(strata[query.stratum_id], query))]
+    for place in Place.objects.filter(stratum__in=strata).order_by("pk"):
+        rows_by_query.setdefault(place.query_id, []).append((place.stratum_id, _row(strata[place.stratum_id], place)))
+    return {query.pk: _standing(rows_by_query[query.pk], strata) for query in rows if query.pk in rows_by_query}
+
+
+def _row(stratum: Stratum, place: Any) -> StratumRow:
+    return StratumRow(stratum.name, stratum.share, place.tier, place.probability, place.weight)
+
+
+def _standing(rows: list[tuple[int, StratumRow]], strata: dict[int, Stratum]) -> list[StratumRow]:
+    given: set[int] = set()
+    for stratum, _ in rows:
+        above = strata[stratum].part_of_id
+        while above:
+            given.add(above)
+            above = strata[above].part_of_id
+    return [row for stratum, row in rows if stratum not in given]

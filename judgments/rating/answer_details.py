@@ -1,0 +1,39 @@
+"""Details of how an answer was given, recorded beside it.
+
+They explain times and grades afterwards (an excerpt is read faster than a whole text) and decide nothing. So values
+that make no sense are dropped, and never reject an answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+CHOICES = {
+    "by": ("key", "click", "touch"),
+    "view": ("one", "list"),
+    "text": ("excerpt", "whole", "short"),
+    "width": ("narrow", "middle", "wide"),
+}
+FLAGS = ("marks",)
+# The number of undos before, and the position of the answer in the session.
+NUMBERS = ("undos", "place")
+LARGEST = 1_000_000
+
+
+def clean_interactions(submitted: Any) -> dict[str, Any]:
+    """Return the submitted details without unknown names and invalid values.
+
+    Examples
+    --------
+    >>> clean_interactions({"by": "key", "view": "three", "marks": True, "undos": 0, "place": -1, "rank": 3})
+    {'by': 'key', 'marks': True, 'undos': 0}
+    """
+    if not isinstance(submitted, dict):
+        return {}
+    events: dict[str, Any] = {name: submitted[name] for name, known in CHOICES.items() if submitted.get(name) in known}
+    events |= {name: submitted[name] for name in FLAGS if isinstance(submitted.get(name), bool)}
+    return events | {name: submitted[name] for name in NUMBERS if _count(submitted.get(name))}
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST

@@ -1,0 +1,217 @@
+"""Assignment of pairs: lease the next pairs to a rater.
+
+A pair with k ratings has k slots. Assigning a pair means leasing a free slot (`leasing.py`); a slot that is not
+answered before the lease expires is free again. The search for free slots (`openings.py`) does not read every row of
+the round.
+"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.utils import timezone
+
+from assay.core.errors import Closed, NotAllowed
+from judgments import hooks
+from judgments.models import Judgment, Pair, Probe, Round, RoundRater, Tally, User
+from judgments.models.compiled_queries import Compiled, Given
+from judgments.rating import inserted_check_counts, inserted_checks, leasing, slot_search, start_requirements
+from judgments.rating.slot_search import FreeSlot, SlotSearch
+
+LEASE = timedelta(minutes=30)
+LARGEST_BATCH = 50
+# A lease that was renewed less than this ago is not written again.
+FRESH = timedelta(minutes=1)
+
+
+class Claim(NamedTuple):
+    """The pairs that were leased to a rater."""
+
+    pairs: list[Pair | Probe]
+    until: datetime  # when the first lease of the rater expires
+    places: SlotSearch
+
+
+def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Probe]:
+    """Lease the next pairs to the rater: the pairs of `claim`."""
+    return claim(round_, rater=rater, size=size).pairs
+
+
+def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
+    """Lease the next pairs to the rater: first those in hand, then the rest of the query, then the next query.
+
+    Parameters
+    ----------
+    round_ : Round
+        An open round of the rater.
+    rater : User
+        The rater who will grade.
+    size : int
+        The maximum number of pairs, up to 50.
+
+    Returns
+    -------
+    Claim
+        Pairs leased to the rater until ``LEASE`` from now, with probes mixed in
+        (`judgments/rating/inserted_checks.py`); empty if nothing is left for the rater.
+
+    Raises
+    ------
+    Closed
+        The round takes no answers.
+    NotAllowed
+        The rater is not a rater of the round, is paused, or has to qualify first.
+    """
+    size = max(1, min(size, LARGEST_BATCH))
+    assignment = check_open(round_, rater)
+    start_requirements.check_ready(round_, rater, assignment)
+    begun = timezone.now()
+    until = begun + LEASE
+    waiting, put_off, first = _in_hand(round_, rater, until)
+    places = SlotSearch(round_, rater)
+    draw, taken = _order_key(round_, assignment), list[FreeSlot]()
+    if len(waiting) < size:
+        taken = leasing.take(leasing.SlotRequest(places, size - len(waiting), until, draw, waiting))
+        waiting += taken
+        hooks.notify_choosers(round_)
+    chosen = [place.pair for place in [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]]
+    shown = {pair.pk: pair for pair in SHOWN(pairs=chosen)} if chosen else {}
+    pairs = [shown[pair] for pair in chosen]
+    batch = inserted_checks.mix_in(round_, rater, pairs, size)
+    new = [place.pair for place in taken]
+    inserted_check_counts.hand_out(round_, rater, batch, new, begun=begun, lease=LEASE, fresh=FRESH)
+    if inserted_checks.mixes(round_) or len(pairs) < len(batch):
+        first = inserted_check_counts.held_until(round_, rater, LEASE) or first
+    if round_.of_answers:
+        for pair in batch:  # some rounds show the reference answer; this avoids a query for each pair
+            pair.round = round_
+    return Claim(batch, first, places)
+
+
+def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
+    """Return the rater's leased pairs to the queue, so that others get them at once. Answers do not change.
+
+    Parameters
+    ----------
+    round_ : Round
+        The round.
+    rater : User
+        The rater who stops.
+    for_good : bool
+        False: the rater gets the pairs back on return unless others took them. True: the slots have no rater any more.
+
+    Returns
+    -------
+    int
+        The number of pairs that were returned.
+    """
+    held = slot_search.in_hand(round_, rater)
+    if for_good:
+        return held.update(rater=None, lease_until=None)
+    given = held.filter(lease_until__gte=timezone.now()).update(lease_until=timezone.now())
+    return given + inserted_check_counts.give_back(round_, rater, LEASE)
+
+
+def check_open(round_: Round, rater: User) -> RoundRater:
+    """Return the rater's assignment to the round, or refuse if the round takes no answers from them."""
+    if round_.state != Round.State.OPEN:
+        word = "has not been opened yet" if round_.state == Round.State.DRAFT else "is closed"
+        raise Closed(f"Round {round_} {word}. Your answers are stored. Ask the lead what comes next.")
+    assignments: list[RoundRater] = ASSIGNMENTS(round=round_.pk, rater=rater.pk)
+    if not assignments:
+        raise NotAllowed(f"You are not a rater of {round_}. Ask the lead to add you.")
+    return assignments[0]
+
+
+def remaining(round_: Round, rater: User, seen: SlotSearch | None = None) -> int:
+    """Return the number of pairs that the rater can still grade, with probes."""
+    number = slots_left(round_, rater, seen)
+    return number + inserted_check_counts.ahead(round_, rater, number)
+
+
+def slots_left(round_: Round, rater: User, seen: SlotSearch | None = None) -> int:
+    """Return the number of pairs that the rater can still grade, without probes. Raters never see this number."""
+    slots = seen.again() if seen else SlotSearch(round_, rater)
+    return len(slots.held) + slots.left
+
+
+def available_pairs(round_: Round) -> dict[int, int]:
+    """Return the number of pairs that each rater can still get, beside those they hold, by user."""
+    assignments = round_.raters.filter(left_at__isnull=True).select_related("user")
+    return {row.user_id: SlotSearch(round_, row.user).left for row in assignments}
+
+
+def free_slots(round_: Round) -> int:
+    """Return the number of free slots that no rater holds."""
+    return slot_search.unfilled(round_) - slot_search.leased(round_, timezone.now()).count()
+
+
+def count_active_raters(round_: Round) -> int:
+    """Return the number of raters who hold a pair of the round or answered within the length of a lease."""
+    now = timezone.now()
+    holding = set(slot_search.leased(round_, now).values_list("rater", flat=True).distinct())
+    answered = Tally.objects.filter(round=round_, last_at__gt=now - LEASE).values_list("rater", flat=True)
+    return len(holding | set(answered))
+
+
+def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe | None:
+    """Return the pair if the rater holds it and has not answered it."""
+    held = round_.pairs.filter(uuid=uuid, slots__rater=rater, slots__filled_by__isnull=True)
+    return held.select_related("query", "document").first() or inserted_checks.in_hand(round_, rater, uuid)
+
+
+def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[FreeSlot], list[FreeSlot], datetime]:
+    """Return the rater's unanswered pairs, those they put off, and the end of the first lease.
+
+    The leases are renewed. Pairs that were put off come back when nothing else is left.
+    """
+    rows = LEASES(round=round_.pk, rater=rater.pk)
+    if not rows:
+        return [], [], until
+    oldest = min((end for *_, end in rows if end), default=until)
+    keys = [pair for _, pair, *_ in rows]
+    queries = dict(QUERIES(pairs=keys))
+    if oldest < until - FRESH:
+        slot_search.in_hand(round_, rater).update(lease_until=until)
+        oldest = until
+    waiting, put_off = list[FreeSlot](), list[FreeSlot]()
+    later = {pair for (pair,) in PUT_OFF(rater=rater.pk, pairs=keys)}
+    for slot, pair, position, _ in sorted(rows, key=lambda row: row[2]):
+        (put_off if pair in later else waiting).append(FreeSlot(slot, pair, position, queries[pair]))
+    return waiting, put_off, oldest
+
+
+# The query leaves out the pairs: PostgreSQL overestimates the number of leased slots and would join all pairs.
+COLUMNS = ("pk", "pair", "position", "lease_until")
+LEASES = Compiled(lambda: slot_search.in_hand(Given("round"), Given("rater")).values_list(*COLUMNS))
+QUERIES = Compiled(lambda: Pair.objects.filter(pk__among=Given("pairs")).order_by().values_list("pk", "query"))
+PUT_OFF = Compiled(
+    lambda: (
+        Judgment.objects.standing()
+        .filter(state=Judgment.State.LATER, rater=Given("rater"), pair__pk__among=Given("pairs"))
+        .order_by()
+        .values_list("pair")
+    )
+)
+SHOWN = Compiled(lambda: Pair.objects.select_related("query", "document").filter(pk__among=Given("pairs")).order_by())
+ASSIGNMENTS = Compiled(
+    lambda: RoundRater.objects.select_related("user").filter(
+        round=Given("round"), user=Given("rater"), left_at__isnull=True
+    )
+)
+
+
+def _order_key(round_: Round, assignment: RoundRater) -> str:
+    """Return the key of a rater's own order: seed and pseudonym, so that another database repeats it."""
+    return f"{round_.seed} {assignment.pseudonym}"
+
+
+def _shuffled(places: list[FreeSlot], draw: str) -> list[FreeSlot]:
+    """Return the places by query in the round's order, and within a query in the rater's random order."""
+    first: dict[int, int] = {}
+    for place in places:
+        first[place.query_id] = min(first.get(place.query_id, place.position), place.position)
+
+    return sorted(places, key=lambda place: (first[place.query_id], leasing.turn(draw, place.position)))

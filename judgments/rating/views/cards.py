@@ -1,0 +1,147 @@
+"""Station cards: the query with its need, the document, and the rater's position.
+
+There is one rendering for everyone: the page without JavaScript and the fragments that the station fetches ahead use
+the same two templates. Nothing here knows rank, system, score, or other raters' grades.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from judgments.documents.passages import Shown, shown
+from judgments.models import Pair, Round, User
+from judgments.rating.keyboard_shortcuts import labels
+from judgments.rating.rater_progress import RaterPosition, rater_position
+from judgments.rating.remaining_work import own_part
+
+MOST_SEGMENTS = 60
+
+
+@dataclass(frozen=True)
+class Card:
+    """One pair as it stands on the screen, and the place that the rater has reached with it."""
+
+    pair: Pair
+    where: RaterPosition
+
+    @cached_property
+    def shown(self) -> Shown:
+        return shown(self.pair.document, self.pair.query.text)
+
+    @cached_property
+    def facts(self) -> list[tuple[str, str]]:
+        return facts(self.pair.document.fields)
+
+    @cached_property
+    def line(self) -> list[tuple[str, float, float]]:
+        return line(self.where)
+
+    @property
+    def text_kind(self) -> str:
+        return "short" if self.shown.excerpt is None else "excerpt"
+
+    @property
+    def script_data(self) -> dict[str, Any]:
+        """What the script knows of the card beside what it shows."""
+        document = self.pair.document
+        return {
+            "pair": str(self.pair.uuid),
+            "query": str(self.pair.query.uuid),
+            "text": self.pair.query.text,
+            "need": self.pair.query.narrative,
+            "title": document.title or document.doc_id,
+            "place": f"{self.where.document} of {self.where.documents}",
+            "kind": self.text_kind,
+        }
+
+
+def cards(round_: Round, rater: User, pairs: Sequence[Pair], *, after: Sequence[Pair] = ()) -> list[Card]:
+    """The pairs as cards, each with the place that the rater has reached once all before it are answered.
+
+    Parameters
+    ----------
+    round_ : Round
+        The round that the pairs are in.
+    rater : User
+        Who holds them.
+    pairs : sequence of Pair
+        In the order in which they are shown.
+    after : sequence of Pair
+        What the rater's browser holds already and shows before them.
+    """
+    here: dict[int, RaterPosition] = {}
+    before = Counter(pair.query.pk for pair in after)
+    order = list(dict.fromkeys(pair.query.pk for pair in (*after, *pairs)))
+    made: list[Card] = []
+    part = own_part(round_, rater) if pairs else None
+    for place, pair in enumerate(pairs, len(after)):
+        query = pair.query.pk
+        if query not in here:
+            here[query] = rater_position(round_, rater, pair, part=part)
+        where = here[query]
+        where = replace(
+            where,
+            document=min(where.document + before[query], where.documents),
+            query=min(where.query + order.index(query), where.queries),
+            answered=where.answered + place,
+            left=max(where.left - place, 0),
+        )
+        before[query] += 1
+        made.append(Card(pair, where))
+    return made
+
+
+def card_again(round_: Round, rater: User, pair: Pair, *, answered: bool) -> Card:
+    """One of the rater's own answers, to be looked at again."""
+    return Card(pair, rater_position(round_, rater, pair, answered=answered))
+
+
+def fragments(request: HttpRequest, round_: Round, card: Card) -> dict[str, Any]:
+    """A card as the script takes it: the two parts of the page that change, and what it is told beside."""
+    # The whole of a long text is put into the page when somebody opens it: most of it never is.
+    long = card.shown.excerpt is not None
+    context = {"card": card, "round": round_, "later": long, "label": labels(request.user)}
+    return {
+        **card.script_data,
+        "whole": card.shown.whole if long else "",
+        "ask": render_to_string("judgments/rating/_station_ask.html", context, request),
+        "document": render_to_string("judgments/rating/_station_document.html", context, request),
+    }
+
+
+def facts(fields: dict[str, Any]) -> list[tuple[str, str]]:
+    """The fields of a document as name and words; lists in one line, nested things and empty ones left out."""
+    rows = []
+    for name, value in fields.items():
+        values = value if isinstance(value, list) else [value]
+        words = [str(one) for one in values if isinstance(one, str | int | float) and str(one).strip()]
+        if words and len(words) == len(values):
+            rows.append((name, ", ".join(words)))
+    return rows
+
+
+def line(where: RaterPosition) -> list[tuple[str, float, float]]:
+    """The progress line as (class, start, width) on a line of 1,000: a segment a query, or one bar where they are many.
+
+    Examples
+    --------
+    >>> line(RaterPosition(document=2, documents=4, query=2, queries=2, answered=5, left=3))
+    [('done', 0.0, 496.0), ('open', 500.0, 496.0), ('here', 500.0, 124.0)]
+    """
+    share = (where.document - 1) / where.documents
+    if where.queries > MOST_SEGMENTS or not where.queries:
+        all_ = where.answered + where.left
+        return [("open", 0.0, 1000.0), ("done", 0.0, round(1000 * where.answered / max(all_, 1), 1))]
+    step = 1000 / max(where.queries, 1)
+    width = round(step - 4, 1)
+    segments = [
+        ("done" if place < where.query - 1 else "open", round(place * step, 1), width) for place in range(where.queries)
+    ]
+    return [*segments, ("here", round((where.query - 1) * step, 1), round(width * share, 1))]

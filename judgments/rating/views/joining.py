@@ -1,0 +1,39 @@
+"""Views for a rater to join a round and to release their leased pairs."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import Conflict, NotAllowed
+from judgments.members import round_raters
+from judgments.rating import assignment
+from judgments.web import access
+
+
+@login_required
+@require_POST
+def join(request: HttpRequest, uuid: str) -> HttpResponse:
+    """Join, and begin; who may not is told why on their own page."""
+    round_ = access.round_for(request.user, uuid, access.RATERS)
+    try:
+        round_raters.join(round_, rater=request.user)
+    except (Conflict, NotAllowed) as refusal:
+        messages.error(request, str(refusal))
+        return redirect("home")
+    return redirect("rate", round_.uuid)
+
+
+@login_required
+@require_POST
+def release(request: HttpRequest, uuid: str) -> HttpResponse:
+    """Give back what is in hand: others get it at once."""
+    round_ = access.round_for(request.user, uuid, access.RATERS)
+    given = assignment.release(round_, request.user)
+    message = f"Released {amount(given, 'document')}." if given else "You had no leased documents."
+    messages.success(request, f"{message} Your judgments are saved.")
+    return redirect("home")

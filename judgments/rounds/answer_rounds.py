@@ -1,0 +1,304 @@
+"""Rounds in which people grade answers of RAG systems: one round for each dimension, over the same answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from django.db import transaction
+from django.utils.text import Truncator
+
+from assay.core.content_hash import content_hash
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.core.ids import id_fault
+from judgments.documents.answers import answers_by_id
+from judgments.guidelines import guidelines
+from judgments.models import Collection, Document, GuidelinesVersion, Query, Round, User, audit
+from judgments.rounds import rounds
+from judgments.rounds.answer_dimensions import DIMENSIONS
+from judgments.rounds.scales import Row
+from judgments.rounds.settings import RoundSettings
+from judgments.web.rich_text import LONGEST
+
+# More answers than people can grade in one round; a longer list is a mistake.
+MOST_ANSWERS = 20_000
+# A rater reads the passages beside the answer.
+MOST_PASSAGES = 100
+# Characters of an answer with its evidence and its reference.
+LONGEST_ANSWER = 1_000_000
+# Characters of a question, as the column of queries takes them.
+LONGEST_QUERY = 2_048
+LONGEST_TITLE = 80
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One passage of the evidence of an answer."""
+
+    doc_id: str
+    text: str
+    title: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """One answer to grade.
+
+    Parameters
+    ----------
+    query_id, query : str
+        The question. It is the collection's query if that has the same id and text.
+    text : str
+        The answer of the system.
+    evidence : tuple of Passage
+        The passages the answer rests on, in the order in which citations such as ``[1]`` count them.
+    reference : str
+        The right answer, shown to raters of ``correct`` and ``complete``; empty if none is known.
+    """
+
+    query_id: str
+    query: str
+    text: str
+    evidence: tuple[Passage, ...] = ()
+    reference: str = ""
+
+    @property
+    def doc_id(self) -> str:
+        """The id of the answer in pairs, labels and exports.
+
+        It is a hash of what a rater reads, so equal answers of two systems are one answer, and it names no system.
+        """
+        parts = [self.query_id, self.text.strip(), [asdict(one) for one in self.evidence], self.reference.strip()]
+        content = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return f"answer-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+@transaction.atomic
+def create_answer_rounds(
+    collection: Collection,
+    *,
+    name: str,
+    answers: Sequence[GivenAnswer],
+    actor: User,
+    dimensions: Sequence[str] = tuple(DIMENSIONS),
+    scale: Sequence[Row] | None = None,
+    relevant_from: int | None = None,
+    texts: Mapping[str, str] | None = None,
+    settings: RoundSettings | None = None,
+    ratings_per_pair: int | None = None,
+    raters: Sequence[User] = (),
+    seed: int = 1,
+) -> list[Round]:
+    """Create one draft round for each dimension, all with the same answers, or no round if one fails.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection of the rounds.
+    name : str
+        The beginning of their names: ``name: faithful``.
+    answers : sequence of GivenAnswer
+        The answers, in any order. A repeated answer is graded once.
+    actor : User
+        The lead who creates the rounds.
+    dimensions : sequence of str
+        ``faithful``, ``correct`` and ``complete``, or some of them.
+    scale : sequence of (value, label, cue), optional
+        The scale of every round; three grades named after the dimension when None.
+    relevant_from : int, optional
+        The lowest grade that a binary metric counts as relevant; all but the lowest when None.
+    texts : mapping of dimension to Markdown, optional
+        Guidelines that replace the default ones of a dimension.
+    settings, ratings_per_pair, raters, seed
+        As `judgments.rounds.rounds.create_round` takes them.
+
+    Returns
+    -------
+    list of Round
+        In the order of ``dimensions``.
+
+    Raises
+    ------
+    NotValid
+        An answer, dimension, scale, setting or rater cannot be used; the message says which.
+    Conflict
+        A name is taken.
+    """
+    _check_dimensions(dimensions, texts or {})
+    _check_answers(answers)
+    queries = _queries(collection, answers)
+    documents = _documents(collection, answers)
+    made = []
+    for dimension in dimensions:
+        # Sort by id: the order of the input would reveal the systems.
+        candidates = sorted(
+            (rounds.Candidate(queries[one.query_id], documents[one.doc_id], {}) for one in answers),
+            key=lambda pair: (pair.query.query_id, pair.document.doc_id),
+        )
+        made.append(
+            rounds.create_round(
+                collection,
+                name=f"{name.strip()}: {dimension}" if name.strip() else "",
+                candidates=candidates,
+                provenance={"dimension": dimension, "pairs": len(documents)},
+                guidelines=_guidelines(collection, dimension, (texts or {}).get(dimension, ""), actor),
+                actor=actor,
+                grades=scale or DIMENSIONS[dimension].grades,
+                relevant_from=relevant_from,
+                ratings_per_pair=ratings_per_pair,
+                settings=settings,
+                raters=raters,
+                seed=seed,
+                dimension=dimension,
+            )
+        )
+    sentence = f"{actor} created {amount(len(made), 'round')} of {amount(len(documents), 'answer')}"
+    audit.record(
+        "answer_rounds.create_answer_rounds",
+        sentence,
+        actor=actor,
+        collection=collection,
+        rounds=[str(round_.uuid) for round_ in made],
+        answers_given=len(answers),
+        answers=len(documents),
+    )
+    return made
+
+
+def _check_dimensions(dimensions: Sequence[str], texts: Mapping[str, str]) -> None:
+    known = ", ".join(DIMENSIONS)
+    unknown = sorted({*dimensions, *texts} - set(DIMENSIONS))
+    if unknown:
+        problem = f"Unknown dimension {unknown[0]!r}. Known dimensions: {known}."
+        raise NotValid(problem, {"dimensions" if unknown[0] in dimensions else "guidelines": problem})
+    if not dimensions or len(set(dimensions)) < len(dimensions):
+        problem = f"Name one or more dimensions, each once: {known}."
+        raise NotValid(problem, {"dimensions": problem})
+    if idle := sorted(set(texts) - set(dimensions)):
+        problem = (
+            f"There are guidelines for {idle[0]}, but no round for it. Add the dimension or remove the guidelines."
+        )
+        raise NotValid(problem, {"guidelines": problem})
+
+
+def _check_answers(answers: Sequence[GivenAnswer]) -> None:
+    if not answers:
+        raise NotValid("There are no answers to grade.", {"answers": "Send at least one answer."})
+    if len(answers) > MOST_ANSWERS:
+        problem = (
+            f"{len(answers):,} answers; at most {MOST_ANSWERS:,} can be graded in one round. Send a sample of them."
+        )
+        raise NotValid(problem, {"answers": problem})
+    questions: dict[str, GivenAnswer] = {}
+    for number, one in enumerate(answers, 1):
+        fault = _fault(one) or _other_question(one, questions.setdefault(one.query_id, one))
+        if fault:
+            problem = f"Answer {number}, query {one.query_id[:100]!r}: {fault}"
+            raise NotValid(problem, {"answers": problem})
+
+
+def _fault(one: GivenAnswer) -> str:
+    """Return what is wrong with an answer and what to do; "" if it can be graded."""
+    for what, text in (("query_id", one.query_id), *(("evidence doc_id", passage.doc_id) for passage in one.evidence)):
+        if fault := id_fault(text):
+            return f"the {what} {fault[1]}. Give it another id."
+    if not one.query.strip():
+        return "the question is empty. Send its text."
+    if len(one.query) > LONGEST_QUERY:
+        return f"the question has {len(one.query):,} characters. Shorten it to {LONGEST_QUERY:,}."
+    if not one.text.strip():
+        return "the answer is empty. Leave it out: people cannot grade it."
+    if len(one.evidence) > MOST_PASSAGES:
+        return f"there are {len(one.evidence)} passages of evidence. Send {MOST_PASSAGES} at most."
+    read = [
+        one.query,
+        one.text,
+        one.reference,
+        *(text for passage in one.evidence for text in asdict(passage).values()),
+    ]
+    if len(one.text) > LONGEST or sum(map(len, read)) > LONGEST_ANSWER:
+        return (
+            f"the answer has {len(one.text):,} characters, and {sum(map(len, read)):,} with its evidence. "
+            f"A page shows {LONGEST:,} and {LONGEST_ANSWER:,} at most. Shorten it."
+        )
+    if any("\0" in text or _is_broken(text) for text in read):
+        return "the text holds a NUL character or half of a surrogate pair. Remove it."
+    return ""
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _other_question(one: GivenAnswer, first: GivenAnswer) -> str:
+    if one.query != first.query:
+        return f"the question is {one.query[:100]!r} here and {first.query[:100]!r} before. Give each its own query_id."
+    if one.reference.strip() != first.reference.strip():
+        return "the reference answer differs from the one before. A question has one reference answer."
+    return ""
+
+
+def _queries(collection: Collection, answers: Sequence[GivenAnswer]) -> dict[str, Query]:
+    """Return the questions by id: the collection's query where id and text are equal, else a row of their own."""
+    texts = {one.query_id: one.query for one in answers}
+    queries = {row.query_id: row for row in collection.queries.all() if texts.get(row.query_id) == row.text}
+    questions = {row.query_id: row for row in collection.queries(manager="questions").all() if row.query_id in texts}
+    for query_id, text in texts.items():
+        if query_id not in queries and query_id in questions and questions[query_id].text != text:
+            problem = (
+                f"The question {query_id!r} is “{questions[query_id].text[:100]}” in earlier rounds and "
+                f"“{text[:100]}” here. Give the new question another id."
+            )
+            raise NotValid(problem, {"answers": problem})
+    known = questions | queries
+    new = [
+        Query(collection=collection, kind=Query.Kind.QUESTION, query_id=query_id, text=text)
+        for query_id, text in texts.items()
+        if query_id not in known
+    ]
+    Query.questions.bulk_create(new, batch_size=BATCH)
+    return known | {query.query_id: query for query in new}
+
+
+def _documents(collection: Collection, answers: Sequence[GivenAnswer]) -> dict[str, Document]:
+    """Return the answers as rows. Existing rows are used again, so that rounds share them."""
+    given = {one.doc_id: one for one in answers}
+    Document.answers.bulk_create(
+        [_row(collection, doc_id, one) for doc_id, one in given.items()], batch_size=BATCH, ignore_conflicts=True
+    )
+    return answers_by_id(collection, list(given))
+
+
+def _row(collection: Collection, doc_id: str, one: GivenAnswer) -> Document:
+    evidence = [asdict(passage) for passage in one.evidence]
+    text, reference = one.text.strip(), one.reference.strip()
+    return Document(
+        collection=collection,
+        kind=Document.Kind.ANSWER,
+        doc_id=doc_id,
+        # Lists name a document by its title: the beginning of the answer.
+        title=Truncator(" ".join(text.split())).chars(LONGEST_TITLE),
+        text=text,
+        evidence=evidence,
+        reference=reference,
+        content_sha256=content_hash("", text, "", "", {"evidence": evidence, "reference": reference}),
+    )
+
+
+def _guidelines(collection: Collection, dimension: str, markdown: str, actor: User) -> GuidelinesVersion:
+    """Return the version with this text if rounds of the dimension use it; otherwise create the next version.
+
+    A version is never shared with rounds of documents or of another dimension: each keeps its own newest version.
+    """
+    text = guidelines.normalize(markdown if markdown.strip() else DIMENSIONS[dimension].guidelines)
+    mine = collection.guidelines.filter(sha256=GuidelinesVersion.hash_of(text), rounds__dimension=dimension)
+    return mine.first() or guidelines.add_version(collection, markdown=text, actor=actor)

@@ -1,0 +1,62 @@
+"""Draft round of the pairs that machine judges leave to people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judgments.models import Pair, Round, User
+from judgments.rounds import rounds
+from judgments.rounds.rerating import LONGEST_NAME, still_raters
+from judgments.rounds.settings import RoundSettings
+
+
+def draft_of(
+    round_: Round,
+    pairs: Sequence[Pair],
+    *,
+    origin: Mapping[str, Any],
+    actor: User,
+    raters: Sequence[User] | None = None,
+) -> Round:
+    """Make a draft of some pairs of a round, for its raters, on its scale and under its guidelines.
+
+    Parameters
+    ----------
+    round_ : Round
+        Where the pairs are.
+    pairs : sequence of Pair
+        With query and document. They are put in the order of the round, so that nothing tells why one is there.
+    how : mapping
+        What the provenance says of how they were chosen.
+    actor : User
+        The lead who does it.
+    raters : sequence of User, optional
+        Who is asked; those who may still rate in the round when left out.
+    """
+    ordered = sorted(pairs, key=lambda pair: pair.position)
+    return rounds.create_round(
+        round_.collection,
+        name=_free_name(round_),
+        # The reason for the choice is left out, since it would reveal machine results.
+        candidates=[rounds.Candidate(pair.query, pair.document, pair.origin) for pair in ordered],
+        provenance={**round_.provenance, "pairs": len(ordered), **origin},
+        guidelines=round_.guidelines,
+        actor=actor,
+        grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
+        relevant_from=round_.scale.relevant_from,
+        settings=RoundSettings.of(round_),
+        ratings_per_pair=round_.ratings_per_pair,
+        overlap=round_.overlap,
+        raters=still_raters(round_) if raters is None else raters,
+        seed=round_.seed,
+        dimension=round_.dimension,
+    )
+
+
+def _free_name(round_: Round) -> str:
+    taken = set(round_.collection.rounds.values_list("name", flat=True))
+    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, for people", 1
+    while (name := stem if number == 1 else f"{stem} {number}") in taken:
+        number += 1
+    return name

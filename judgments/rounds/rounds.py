@@ -1,0 +1,318 @@
+"""Create, open, extend, close and reopen rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import Closed, Conflict, NotValid
+from judgments import hooks
+from judgments.members.round_raters import ask, invite, is_rater, leave_who_has_seen, refuse_readers
+from judgments.models import Collection, Example, GuidelinesVersion, Pair, Round, User, audit
+from judgments.rounds.pairs import Candidate, add_pairs, by_query
+from judgments.rounds.scales import make_scale
+from judgments.rounds.settings import RoundSettings
+
+# inviting.py invites raters; its functions are also available here.
+__all__ = [
+    "Candidate",
+    "append_pairs",
+    "close_round",
+    "create_round",
+    "invite",
+    "is_rater",
+    "open_round",
+    "rename",
+    "reopen_round",
+    "stop_growing",
+]
+
+
+@transaction.atomic
+def create_round(
+    collection: Collection,
+    *,
+    name: str,
+    candidates: Iterable[Candidate],
+    provenance: dict[str, Any],
+    guidelines: GuidelinesVersion,
+    actor: User,
+    grades: Sequence[tuple[int, str, str]] | None = None,
+    relevant_from: int | None = None,
+    ratings_per_pair: int | None = None,
+    overlap: float | None = None,
+    settings: RoundSettings | None = None,
+    raters: Sequence[User] = (),
+    seed: int = 1,
+    most_pairs: int | None = None,
+    dimension: str = "",
+) -> Round:
+    """Make a draft round from chosen pairs: its pairs, its slots and its raters.
+
+    Parameters
+    ----------
+    collection : Collection
+        Where the round belongs.
+    name : str
+        Its name, once in the collection.
+    candidates : iterable of Candidate
+        The pairs, in the order in which queries are to be handed out.
+    provenance : dict
+        What the pool says about itself; copied, so that freezing needs nothing from above.
+    guidelines : GuidelinesVersion
+        The one version that raters are shown.
+    actor : User
+        The lead who does it.
+    grades : sequence of (value, label, cue), optional
+        The scale; 0-3 with the usual names when None.
+    relevant_from : int, optional
+        The lowest grade that counts as relevant where a metric knows only yes and no; all but the lowest when None.
+    ratings_per_pair, overlap : int, float, optional
+        In place of those of ``settings``: k, and the share of pairs, drawn with the seed, that get k ratings.
+    settings : RoundSettings, optional
+        All else that can be set; the usual values when None.
+    raters : sequence of User
+        Who is asked to rate. They must be members as rater or lead.
+    seed : int
+        For the overlap, the order within queries and the pseudonyms.
+    most_pairs : int, optional
+        How many pairs the round may have at most, when more are to be chosen while it is open; fixed when None.
+    dimension : str
+        What is graded about answers; empty in a round of documents.
+
+    Raises
+    ------
+    NotValid
+        No pairs, a bad scale, k or share, or a rater who is no member.
+    Conflict
+        The name is taken.
+    """
+    _check_name(collection, name.strip())
+    given = {"ratings_per_pair": ratings_per_pair, "overlap": overlap}
+    settings = replace(settings or RoundSettings(), **{one: value for one, value in given.items() if value is not None})
+    scale = make_scale(collection, grades, relevant_from=relevant_from)
+    settings.check(scale.values())
+    whole = by_query(candidates)
+    chosen = _unread(whole, guidelines)
+    if not chosen:
+        message = "The guidelines show the grades of all of these pairs as examples." if whole else ""
+        raise NotValid("A round needs at least one pair.", {"pool": message or "This pool is empty."})
+    if len(chosen) < len(whole):
+        provenance = {**provenance, "examples_left_out": len(whole) - len(chosen)}
+    if most_pairs is not None and most_pairs <= len(chosen):
+        message = f"The round already has {amount(len(chosen), 'pair')}. Enter a larger number, or leave it empty."
+        raise NotValid(message, {"most_pairs": message})
+    with _free(name.strip()):
+        round_ = Round.objects.create(
+            collection=collection,
+            name=name.strip(),
+            dimension=dimension,
+            scale=scale,
+            guidelines=guidelines,
+            seed=seed,
+            provenance=provenance,
+            most_pairs=most_pairs,
+            growing=most_pairs is not None,
+            created_by=actor,
+            **settings.as_dict(),
+        )
+    add_pairs(round_, chosen)
+    ask(round_, raters)
+    left_out = len(whole) - len(chosen)
+    more = f", without {amount(left_out, 'pair')} that its guidelines show as examples" if left_out else ""
+    sentence = f"{actor} created round {round_} with {amount(len(chosen), 'pair')}{more}"
+    audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
+    return round_
+
+
+@transaction.atomic
+def open_round(round_: Round, *, actor: User) -> Round:
+    """Let the raters in. A draft is opened once; a closed round stays closed."""
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.state != Round.State.DRAFT:
+        raise Conflict(f"Round {round_} is {round_.state}; only a draft can be opened.")
+    if not round_.raters.exists():
+        raise NotValid("The round has no raters.", {"raters": "Invite at least one rater; agreement needs two."})
+    refuse_readers(round_, [*User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True)])
+    round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
+    round_.save(update_fields=["state", "opened_at"])
+    sentence = f"{actor} opened round {round_}"
+    audit.record("rounds.open_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    hooks.notify_choosers(round_)
+    return round_
+
+
+@transaction.atomic
+def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User | None) -> int:
+    """Put more pairs into a growing round, behind those that it has; slots and overlap follow the rules of its making.
+
+    Parameters
+    ----------
+    round_ : Round
+        A round that was made with ``most_pairs`` and is still growing.
+    candidates : iterable of Candidate
+        The pairs, in the order in which queries are to be handed out. What the round has already is passed over.
+    actor : User or None
+        Who adds them; None for the server itself.
+
+    Returns
+    -------
+    int
+        How many pairs were new.
+
+    Raises
+    ------
+    Closed
+        The round takes no more answers.
+    Conflict
+        Its pairs are fixed, or these would be more than it may have.
+    """
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.state == Round.State.CLOSED:
+        raise Closed(f"Round {round_} is closed and accepts no more pairs.")
+    if not round_.growing or round_.most_pairs is None:
+        raise Conflict(f"The pairs of round {round_} are fixed. Create a new round for other pairs.")
+    chosen = _unread(by_query(candidates), round_.guidelines)
+    pairs = round_.pairs.filter(query__in={one.query.pk for one in chosen})
+    present = set(pairs.values_list("query_id", "document_id"))
+    new = [one for one in chosen if (one.query.pk, one.document.pk) not in present]
+    has = round_.pairs.count()
+    if has + len(new) > round_.most_pairs:
+        raise Conflict(
+            f"Round {round_} has {has:,} of at most {amount(round_.most_pairs, 'pair')}; "
+            f"{amount(len(new), 'more pair does', 'more pairs do')} not fit."
+        )
+    if not new:
+        return 0
+    add_pairs(round_, new)
+    if "pairs" in round_.provenance:
+        round_.provenance["pairs"] = has + len(new)
+        round_.save(update_fields=["provenance"])
+    sentence = f"{actor or 'The server'} added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} in all"
+    audit.record("rounds.append_pairs", sentence, actor=actor, collection=round_.collection, target=round_)
+    return len(new)
+
+
+@transaction.atomic
+def stop_growing(round_: Round, *, why: str, actor: User | None) -> Round:
+    """Say that no more pairs will come; what is there is still rated. Saying it twice is saying it once."""
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.growing:
+        round_.growing = False
+        round_.save(update_fields=["growing"])
+        sentence = f"The pairs of round {round_} are complete: {why}"
+        audit.record("rounds.stop_growing", sentence, actor=actor, collection=round_.collection, target=round_)
+    return round_
+
+
+@transaction.atomic
+def close_round(round_: Round, *, actor: User) -> Round:
+    """Take no more answers. Those that are being written are waited for: they lock their pairs, and come first."""
+    list(Pair.objects.select_for_update(no_key=True).filter(round=round_).order_by("pk").values_list("pk"))
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.state != Round.State.OPEN:
+        raise Conflict(f"Round {round_} is {round_.state}; only an open round can be closed.")
+    round_.state, round_.closed_at, round_.growing = Round.State.CLOSED, timezone.now(), False
+    round_.save(update_fields=["state", "closed_at", "growing"])
+    sentence = f"{actor} closed round {round_}"
+    audit.record("rounds.close_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    return round_
+
+
+@transaction.atomic
+def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
+    """Take answers again in a closed round, until its labels are in a snapshot.
+
+    Raters who lead the collection, and others who could read the round's grades, rate in it no more.
+
+    Raises
+    ------
+    NotValid
+        There is no reason.
+    Conflict
+        The round is not closed, is archived, or a snapshot holds its labels.
+    """
+    round_ = Round.objects.select_for_update(of=("self",)).select_related("collection").get(pk=round_.pk)
+    if not reason.strip():
+        raise NotValid(
+            "Reopening a round needs a reason.", {"reason": "Enter the reason. It is recorded in the audit trail."}
+        )
+    if round_.state != Round.State.CLOSED:
+        raise Conflict(f"Round {round_} is {round_.state}; only a closed round can be reopened.")
+    if round_.archived_at is not None:
+        raise Conflict(f"Round {round_} is archived. Restore it first.")
+    if (snapshot := round_.snapshots.first()) is not None:
+        raise Conflict(f"Round {round_} stays closed: snapshot {snapshot} holds its labels. Create a new round.")
+    before = round_.closed_at
+    round_.state, round_.closed_at = Round.State.OPEN, None
+    round_.save(update_fields=["state", "closed_at"])
+    left = leave_who_has_seen(round_)
+    audit.record(
+        "rounds.reopen_round",
+        f"{actor} reopened round {round_}: {reason.strip()}",
+        actor=actor,
+        collection=round_.collection,
+        target=round_,
+        before={"state": "closed", "closed_at": before.isoformat() if before else None},
+        after={"state": "open"},
+        reason=reason.strip(),
+        raters_left=[rater.username for rater in left],
+    )
+    return round_
+
+
+@transaction.atomic
+def rename(round_: Round, *, name: str, actor: User) -> Round:
+    """Give a round another name; snapshots know it by its content.
+
+    Raises
+    ------
+    NotValid
+        There is no name.
+    Conflict
+        Another round of the collection has it.
+    """
+    wanted = name.strip()
+    if wanted == round_.name:
+        return round_
+    _check_name(round_.collection, wanted)
+    before, round_.name = round_.name, wanted
+    with _free(wanted):
+        round_.save(update_fields=["name"])
+    sentence = f"{actor} renamed round {before} to {wanted}"
+    names = {"before": before, "after": wanted}
+    audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_, **names)
+    return round_
+
+
+def _unread(candidates: Sequence[Candidate], guidelines: GuidelinesVersion) -> list[Candidate]:
+    """Return the candidates that the guidelines do not show as examples, since raters would know their grade."""
+    read = Example.objects.pairs_read_in(guidelines)
+    return [one for one in candidates if (one.query.pk, one.document.pk) not in read]
+
+
+def _check_name(collection: Collection, name: str) -> None:
+    if not name:
+        raise NotValid("A round needs a name.", {"name": "For example: Round 1."})
+    if collection.rounds.filter(name=name).exists():
+        raise _taken(name)
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"Another round is called {name}. Choose another name.")
+
+
+@contextmanager
+def _free(name: str) -> Iterator[None]:
+    """Write the name; of two who want the same one at the same moment the slower is told that it is taken."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise _taken(name) from error

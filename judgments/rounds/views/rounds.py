@@ -1,0 +1,187 @@
+"""Round list, and the actions to open, close and reopen a round and to invite raters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from assay.core.errors import AssayError
+from judgments.labels.grade_visibility import pairs_with_hidden_grades
+from judgments.models import Pair, Role, Round, RoundRater, Tally, User
+from judgments.rounds import rounds
+from judgments.web import access
+from judgments.web.figures import percent, state
+from judgments.web.lists import Choice, Column, Listing, answer, how_many
+
+SHAPES = {"draft": "todo", "open": "doing", "closed": "done"}
+
+
+def round_state(round_: Round) -> SafeString:
+    """The state of a round as a shape and a word."""
+    return state(SHAPES[round_.state], round_.get_state_display())
+
+
+def _subject(round_: Round) -> str:
+    """What raters grade."""
+    return f"answers: {round_.dimension}" if round_.of_answers else "documents"
+
+
+def _share(round_: Any) -> str:
+    return f"{round_.filled:,} of {round_.wanted:,} ({percent(round_.filled / round_.wanted if round_.wanted else 0)})"
+
+
+def _pair_count(round_: Any) -> str:
+    most = f" of at most {round_.most_pairs:,}" if round_.growing else ""
+    return f"{round_.pair_count:,}{most}"
+
+
+ROUNDS = Listing(
+    name="rounds",
+    noun=("round", "rounds"),
+    columns=(
+        Column("name", "Round", order="name", head=True, url=lambda row: reverse("round_progress", args=[row.uuid])),
+        Column("state", "State", order="state", show=round_state),
+        Column("filled", "Ratings", order="filled", numeric=True, show=_share),
+        Column("pair_count", "Pairs", order="pair_count", numeric=True, show=_pair_count),
+        Column("rater_count", "Raters", order="rater_count", numeric=True),
+        Column("ratings_per_pair", "Ratings per pair", order="ratings_per_pair", numeric=True),
+        Column("guidelines", "Guidelines", value=lambda row: str(row.guidelines)),
+        Column("created_at", "Created", order="created_at", style="nowrap"),
+        Column("closed_at", "Closed", order="closed_at", style="nowrap"),
+        # Last, so that the columns of downloads stay where they were.
+        Column("dimension", "Grades", order="dimension", value=_subject),
+    ),
+    search=("name",),
+    choices=(
+        Choice("state", "State", "state", Round.State.choices),
+        Choice("dimension", "Dimension", "dimension", Round.Dimension.choices),
+    ),
+    order="-created_at",
+)
+
+
+@login_required
+@require_safe
+def round_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    tallies = Tally.objects.filter(round=OuterRef("pk")).order_by().values("round")
+    filled = tallies.annotate(number=Sum("filled"))
+    rows = (
+        collection.rounds.active()
+        .select_related("guidelines")
+        .annotate(
+            pair_count=F("pairs_made"),
+            rater_count=how_many(RoundRater.objects.all(), "round"),
+            wanted=F("slots_made"),
+            filled=Coalesce(Subquery(filled.values("number")), 0),
+        )
+    )
+    return answer(request, ROUNDS, rows, "judgments/rounds/rounds.html", {"collection": collection, "step": "round"})
+
+
+@login_required
+@require_safe
+def round_page(request: HttpRequest, uuid: str) -> HttpResponse:
+    """A round has no page of its own: staff see its progress, raters rate."""
+    round_ = access.round_for(request.user, uuid, access.EVERYBODY)
+    staff = access.role_in(request.user, round_.collection) in access.STAFF
+    return redirect("round_progress" if staff else "rate", round_.uuid)
+
+
+def frame(request: HttpRequest, round_: Round, step: str = "round") -> dict[str, Any]:
+    """What stands above every page of a round."""
+    lead = access.role_in(request.user, round_.collection) == Role.LEAD
+    return {
+        "round": round_,
+        "collection": round_.collection,
+        "step": step,
+        "lead": lead,
+        "state": round_state(round_),
+        "rates": rounds.is_rater(request.user, round_) and round_.state == Round.State.OPEN,
+        "pair_count": round_.pairs_made,
+        "query_count": _query_count(round_),
+        "open_conflicts": _open_conflicts(round_, request.user) if lead else 0,
+    }
+
+
+def _open_conflicts(round_: Round, viewer: Any) -> int:
+    hidden = pairs_with_hidden_grades(viewer, round_)
+    return Pair.objects.in_conflict(round_, hidden=hidden).unresolved().count()
+
+
+def _query_count(round_: Round) -> int:
+    """How many queries the round's pairs are from, counted once for as long as no pair comes."""
+
+    def count() -> int:
+        return round_.pairs.order_by().values("query").distinct().count()
+
+    number: int = cache.get_or_set(f"queries-of-round:{round_.uuid}:{round_.pairs_made}", count, None)
+    return number
+
+
+def to_invite(round_: Round) -> QuerySet[User]:
+    """Members who may rate and were not asked yet."""
+    may = User.objects.filter(
+        memberships__collection=round_.collection, memberships__role__in=[Role.RATER, Role.LEAD], is_active=True
+    )
+    return may.exclude(pk__in=round_.raters.values("user")).order_by("username")
+
+
+@login_required
+@require_POST
+def open_round(request: HttpRequest, uuid: str) -> HttpResponse:
+    return _turned(request, uuid, rounds.open_round, "is open. Raters find it on their home page.")
+
+
+@login_required
+@require_POST
+def close_round(request: HttpRequest, uuid: str) -> HttpResponse:
+    return _turned(request, uuid, rounds.close_round, "is closed. It accepts no more judgments.")
+
+
+@login_required
+@require_POST
+def reopen_round(request: HttpRequest, uuid: str) -> HttpResponse:
+    verb = partial(rounds.reopen_round, reason=request.POST.get("reason", ""))
+    return _turned(request, uuid, verb, "is open again.")
+
+
+def _turned(request: HttpRequest, uuid: str, verb: Callable[..., Round], outcome: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    try:
+        verb(round_, actor=request.user)
+        messages.success(request, f"{round_} {outcome}")
+    except AssayError as error:
+        messages.error(request, _whole(error))
+    return redirect("round_progress", round_.uuid)
+
+
+@login_required
+@require_POST
+def invite(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    named = set(request.POST.getlist("raters"))
+    raters = [user for user in to_invite(round_) if user.username in named]
+    if not raters:
+        messages.error(request, "No raters were added. Choose at least one member.")
+    else:
+        rounds.invite(round_, raters, actor=request.user)
+        messages.success(request, f"Added {', '.join(user.username for user in raters)}.")
+    return redirect("round_progress", round_.uuid)
+
+
+def _whole(error: AssayError) -> str:
+    """The message with what its fields say, since a button has no field to say it at."""
+    return " ".join([str(error), *getattr(error, "fields", {}).values()])

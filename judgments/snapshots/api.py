@@ -1,0 +1,251 @@
+"""API endpoints to preview, freeze, read and export snapshots."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.aggregation import RULES
+from assay.core.errors import NotFound
+from judgments.labels import grade_visibility
+from judgments.models import Snapshot
+from judgments.snapshots import freeze_preview, snapshots
+from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Consolidation
+from judgments.snapshots.merging import MERGES
+from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.endpoints import Endpoint, InCollection, Rows, rows_called
+
+
+class SnapshotBody(serializers.Serializer):
+    """A frozen set of labels; its identity is `content_sha256`."""
+
+    id = serializers.UUIDField(source="uuid")
+    collection = serializers.CharField(source="collection.slug")
+    name = serializers.CharField()
+    content_sha256 = serializers.SerializerMethodField(
+        help_text="Its identity; null while you may still grade a pair of the collection."
+    )
+    rule = serializers.CharField()
+    rounds = serializers.SerializerMethodField()
+    summary = serializers.SerializerMethodField(
+        help_text="Numbers of labels, queries and conflicts; labels by grade unless you may still grade one of their "
+        "pairs."
+    )
+    formats = serializers.SerializerMethodField(help_text="Formats of `/export/<format>/`.")
+    override_reason = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+    def get_content_sha256(self, snapshot: Snapshot) -> str | None:
+        known = self.context.setdefault("hashes", {})
+        if snapshot.collection_id not in known:
+            reader = self.context["request"].user
+            known[snapshot.collection_id] = grade_visibility.may_read_hashes(snapshot.collection, reader)
+        return snapshot.content_sha256 if known[snapshot.collection_id] else None
+
+    def get_rounds(self, snapshot: Snapshot) -> list[uuid_module.UUID]:
+        return [round_.uuid for round_ in snapshot.rounds.all()]
+
+    def get_summary(self, snapshot: Snapshot) -> dict[str, Any]:
+        left_out = {"by_grade"} if snapshots.is_withheld(snapshot, self._untold(snapshot)) else set()
+        return {name: value for name, value in snapshot.summary.items() if name not in left_out}
+
+    def _untold(self, snapshot: Snapshot) -> Any:
+        """Compute once for all snapshots of a list."""
+        known = self.context.setdefault("untold", {})
+        if snapshot.collection_id not in known:
+            reader = self.context["request"].user
+            known[snapshot.collection_id] = snapshots.hidden_keys_by_round(snapshot.collection, reader)
+        return known[snapshot.collection_id]
+
+    def get_formats(self, snapshot: Snapshot) -> list[str]:
+        return [*snapshots.FILES, "bundle"]
+
+
+class LabelChoice(serializers.Serializer):
+    """The rounds, sources and rule of the labels."""
+
+    rounds = serializers.ListField(child=serializers.UUIDField(), default=list)
+    rule = serializers.CharField(
+        default="median", help_text="A label rule: " + ", ".join(f"`{name}`" for name in RULES)
+    )
+    sources = serializers.ListField(child=serializers.ChoiceField(choices=SOURCES), default=["human"])
+    merge = serializers.ChoiceField(choices=MERGES, default="newest")
+    named = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        default=list,
+        help_text="Label sources for `imported`; empty: all imports. Labels from clicks must be listed.",
+    )
+    judge = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=120,
+        help_text="Name of the machine judge for `machine`; its grades fill pairs without a label."
+        "`accepted` uses only the lowest grades that a lead accepts automatically.",
+    )
+    unrateable = serializers.ChoiceField(
+        choices=UNRATEABLE,
+        default=EXCLUDED,
+        help_text="Pairs that raters could not judge: no label, or the lowest grade.",
+    )
+
+    def validate_rule(self, value: str) -> str:
+        if value not in RULES:
+            raise serializers.ValidationError(f"Unknown label rule {value!r}. Label rules: {', '.join(RULES)}.")
+        return value
+
+
+class Freeze(LabelChoice):
+    """The choice of labels, with a name."""
+
+    name = serializers.CharField(max_length=120)
+    override_reason = serializers.CharField(
+        allow_null=True, allow_blank=True, default="", help_text="Required if a round fails its gate (409)."
+    )
+
+
+class FreezePreviewBody(serializers.Serializer):
+    """A preview of a snapshot. Values that reveal grades are null while you may still give some of them."""
+
+    labels = serializers.IntegerField()
+    ratings = serializers.IntegerField()
+    conflicts = serializers.IntegerField()
+    adjudicated = serializers.IntegerField()
+    without_grade = serializers.IntegerField(help_text="Pairs that would get no label.")
+    unrateable = serializers.IntegerField()
+    unrateable_as_zero = serializers.IntegerField()
+    left_open = serializers.IntegerField(help_text="Pairs with grades for which the rule gives no label.")
+    stale = serializers.IntegerField(help_text="Pairs whose document changed after judging.")
+    rated_again = serializers.IntegerField(help_text="Pairs with a label in more than one round.")
+    changed = serializers.IntegerField(allow_null=True, help_text="Pairs that a newer round labeled differently.")
+    gates = serializers.ListField(child=serializers.DictField(), help_text="Each round’s agreement and gate.")
+    bridges = serializers.ListField(
+        child=serializers.DictField(), help_text="Overlap judged again under newer guidelines."
+    )
+    by_grade = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
+    rules = serializers.ListField(child=serializers.DictField(), allow_null=True, help_text="Labels under each rule.")
+    doubts = serializers.ListField(child=serializers.CharField())
+    needs_reason = serializers.BooleanField(help_text="Whether freezing requires `override_reason`.")
+    can_freeze = serializers.BooleanField()
+
+
+def shown_snapshots() -> QuerySet[Snapshot]:
+    """Return snapshots with all that their body needs; the manifest stays in its file."""
+    return Snapshot.objects.select_related("collection").prefetch_related("rounds").defer("manifest")
+
+
+class Snapshots(Rows):
+    """The snapshots of a collection."""
+
+    queryset = shown_snapshots().order_by("-created_at", "-pk")
+    serializer_class = SnapshotBody
+    filters = {"name": "name"}
+    also = (409,)
+    tag = "snapshots"
+
+    @extend_schema(summary="List snapshots", parameters=[OpenApiParameter("name")])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Newest first."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Create a snapshot",
+        request=Freeze,
+        responses={201: SnapshotBody},
+        examples=[
+            OpenApiExample("One round", {"name": "autumn-1", "rounds": ["<id>"], "rule": "median"}, request_only=True)
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Every pair gets one label: the lead's resolution, otherwise the label rule.
+
+        The newest round takes precedence.
+        """
+        body = self.read_body(Freeze)
+        body["rounds"] = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
+        body["override_reason"] = body["override_reason"] or ""
+        made = snapshots.freeze(self.collection, actor=request.user, **body)
+        return self.respond(SnapshotBody, shown_snapshots().get(pk=made.pk), 201)
+
+
+class Preview(InCollection):
+    """A preview of a snapshot."""
+
+    reads = writes = access.LEADS
+    serializer_class = FreezePreviewBody
+    tag = "snapshots"
+
+    @extend_schema(summary="Preview a snapshot", request=LabelChoice, responses=FreezePreviewBody)
+    def post(self, request: Request, slug: str) -> Response:
+        """Takes the same choice as freezing and stores nothing."""
+        body = self.read_body(LabelChoice)
+        rounds = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
+        how = Consolidation(
+            body["rule"],
+            tuple(body["sources"]),
+            body["merge"],
+            tuple(body["named"]),
+            body["unrateable"],
+            body["judge"],
+        )
+        preview = freeze_preview.look(self.collection, rounds, how)
+        withheld = snapshots.withheld_by(self.collection, request.user, lambda: preview.documents) is not None
+        return Response(freeze_preview.as_json(preview, withheld=withheld))
+
+
+class OneSnapshot(Endpoint):
+    """One snapshot."""
+
+    serializer_class = SnapshotBody
+    tag = "snapshots"
+
+    @extend_schema(summary="Get a snapshot")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        return self.respond(SnapshotBody, access.snapshot_for(request.user, uuid, self.roles))
+
+
+class Export(Endpoint):
+    """A snapshot as a file."""
+
+    tag = "snapshots"
+
+    @extend_schema(
+        summary="Download labels",
+        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
+        """Return the frozen file after checking its hash."""
+        snapshot = access.snapshot_for(request.user, uuid, self.roles)
+        if name == "manifest":  # has an address of its own
+            raise NotFound("The manifest is not an export. Use manifest/ instead.")
+        return attachment(*snapshots.download(snapshot, name, reader=request.user))
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Return the file, whatever type the caller prefers."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+class Manifest(Endpoint):
+    """The manifest of a snapshot."""
+
+    tag = "snapshots"
+
+    @extend_schema(summary="Get the manifest", responses={200: dict})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> HttpResponse:
+        """Return the frozen file: hashes of all files, provenance, label rule and agreement.
+
+        403 while you may still grade one of its pairs, because it contains the number of labels by grade.
+        """
+        snapshot = access.snapshot_for(request.user, uuid, self.roles)
+        _, body = snapshots.download(snapshot, "manifest", reader=request.user)
+        return HttpResponse(body, content_type="application/json")

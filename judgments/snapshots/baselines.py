@@ -1,0 +1,152 @@
+"""Record of the collection at freezing time, to show later what has changed since.
+
+Each app adds its own part under its own name, in its AppConfig: pooling adds the traffic, evaluation the runs. The
+record is in the manifest beside the labels and is not part of their hash: the same labels have the same hash,
+whatever else the collection held on that day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from django.db.models import Count, F
+from django.db.models.fields.json import KeyTextTransform
+
+from judgments.hooks import BASELINES
+from judgments.members import recorded_changes
+from judgments.models import Collection as TestCollection
+from judgments.models import Judgment, Query, Round
+from judgments.snapshots.final_labels import LabelSet
+
+BATCH = 500
+# A field with more distinct values is not a category, and none of its values is stored.
+MOST_VALUES = 1_000
+
+
+@dataclass(frozen=True)
+class Freezing:
+    """The data that is being frozen."""
+
+    collection: TestCollection
+    rounds: Sequence[Round]
+    queries: Sequence[Query]
+    settled: LabelSet
+
+    @cached_property
+    def judged(self) -> dict[str, set[str]]:
+        """The documents with a label, by query."""
+        doc_ids: dict[str, set[str]] = {}
+        for label in self.settled.labels:
+            doc_ids.setdefault(label.query_id, set()).add(label.doc_id)
+        return doc_ids
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """The content hash of each judged document, as its raters saw it."""
+        return judged_hashes(self.collection, {label.doc_id for label in self.settled.labels}, self.rounds)
+
+
+Provider = Callable[[Freezing], dict[str, Any]]
+
+
+def documents(freezing: Freezing) -> dict[str, Any]:
+    """Return the number of documents by category and language, and a digest of the judged ones."""
+    collection = freezing.collection
+    return {
+        "count": collection.documents.filter(stub=False).count(),
+        "judged": len(freezing.hashes),
+        "hashes_sha256": _digest(sorted(freezing.hashes.items())),
+        "fields": {kind: values_of(collection, name) for kind, name in recorded_changes.fields_of(collection).items()},
+    }
+
+
+def take(freezing: Freezing) -> dict[str, Any]:
+    """Return the record of each provider, by name."""
+    return {name: BASELINES[name](freezing) for name in BASELINES}
+
+
+def judged_hashes(
+    collection: TestCollection, doc_ids: Collection[str], rounds: Iterable[Round], **before: Any
+) -> dict[str, str]:
+    """Return the content hash of each document as it was judged.
+
+    A document that changed after a rating has the hash of the rated content, so that the change shows at once.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection of the documents.
+    doc_ids : collection of str
+        The documents with a label.
+    rounds : iterable of Round
+        The rounds of the ratings.
+    **before
+        Further filters of the ratings, such as ``created_at__lte``.
+    """
+    hashes = hashes_now(collection, doc_ids)
+    rated = Judgment.objects.counted().filter(pair__round__in=list(rounds), **before).exclude(document_sha256="")
+    other = rated.exclude(document_sha256=F("pair__document__content_sha256"))
+    rows = other.order_by().values_list("pair__document__doc_id", "document_sha256").distinct()
+    earlier: dict[str, str] = {}
+    for doc_id, digest in rows:
+        earlier[doc_id] = min(digest, earlier.get(doc_id, digest))
+    return hashes | {doc_id: digest for doc_id, digest in earlier.items() if doc_id in hashes}
+
+
+def hashes_now(collection: TestCollection, doc_ids: Iterable[str]) -> dict[str, str]:
+    """Return the current content hash of each of these documents."""
+    hashes: dict[str, str] = {}
+    for some in _batches(sorted(doc_ids)):
+        # If a document and an answer share an id, the document wins: ids of answers are generated.
+        for rows in (collection.documents(manager="answers"), collection.documents):
+            hashes.update(rows.filter(doc_id__in=some).values_list("doc_id", "content_sha256"))
+    return hashes
+
+
+def values_of(collection: TestCollection, name: str) -> dict[str, Any]:
+    """Return the number of documents with each value of a field; a list counts for each of its values."""
+    rows = collection.documents.filter(stub=False).order_by()
+    counted = rows.values_list(KeyTextTransform(name, "fields")).annotate(Count("pk"))
+    counts: Counter[str] = Counter()
+    total = 0
+    for value, number in counted:
+        total += number
+        for one in plain_values(value):
+            counts[one] += number
+    few = len(counts) <= MOST_VALUES
+    return {
+        "field": name,
+        "total": total,
+        "distinct": len(counts),
+        "values": {value: counts[value] for value in sorted(counts)} if few else {},
+    }
+
+
+def plain_values(value: Any) -> list[str]:
+    """Return the values of one document. SQLite returns numbers and `null` as they are, PostgreSQL as text."""
+    if value is None or value == "null" or value == "":
+        return []
+    text = str(value)
+    if text.startswith("["):
+        try:
+            return sorted({str(one) for one in json.loads(text) if one not in (None, "")})
+        except (ValueError, TypeError, RecursionError):
+            return [text]
+    return [text]
+
+
+def _batches(doc_ids: Sequence[str]) -> Iterator[list[str]]:
+    rest = iter(doc_ids)
+    while some := list(islice(rest, BATCH)):
+        yield some
+
+
+def _digest(rows: Sequence[tuple[str, str]]) -> str:
+    return hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()

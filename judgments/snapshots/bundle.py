@@ -1,0 +1,269 @@
+"""Content of a snapshot: the values that its hash covers, and the files of its export."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from judgments.labels import rating_rows
+from judgments.labels.snapshot_files import FILES
+from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
+from judgments.queries import strata
+from judgments.snapshots.final_labels import Consolidation, LabelSet
+from judgments.snapshots.imported_labels import chosen_sources
+
+if TYPE_CHECKING:
+    from assay.formats.row_types import QueryRow
+
+CONTENT_VERSION = 1
+# The lead who resolved a conflict stays anonymous, as raters do.
+ADJUDICATOR = "adjudicator"
+FORMAT_OF = {path: name for name, path in FILES.items()}
+
+
+def software() -> str:
+    """Return the software version, which is part of a snapshot's provenance."""
+    try:
+        return version("assay")
+    except PackageNotFoundError:  # a checkout that is not installed
+        return "0.1.0"
+
+
+def content_sha256(content: dict[str, Any]) -> str:
+    """Return a snapshot's identity: SHA-256 of its content as canonical JSON (sorted keys, no spaces, UTF-8)."""
+    return hashlib.sha256(_canonical(content)).hexdigest()
+
+
+def judged_queries(collection: Collection, rounds: list[Round], settled: LabelSet) -> list[Query]:
+    """Return every query that was judged or has a label, in the order of the ids' bytes."""
+    labelled = {label.query_id for label in settled.labels}
+    rows = Query.of_any_kind.filter(collection=collection).select_related("sample")
+    # An imported label may name a query outside the rounds.
+    named = rows.filter(query_id__in=labelled).order_by("-kind")
+    judged = rows.filter(pairs__round__in=rounds).distinct()
+    queries = {query.query_id: query for query in [*named, *judged]}
+    return sorted(queries.values(), key=lambda query: query.query_id.encode())
+
+
+def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: Consolidation) -> dict[str, Any]:
+    """Return all that the hash covers, as plain JSON values."""
+    samples = {query.sample for query in queries if query.sample}
+    places = strata.places(queries)
+    further = Place.objects.filter(query__in=queries).select_related("sample") if places else ()
+    samples |= {place.sample for place in further if place.sample}
+    return {
+        "assay_content": CONTENT_VERSION,
+        "labels": [[label.query_id, label.doc_id, label.grade, label.column] for label in settled.labels],
+        # Only if there are any: otherwise the hash equals that of older versions.
+        **(
+            {"carried": [[one.query_id, one.doc_id, *one.source] for one in settled.carried]} if settled.carried else {}
+        ),
+        "queries": [
+            {
+                "query_id": query.query_id,
+                "query": query.text,
+                "narrative": query.narrative,
+                "group": query.group,
+                "tier": query.tier,
+                "frequency": query.frequency,
+                "probability": query.probability,
+                "weight": query.weight,
+                # Only if there are any: without strata the hash equals that of older versions.
+                **({"strata": [list(astuple(place)) for place in places[query.pk]]} if query.pk in places else {}),
+            }
+            for query in queries
+        ],
+        "provenance": {
+            "sampling": sorted((_sampling(sample) for sample in samples), key=_canonical),
+            "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
+            "consolidation": how.as_json(),
+            **({"label_sources": _label_sources(queries, how)} if "imported" in how.sources else {}),
+            "software": software(),
+        },
+    }
+
+
+def _label_sources(queries: list[Query], how: Consolidation) -> list[str]:
+    """Return the files of imported labels by hash, in the order in which a newer one wins."""
+    return [source.sha256 for source in chosen_sources(queries[0].collection, how.named)] if queries else []
+
+
+def _sampling(sample: Any) -> dict[str, Any]:
+    return {
+        "log_sha256": sample.log_sha256,
+        "method": sample.method,
+        "seed": sample.seed,
+        "parameters": sample.parameters,
+        "frame": sample.frame,
+    }
+
+
+def _round_content(round_: Round) -> dict[str, Any]:
+    return {
+        "guidelines_sha256": round_.guidelines.sha256,
+        "scale": [[grade.value, grade.label, grade.cue] for grade in round_.scale.grades.all()],
+        "ratings_per_pair": round_.ratings_per_pair,
+        "overlap": round_.overlap,
+        "seed": round_.seed,
+        "pool": round_.provenance,
+    }
+
+
+def _canonical(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def scale_of(rounds: list[Round]) -> dict[str, Any]:
+    if not rounds:
+        return {"grades": [], "labels": []}
+    grades = list(rounds[0].scale.grades.all())
+    return {
+        "grades": [grade.value for grade in grades],
+        "labels": [grade.label for grade in grades],
+        "relevant_from": rounds[0].scale.relevant_from,
+    }
+
+
+def files(
+    queries: list[Query], rounds: list[Round], settled: LabelSet, hashes: Mapping[str, str]
+) -> dict[str, tuple[int, bytes]]:
+    """Return the files with their numbers of rows; ``hashes`` are the content hashes of judged documents by id."""
+    from assay.formats import FORMATS
+    from assay.formats.document_hashes_csv import DocumentHash
+    from assay.formats.row_types import LabelRow
+
+    text = {query.query_id: query.text for query in queries}
+    sources = {(one.query_id, one.doc_id): one.source for one in settled.carried}
+    labels = [
+        LabelRow(
+            label.query_id,
+            label.doc_id,
+            label.grade,
+            label.column,
+            text[label.query_id],
+            sources.get((label.query_id, label.doc_id)),
+        )
+        for label in settled.labels
+    ]
+    queries_rows = rows_of_queries(queries)
+    rows = {
+        "trec-qrels": labels,
+        "judgment-list": labels,
+        "queries-csv": queries_rows,
+        "queries-tsv": queries_rows,
+        "ratings-csv": [*_ratings(rounds), *_verdicts(rounds)],
+        "document-hashes-csv": [DocumentHash(doc_id, digest) for doc_id, digest in hashes.items()],
+    }
+    return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
+
+
+def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
+    """Return the queries as rows of a file, with tier, probability and weight of their stratum."""
+    from assay.formats.row_types import QueryRow, StratumRow
+
+    places = strata.places(queries)
+    rows = []
+    for query in queries:
+        none = StratumRow("", 0.0, query.tier, query.probability, query.weight)  # type: ignore[arg-type]
+        own, *also = places.get(query.pk, [none])
+        rows.append(
+            QueryRow(
+                query.query_id,
+                query.text,
+                query.narrative,
+                query.group,
+                own.tier,
+                query.frequency,
+                query.clients,
+                own.probability,
+                own.weight,
+                own.stratum,
+                own.share if own.stratum else None,
+                tuple(also),
+                query.language,
+            )
+        )
+    return rows
+
+
+def _written(write: Any, rows: Sequence[Any]) -> bytes:
+    stream = io.BytesIO()
+    write(rows, stream)
+    return stream.getvalue()
+
+
+def _ratings(rounds: list[Round]) -> Iterable[Any]:
+    """Return each rater's current answer for each pair, with the same pseudonyms in all rounds of the bundle."""
+    from assay.formats.row_types import RatingRow
+
+    names = _pseudonyms(rounds)
+    versions = {round_.pk: str(round_.guidelines.number) for round_ in rounds}
+    all_queries = Query.of_any_kind.filter(collection__in={round_.collection_id for round_ in rounds})
+    queries = {pk: (query_id, text) for pk, query_id, text in all_queries.values_list("pk", "query_id", "text")}
+    # Read only the columns of the file and create no objects: there may be a million answers.
+    wanted = ("pk", "rater", "pair__query", "pair__document", "pair__document__doc_id", "pair__round")
+    columns = ("grade", "state", "created_at", "seconds_active", "note")
+    current = Judgment.objects.current().filter(pair__round__in=rounds).order_by("pair__round__created_at", "pk")
+    # If a rater graded a pair in two rounds, the file contains the answer of the newest round.
+    newest = {row[1:4]: row for row in current.values_list(*wanted, *columns).iterator(chunk_size=2000)}
+    for _, rater, query, _, doc_id, round_, grade, state, at, seconds, note in sorted(newest.values()):
+        query_id, text = queries[query]
+        yield RatingRow(
+            query_id,
+            doc_id,
+            names[rater],
+            grade,
+            state=state,
+            query=text,
+            source="human",
+            guideline=versions[round_],
+            rated_at=at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            ms_active=None if seconds is None else round(seconds * 1000),
+            note=note,
+        )
+
+
+def _verdicts(rounds: list[Round]) -> Iterable[Any]:
+    """Return the resolutions, needed to compute the labels again; one row per pair, of the newest round."""
+    from assay.formats.row_types import RatingRow
+
+    current = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
+    current = current.select_related("pair__query", "pair__document", "pair__round__guidelines")
+    newest = {
+        (settled.pair.query.query_id, settled.pair.document.doc_id): settled
+        for settled in current.order_by("pair__round__created_at", "pk")
+    }
+    for (query_id, doc_id), settled in newest.items():
+        yield RatingRow(
+            query_id,
+            doc_id,
+            ADJUDICATOR,
+            settled.grade,
+            query=settled.pair.query.text,
+            source="adjudicated",
+            guideline=str(settled.pair.round.guidelines.number),
+            rated_at=settled.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            note=settled.reason,
+        )
+
+
+def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
+    """Return pseudonyms: the newest round's are unchanged; raters of older rounds get the next free numbers."""
+    names: dict[int, str] = {}
+    for round_ in sorted(rounds, key=lambda row: row.created_at, reverse=True):
+        for rater, pseudonym in sorted(rating_rows.pseudonyms(round_).items(), key=lambda row: row[1]):
+            free = pseudonym if pseudonym not in names.values() else f"r{len(names) + 1:02d}"
+            names.setdefault(rater, free)
+    return names
+
+
+def entries(files: dict[str, tuple[int, bytes]]) -> list[dict[str, Any]]:
+    """Return each file's entry in the manifest: format, rows, size and hash."""
+    from assay.formats.manifest import file_entry
+
+    return [file_entry(path, FORMAT_OF[path], rows, body) for path, (rows, body) in sorted(files.items())]

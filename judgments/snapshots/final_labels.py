@@ -1,0 +1,225 @@
+"""Labels: compute the one final grade of each pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.core.errors import NotValid
+from judgments.labels import carried_labels as carrying
+from judgments.labels.round_labels import Key, RatedRound, RoundLabels, behind, label, read_rounds
+from judgments.models import Collection, Round
+from judgments.models.snapshot import CARRIED, HUMAN, IMPORTED, MACHINE
+from judgments.snapshots import merging
+from judgments.snapshots.imported_labels import chosen_sources, imported
+from judgments.snapshots.machine_labels import machine_labels
+from judgments.snapshots.merging import Merged
+
+SOURCES = ("human", "imported", "machine", "accepted")
+# Machine sources only fill in for pairs without another label.
+OF_MACHINES = frozenset({"machine", "accepted"})
+# The treatment of pairs that were marked unrateable and have no grade.
+EXCLUDED, ZERO = "excluded", "zero"
+UNRATEABLE = (EXCLUDED, ZERO)
+# Dawid-Skene learns how each rater errs; with fewer grades a pair it has little to learn from.
+ENOUGH_FOR_ERRORS = 5
+
+
+@dataclass(frozen=True, order=True)
+class Label:
+    """The final grade of one pair."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    column: str = HUMAN
+
+
+@dataclass(frozen=True)
+class Consolidation:
+    """How judgments become labels: the rule, the sources and the merge rule. It is part of a snapshot's provenance."""
+
+    rule: str = "median"
+    sources: tuple[str, ...] = ("human",)
+    merge: str = merging.NEWEST
+    named: tuple[str, ...] = ()  # of label sources; their hashes, not these names, are the content's provenance
+    unrateable: str = EXCLUDED
+    judge: str = ""  # whose grades ``machine`` means: a name, which holds the hash of all that decides them
+
+    def as_json(self) -> dict[str, Any]:
+        # The default is left out, so that hashes from before this setting existed stay valid.
+        chosen = {} if self.unrateable == EXCLUDED else {"unrateable": self.unrateable}
+        chosen |= {"judge": self.judge} if self.judge else {}
+        return {"rule": self.rule, "sources": sorted(self.sources), "merge": self.merge, **chosen}
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """The labels of one or more rounds, with counts of conflicts and unlabeled pairs."""
+
+    labels: list[Label]
+    ratings: int
+    ties: int
+    conflicts: int
+    unresolved: int  # conflicts without a resolution, decided by the rule
+    unrateable: int
+    without_rating: int
+    adjudicated: int
+    by_grade: dict[int, int] = field(default_factory=dict)
+    carried: list[carrying.Carried] = field(default_factory=list)  # among the labels, none of them a judgment
+    zeroed: int = 0  # of the labels: unrateable pairs that count as the lowest grade
+    left_open: int = 0  # pairs with grades for which the rule gives no label
+    merged: Merged = field(default_factory=Merged)
+    few_for_errors: float | None = None  # grades per pair, if the rule needs more
+    by_machine: int = 0  # of the labels: given by a machine
+
+
+def compute_labels(
+    collection: Collection,
+    rounds: Sequence[Round],
+    *,
+    rule: str,
+    merge: str,
+    sources: Sequence[str],
+    named: Sequence[str] = (),
+    unrateable: str = EXCLUDED,
+    judge: str = "",
+) -> LabelSet:
+    """Return one label per pair: the resolution if there is one, else the label rule's grade of the newest round.
+
+    Parameters
+    ----------
+    collection : Collection
+        Where the rounds and the label sources belong.
+    rounds : sequence of Round
+        At least one, unless only imported labels are asked for. All of one scale.
+    rule : str
+        A member of ``assay.aggregation.RULES``.
+    merge : str
+        A member of ``merging.MERGES``: ``newest`` (the newest round wins per pair), ``same-guidelines`` (the same, and
+        refused where rounds were judged under different guidelines) or ``bridged`` (the same, where enough was rated
+        again under the newer guidelines; `merging.check_bridges` refuses the rest before anything is frozen).
+    sources : sequence of str
+        ``human``, ``imported`` or both; a human label always wins, and one that is carried from a judged pair wins over
+        an imported one: it stands under this round's guidelines.
+    named : sequence of str
+        Which label sources ``imported`` means, by name; all that were imported where empty. Labels from clicks are
+        taken only if they are named, and where nothing else has a label for the pair.
+    unrateable : str
+        A pair that somebody could not judge and nobody graded has no label (``excluded``) or the lowest grade of the
+        scale (``zero``), unless a label is carried to it.
+    judge : str
+        Whose grades ``machine`` means. They, and ``accepted`` ones, fill in where nothing else has a label.
+    """
+    consolidation = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
+    return compute(collection, read(collection, rounds, consolidation), consolidation)
+
+
+def read(collection: Collection, rounds: Sequence[Round], consolidation: Consolidation) -> list[RatedRound]:
+    """Check that the rounds fit together and return them as `compute` takes them."""
+    _check(collection, rounds, consolidation)
+    return read_rounds(rounds) if "human" in consolidation.sources else []
+
+
+def compute(collection: Collection, judged: Sequence[RatedRound], consolidation: Consolidation) -> LabelSet:
+    """Compute the labels of rounds that were read already, the oldest first."""
+    each = [label(rated, consolidation.rule) for rated in judged]
+    merged = merging.merge(each)
+    scale = judged[0].round.scale.values() if judged else []
+    labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in merged.labels.items()]
+    own = [rated.round for rated in judged]
+    carried = carrying.carried(own, merged.labels, rule=consolidation.rule, judgments=lambda: behind(judged))
+    labels += [Label(one.query_id, one.doc_id, one.grade, CARRIED) for one in carried]
+    known = {(one.query_id, one.doc_id) for one in labels}
+    zeroed = _not_judged(judged) - known if consolidation.unrateable == ZERO else set()
+    labels += [Label(query_id, doc_id, scale[0]) for query_id, doc_id in zeroed]
+    known |= zeroed
+    chosen = chosen_sources(collection, consolidation.named)
+    if "imported" in consolidation.sources:
+        labels += [Label(*key, grade, IMPORTED) for key, grade in imported(chosen, scale).items() if key not in known]
+    elif consolidation.named:
+        raise NotValid(
+            "Label sources are given, but the sources of the labels do not include imported labels.",
+            {"sources": "Add imported."},
+        )
+    by_machine = _machine_labels(collection, judged, consolidation, {(one.query_id, one.doc_id) for one in labels})
+    labels += by_machine
+    labels.sort()
+    by_grade = dict(sorted(Counter(one.grade for one in labels).items()))
+    return LabelSet(
+        labels,
+        by_grade=by_grade,
+        carried=carried,
+        zeroed=len(zeroed),
+        merged=merged,
+        few_for_errors=_few_for_errors(judged, consolidation.rule),
+        by_machine=len(by_machine),
+        **_totals(each),
+    )
+
+
+def _machine_labels(
+    collection: Collection, judged: Sequence[RatedRound], consolidation: Consolidation, known: set[Key]
+) -> list[Label]:
+    """Return the machine labels of pairs without any other label; none unless the sources include them."""
+    if not OF_MACHINES & set(consolidation.sources) and not consolidation.judge:
+        return []
+    grades = machine_labels(collection, [rated.round for rated in judged], consolidation.sources, consolidation.judge)
+    return [Label(*key, grade, MACHINE) for key, grade in grades.items() if key not in known]
+
+
+def _not_judged(judged: Sequence[RatedRound]) -> set[Key]:
+    return set().union(*(rated.not_judged for rated in judged))
+
+
+def _few_for_errors(judged: Sequence[RatedRound], rule: str) -> float | None:
+    """Return the mean number of grades per pair if the rule learns rater errors and has too few grades."""
+    pairs = sum(len(rated.rated) for rated in judged)
+    if rule != "dawid-skene" or not pairs:
+        return None
+    each = sum(len(rated.rows) for rated in judged) / pairs
+    return each if each < ENOUGH_FOR_ERRORS else None
+
+
+def _totals(each: Sequence[RoundLabels]) -> dict[str, int]:
+    return {
+        "ratings": sum(len(one.of.rows) for one in each),
+        "ties": sum(one.ties for one in each),
+        "conflicts": sum(len(one.conflicts) for one in each),
+        "unresolved": sum(one.unresolved for one in each),
+        "unrateable": sum(one.of.unrateable for one in each),
+        "without_rating": sum(one.of.pairs - len(one.of.rated) for one in each),
+        "adjudicated": sum(len(one.of.resolved) for one in each),
+        "left_open": sum(one.left_open for one in each),
+    }
+
+
+def _check(collection: Collection, rounds: Sequence[Round], consolidation: Consolidation) -> None:
+    unknown = sorted(set(consolidation.sources) - set(SOURCES))
+    if unknown or not consolidation.sources:
+        hint = f"Unknown: {', '.join(unknown)}." if unknown else "Choose at least one."
+        raise NotValid(
+            f"The sources of labels are not valid. Available sources: {', '.join(SOURCES)}.", {"sources": hint}
+        )
+    if OF_MACHINES & set(consolidation.sources) and "human" not in consolidation.sources:
+        hint = "Add human."
+        raise NotValid("Machine grades can only fill in for pairs that people did not grade.", {"sources": hint})
+    if consolidation.unrateable not in UNRATEABLE:
+        hint = f"One of {', '.join(UNRATEABLE)}."
+        raise NotValid(
+            f"Unknown value {consolidation.unrateable!r} for pairs that nobody could judge.", {"unrateable": hint}
+        )
+    if "human" in consolidation.sources and not rounds:
+        raise NotValid("A snapshot needs a round.", {"rounds": "Choose at least one round."})
+    if any(round_.collection_id != collection.pk for round_ in rounds):
+        raise NotValid(
+            "Some of these rounds belong to another collection.", {"rounds": "Choose rounds of one collection."}
+        )
+    if len({tuple(round_.scale.values()) for round_ in rounds}) > 1:
+        raise NotValid(
+            "The rounds use different scales, so their labels cannot be merged.",
+            {"rounds": "Choose rounds with the same scale."},
+        )
+    merging.check(rounds, consolidation.merge)

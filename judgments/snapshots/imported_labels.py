@@ -1,0 +1,56 @@
+"""Imported labels that can be used beside human judgments in a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from judgments.models import Collection, ImportedLabel, LabelSource
+
+Key = tuple[str, str]
+
+
+def chosen_sources(collection: Collection, named: Sequence[str]) -> list[LabelSource]:
+    """Return the chosen sources, in the order in which a later one wins per pair: clicks, then imports by age.
+
+    Raises
+    ------
+    NotValid
+        A name is unknown.
+    """
+    rows = collection.label_sources.order_by("created_at", "pk")
+    if not named:
+        return list(rows.filter(kind=LabelSource.Kind.IMPORT))
+    sources = list(rows.filter(name__in=named))
+    if missing := sorted(set(named) - {source.name for source in sources}):
+        known = ", ".join(rows.values_list("name", flat=True)) or "none"
+        raise NotValid(f"Unknown label source {missing[0]}.", {"named": f"Known label sources: {known}."})
+    return sorted(sources, key=lambda source: source.kind != LabelSource.Kind.CLICKS)
+
+
+def imported(chosen: Sequence[LabelSource], scale: Sequence[int]) -> dict[Key, int]:
+    """Return the labels of the sources by query and document. Invalid labels are refused, never rounded or clipped.
+
+    Qrels contain no fractions, and if rounds are frozen too, no labels off their scale.
+    """
+    newest: dict[Key, float] = {}
+    for source in chosen:
+        rows = ImportedLabel.objects.filter(source=source)
+        for query_id, doc_id, value in rows.values_list("query__query_id", "document__doc_id", "value"):
+            newest[query_id, doc_id] = value
+    _refuse("fractions", [key for key, value in newest.items() if value != int(value)])
+    off = [key for key, value in newest.items() if scale and int(value) not in scale]
+    _refuse(f"off the scale {scale[0]}-{scale[-1]}" if scale else "", off)
+    return {key: int(value) for key, value in newest.items()}
+
+
+def _refuse(what: str, pairs: Sequence[Key]) -> None:
+    if pairs:
+        query_id, doc_id = pairs[0]
+        raise NotValid(
+            f"{amount(len(pairs), 'imported label is', 'imported labels are')} {what}, "
+            f"the first for query {query_id}, document {doc_id}. "
+            "Import the labels again on the scale of the rounds; convert labels from clicks to grades on their page.",
+            {"sources": "Leave out imported."},
+        )

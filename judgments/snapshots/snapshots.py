@@ -1,0 +1,204 @@
+"""Frozen labels of a snapshot: who may read them, their values, and the export of their files.
+
+`judgments.snapshots.freezing` freezes snapshots and `judgments.labels.snapshot_files` reads them. Their functions are
+also available here: callers use ``snapshots.freeze``.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+
+from assay.core.errors import NotAllowed, NotFound
+from judgments.labels import carried_labels, grade_visibility
+from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
+from judgments.models import Collection, Round, Snapshot, User, audit
+from judgments.snapshots.freezing import freeze, preview
+from judgments.web import access
+
+if TYPE_CHECKING:
+    from assay.core.qrels import Qrels
+
+# Labels of a snapshot never change; smaller ones are kept for a while, since every opened query reads them again.
+CACHED_LABELS = 200_000
+CACHE_SECONDS = 600
+
+__all__ = [
+    "FILES",
+    "MANIFEST",
+    "check_reader",
+    "chosen_snapshot",
+    "download",
+    "export",
+    "freeze",
+    "hidden_keys_by_round",
+    "is_withheld",
+    "labels_of",
+    "preview",
+    "qrels_of",
+    "read_file",
+    "redacted_for",
+    "withheld_by",
+]
+
+
+def check_reader(snapshot: Snapshot, reader: User) -> None:
+    """Refuse a reader who may still have to grade a pair whose label the snapshot contains.
+
+    In whatever round, and by whatever way the label came about: who rates a pair again, because a later round holds it
+    too, rates it blind. Scores keep such queries back one by one; a file of labels is given whole, or not at all.
+
+    Raises
+    ------
+    NotAllowed
+        They do.
+    """
+    round_ = withheld_by(snapshot.collection, reader, lambda: qrels_of(snapshot).to_dict())
+    if round_ is not None:
+        raise NotAllowed(
+            f"You still rate in {round_}, and these labels contain grades of pairs that you may still get. "
+            "You can read them after you finish rating, or after the round closes."
+        )
+
+
+def withheld_by(
+    collection: Collection, reader: User, labels: Callable[[], Mapping[str, Container[str]]]
+) -> Round | None:
+    """Return the open round in which the reader may still get a pair whose grade these labels reveal.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose labels.
+    reader : User
+        Who would see them.
+    labels : callable
+        Answers the labelled documents by query; asked only for a reader who rates.
+    """
+    return _round_with_hidden_label(hidden_keys_by_round(collection, reader), labels)
+
+
+def hidden_keys_by_round(collection: Collection, reader: User) -> list[tuple[Round, set[carried_labels.Key]]]:
+    """Return the open rounds in which the reader still rates, each with the pairs whose labels are hidden."""
+    by_round = []
+    for round_ in Round.objects.open_to(reader).filter(collection=collection):
+        hidden = access.hidden_pairs(reader, round_).values_list("query__query_id", "document__doc_id")
+        # Duplicates and other spellings of a query share the pair's grade.
+        by_round.append((round_, carried_labels.linked_pairs(collection, hidden)))
+    return by_round
+
+
+def _round_with_hidden_label(
+    hidden_keys: Iterable[tuple[Round, set[carried_labels.Key]]], labels: Callable[[], Mapping[str, Container[str]]]
+) -> Round | None:
+    labelled: Mapping[str, Container[str]] | None = None
+    for round_, pairs in hidden_keys:
+        for query_id, doc_id in pairs:
+            labelled = labels() if labelled is None else labelled
+            if doc_id in labelled.get(query_id, ()):
+                return round_
+    return None
+
+
+def is_withheld(snapshot: Snapshot, hidden_keys: Iterable[tuple[Round, set[carried_labels.Key]]]) -> bool:
+    """Return whether even the snapshot's grade counts are hidden, given `hidden_keys_by_round`."""
+    return _round_with_hidden_label(hidden_keys, lambda: qrels_of(snapshot).to_dict()) is not None
+
+
+def redacted_for(reader: User, collection: Collection, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a file or an API response, with hashes over labels null if the reader may not see them."""
+    return body if grade_visibility.may_read_hashes(collection, reader) else _without_hashes(body)
+
+
+def _without_hashes(body: Any, name: str = "") -> Any:
+    if isinstance(body, dict):
+        hidden = {"content_sha256", *(["sha256"] if name == "qrels" else [])}
+        return {key: None if key in hidden else _without_hashes(value, key) for key, value in body.items()}
+    return [_without_hashes(value, name) for value in body] if isinstance(body, list | tuple) else body
+
+
+def qrels_of(snapshot: Snapshot) -> Qrels:
+    """Return the snapshot's labels, read from its qrels file, whose hash is checked."""
+    from assay.formats.trec_qrels import load_qrels
+
+    return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}")
+
+
+def labels_of(snapshot: Snapshot) -> Mapping[str, Mapping[str, float]]:
+    """The snapshot's labels by query and document."""
+    key = f"labels:{snapshot.uuid}"
+    labels: Mapping[str, Mapping[str, float]] | None = cache.get(key)
+    if labels is None:
+        labels = qrels_of(snapshot).to_dict()
+        if snapshot.summary.get("labels", 0) <= CACHED_LABELS:
+            cache.set(key, labels, CACHE_SECONDS)
+    return labels
+
+
+def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
+    """The snapshot with this id, the newest when none is named; None where there is none at all.
+
+    Raises
+    ------
+    NotFound
+        The collection has no such snapshot.
+    """
+    rows = collection.snapshots(manager="of_documents").defer("manifest")
+    if not uuid:
+        return rows.first()
+    snapshot = next((row for row in rows if str(row.uuid) == uuid), None)
+    if snapshot is None:
+        raise NotFound("This collection has no such snapshot.")
+    return snapshot
+
+
+def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, bytes]:
+    """Return the file of `export`, or the ``manifest``, for a reader who may have it, and record the download.
+
+    Raises
+    ------
+    NotAllowed
+        See `check_reader`.
+    NotFound
+        There is no such format.
+    """
+    check_reader(snapshot, reader)
+    if format == "manifest":
+        file = f"{snapshot.collection.slug}-{MANIFEST}", read_file(snapshot, MANIFEST)
+    else:
+        file = export(snapshot, format)
+    audit.record(
+        "snapshots.download",
+        f"{reader} downloaded {format} of snapshot {snapshot}",
+        actor=reader,
+        collection=snapshot.collection,
+        target=snapshot,
+        format=format,
+    )
+    return file
+
+
+def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:
+    """Return file name and bytes of one format, or of all files with the manifest as ``bundle``."""
+    if format == "bundle":
+        return f"{_file_name(snapshot)}.zip", _zipped(snapshot)
+    if format not in FILES:
+        raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join([*FILES, 'bundle'])}.")
+    return f"{_file_name(snapshot)}-{FILES[format]}", read_file(snapshot, FILES[format])
+
+
+def _file_name(snapshot: Snapshot) -> str:
+    safe_name = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in snapshot.name)
+    return f"{snapshot.collection.slug}-{safe_name}"
+
+
+def _zipped(snapshot: Snapshot) -> bytes:
+    from assay.formats.bundles import write_zip
+
+    stream = io.BytesIO()
+    paths = [MANIFEST, *(entry["path"] for entry in snapshot.manifest["files"])]
+    write_zip({path: read_file(snapshot, path) for path in paths}, stream)
+    return stream.getvalue()

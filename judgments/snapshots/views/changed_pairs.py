@@ -1,0 +1,168 @@
+"""Lists for a snapshot preview: pairs that a newer round labeled differently, and pairs with stale labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from judgments.documents.answers import questions_of
+from judgments.models import Collection, Document, Pair, Round
+from judgments.snapshots import final_labels, merging, snapshots, stale_labels
+from judgments.snapshots.final_labels import Consolidation
+from judgments.web import access
+from judgments.web.figures import grade
+from judgments.web.lists import Column, Listing, answer
+from judgments.web.posted_values import uuid_of
+
+CHANGES, STALE = "changes", "stale"
+
+
+def address(rounds: Sequence[Round], how: Consolidation) -> str:
+    """The choice as it stands in the address of these lists."""
+    return urlencode({"rounds": ",".join(str(one.uuid) for one in rounds), "rule": how.rule})
+
+
+@login_required
+@require_safe
+def changes(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pairs to which a newer round gave another label."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    rounds, given = _chosen(request, collection)
+    how = Consolidation(given["rule"])
+    judged = final_labels.read(collection, rounds, how) if rounds else []
+    merged = merging.merge([final_labels.label(rated, how.rule) for rated in judged])
+    known: dict[str, set[str]] = {}
+    for query_id, doc_id in merged.labels:
+        known.setdefault(query_id, set()).add(doc_id)
+    withheld = snapshots.withheld_by(collection, request.user, lambda: known) is not None
+    rows = [] if withheld else _named(collection, merged.changes)
+    top = max(rounds[0].scale.values()) if rounds else 3
+    context = {"collection": collection, "step": "snapshot", "kind": CHANGES, "withheld": withheld, "merged": merged}
+    context["subject"] = next(iter(rounds), None)
+    return answer(
+        request,
+        _worded(_changes(given, top), rounds),
+        rows,
+        "judgments/snapshots/snapshot_pairs.html",
+        context | _back(given),
+    )
+
+
+@login_required
+@require_safe
+def stale(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pairs whose document says something else now."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    rounds, given = _chosen(request, collection)
+    rows = stale_labels.stale_pairs(rounds).select_related("query", "document", "round", "query__collection")
+    context = {"collection": collection, "step": "snapshot", "kind": STALE}
+    context["subject"] = next(iter(rounds), None)
+    return answer(
+        request,
+        _worded(_stale(given, collection), rounds),
+        rows,
+        "judgments/snapshots/snapshot_pairs.html",
+        context | _back(given),
+    )
+
+
+def _chosen(request: HttpRequest, collection: Collection) -> tuple[list[Round], dict[str, str]]:
+    from assay.aggregation.rules import RULES
+
+    wanted = [uuid for text in request.GET.get("rounds", "").split(",") if (uuid := uuid_of(text))]
+    rule = request.GET.get("rule", "")
+    given = {"rounds": ",".join(map(str, wanted)), "rule": rule if rule in RULES else "median"}
+    rows = collection.rounds.filter(uuid__in=wanted).select_related("guidelines", "scale")
+    return list(rows.prefetch_related("scale__grades")), given
+
+
+def _back(given: dict[str, str]) -> dict[str, Any]:
+    choice = [("rounds", one) for one in given["rounds"].split(",") if one]
+    usual = [("rule", given["rule"]), ("sources", "human"), ("merge", merging.NEWEST)]
+    return {"back": urlencode([*choice, *usual])}
+
+
+def _named(collection: Collection, changes: Sequence[merging.Change]) -> list[dict[str, Any]]:
+    """The changes with the words of their queries and the titles of their documents."""
+    queries = dict(collection.queries.values_list("query_id", "text"))
+    wanted = {one.doc_id for one in changes}
+    questions = questions_of(collection, list(wanted))
+    titles: dict[str, tuple[str, Any]] = {}
+    documents = Document.of_any_kind.filter(collection=collection, pairs__isnull=False).distinct()
+    for doc_id, title, uuid in documents.values_list("doc_id", "title", "uuid").iterator():
+        if doc_id in wanted:
+            titles[doc_id] = (title or doc_id, uuid)
+    return [
+        {
+            "query_id": one.query_id,
+            "query": str(questions.get((one.query_id, one.doc_id)) or queries.get(one.query_id, one.query_id)),
+            "doc_id": one.doc_id,
+            "title": titles[one.doc_id][0],
+            "url": reverse("document", args=[collection.slug, titles[one.doc_id][1]]),
+            "before": one.before,
+            "after": one.after,
+            "steps": one.steps,
+            "older": one.older,
+            "newer": one.newer,
+        }
+        for one in changes
+    ]
+
+
+def _changes(given: dict[str, str], top: int) -> Listing:
+    return Listing(
+        name="labels-changed",
+        noun=("pair", "pairs"),
+        columns=(
+            Column("query", "Query", order="query", head=True, style="clip"),
+            Column("query_id", "Query id", order="query_id", style="id"),
+            Column("title", "Document", order="title", style="clip", url=lambda row: row["url"]),
+            Column("doc_id", "Document id", order="doc_id", style="id"),
+            Column("before", "Before", order="before", numeric=True, show=lambda row: grade(row["before"], top)),
+            Column("after", "Is", order="after", numeric=True, show=lambda row: grade(row["after"], top)),
+            Column("steps", "Steps", order="steps", numeric=True),
+            Column("older", "In", order="older", style="clip"),
+            Column("newer", "Newer round", order="newer", style="clip"),
+        ),
+        search=("query", "title", "doc_id"),
+        order="-steps",
+        given=given,
+    )
+
+
+def _worded(listing: Listing, rounds: Sequence[Round]) -> Listing:
+    """The list in the words of the chosen rounds, which all grade the same kind."""
+    return listing.worded_for(rounds[0]) if rounds else listing
+
+
+def _doc_id(pair: Pair) -> str:
+    return pair.document.doc_id
+
+
+def _stale(given: dict[str, str], collection: Collection) -> Listing:
+    def document(pair: Pair) -> str:
+        return reverse("document", args=[collection.slug, pair.document.uuid])
+
+    return Listing(
+        name="documents-changed",
+        noun=("pair", "pairs"),
+        columns=(
+            Column("query", "Query", order="query__text", head=True, style="clip", value=lambda row: row.query.text),
+            Column("query_id", "Query id", order="query__query_id", style="id", value=lambda row: row.query.query_id),
+            Column("document", "Document", style="clip", value=lambda row: str(row.document), url=document),
+            Column(
+                "doc_id", "Document id", order="document__doc_id", style="id", value=lambda row: row.document.doc_id
+            ),
+            Column("round", "Judged in", order="round__name", style="clip", value=lambda row: row.round.name),
+            Column("changed_at", "Changed", order="document__changed_at", value=lambda row: row.document.changed_at),
+        ),
+        search=("query__text", "document__title", "document__doc_id"),
+        order="query",
+        given=given,
+    )

@@ -1,0 +1,117 @@
+"""Table columns: how one value appears on a page and in a downloaded file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from assay.core.csv_cells import escape
+from judgments.web.figures import number
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, declared once for the page and the file.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the address and in the file's head; without ``value`` also the attribute path, with dots.
+    title : str
+        Its head on the page.
+    order : str
+        The field that the database sorts by (for a list in memory any text: the column's value is sorted by). Empty
+        for a column that does not sort.
+    numeric : bool
+        Numbers end-aligned, sorted from the highest when first chosen.
+    value : callable, optional
+        The plain value of a row: what goes into the file, and onto the page when ``show`` is not given.
+    show : callable, optional
+        What stands on the page: text, a number, or a SafeString.
+    url : callable, optional
+        Where the cell leads.
+    head : bool
+        Whether the cell names its row; one column has it.
+    style : str
+        Classes for the cell: ``id``, ``clip``, ``muted``, ``nowrap``.
+    digits : int
+        Decimals of a float on the page.
+    """
+
+    key: str
+    title: str
+    order: str = ""
+    numeric: bool = False
+    value: Callable[[Any], Any] | None = None
+    show: Callable[[Any], Any] | None = None
+    url: Callable[[Any], str] | None = None
+    head: bool = False
+    style: str = ""
+    digits: int = 3
+
+    def plain(self, row: Any) -> Any:
+        """The value as it goes into the file."""
+        if self.value is not None:
+            return self.value(row)
+        for part in self.key.split("."):
+            row = row.get(part) if isinstance(row, Mapping) else getattr(row, part)
+        return row() if callable(row) else row
+
+    def in_file(self, row: Any) -> str:
+        """The value as text of a CSV cell; what a spreadsheet would run is escaped."""
+        return _in_file(self.plain(row))
+
+    def cell(self, row: Any) -> Cell:
+        """The value as it stands on the page."""
+        shown = _shown(self.show(row) if self.show is not None else self.plain(row), self.digits)
+        url = self.url(row) if self.url is not None else ""
+        return Cell(format_html('<a href="{}">{}</a>', url, shown) if url and shown else shown, self)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place of the table."""
+
+    shown: str
+    column: Column
+
+    @property
+    def classes(self) -> str:
+        return " ".join(filter(None, ["num" if self.column.numeric else "", self.column.style]))
+
+
+def _shown(value: Any, digits: int) -> str:
+    if isinstance(value, SafeString):
+        return value
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return number(value)
+    if isinstance(value, float):
+        return number(value, digits)
+    if isinstance(value, datetime):
+        return format_html('<time datetime="{}">{}</time>', value.isoformat(), _moment(value))
+    return str(value)
+
+
+def _moment(value: datetime) -> str:
+    return f"{value.day} {value:%b %Y, %H:%M}"
+
+
+def _in_file(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return escape(str(value))

@@ -1,0 +1,72 @@
+"""Limit on concurrent expensive work in one process, and on the time that others wait for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from assay.core.errors import Busy
+
+
+class Turns:
+    """A limit on concurrent work. Others wait for a turn, and are refused if they would wait too long.
+
+    Parameters
+    ----------
+    at_once : int
+        How many have a turn at the same time.
+    waiting : int
+        How many may wait. Each one occupies a thread, and other pages need threads too.
+    seconds : float
+        How long one waits.
+    retry_after : int
+        Seconds after which a caller that is sent away should try again.
+    """
+
+    def __init__(self, at_once: int, *, waiting: int, seconds: float, retry_after: int = 5) -> None:
+        self.at_once, self.waiting, self.seconds, self.retry_after = at_once, waiting, seconds, retry_after
+        self._changed = threading.Condition()
+        self._working = self._queued = 0
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, and have it.
+
+        Raises
+        ------
+        Busy
+            Too many wait, or this one waited too long.
+        """
+        self._take()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._working -= 1
+                self._changed.notify()
+
+    def _take(self) -> None:
+        until = time.monotonic() + self.seconds
+        with self._changed:
+            if self._working >= self.at_once and self._queued >= self.waiting:
+                raise self._busy()
+            self._queued += 1
+            try:
+                free = self._changed.wait_for(lambda: self._working < self.at_once, until - time.monotonic())
+            finally:
+                self._queued -= 1
+            if not free:
+                raise self._busy()
+            self._working += 1
+
+    def _busy(self) -> Busy:
+        return Busy(f"The server is busy. Try again in {self.retry_after} seconds.", self.retry_after)
+
+
+@cache
+def outside_turns() -> Turns:
+    """Return who may try an engine or a model in this process: each try holds a thread for as long as others take."""
+    return Turns(4, waiting=4, seconds=5.0)

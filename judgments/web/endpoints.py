@@ -1,0 +1,209 @@
+"""Base classes of all API endpoints: permissions, the collection or round in the address, bodies and lists."""
+
+from __future__ import annotations
+
+import gc
+import uuid as uuid_module
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.generics import GenericAPIView
+from rest_framework.metadata import SimpleMetadata
+from rest_framework.mixins import ListModelMixin
+from rest_framework.parsers import JSONParser
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotValid, TooLarge
+from judgments.models import Collection, Round
+from judgments.models.fields import Archivable, PublicModel
+from judgments.web import access
+from judgments.web.concurrency_limit import Turns
+from judgments.web.openapi import EndpointSchema
+
+Row = TypeVar("Row", bound=PublicModel)
+
+
+# What JSON of some megabytes becomes can take thirty times as much memory: of larger bodies there is one at a time.
+LARGE_BODY = 1 << 20
+
+
+@cache
+def large_bodies() -> Turns:
+    """Return the semaphore for large bodies in this process."""
+    return Turns(1, waiting=4, seconds=10.0)
+
+
+class Json(JSONParser):
+    """JSON parser that rejects deeply nested bodies as a client error."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError:
+            raise ParseError("The JSON is nested too deeply.") from None
+
+
+class JsonAnswer(JSONRenderer):
+    """JSON renderer that falls back to ASCII for unpaired surrogates, which UTF-8 cannot encode."""
+
+    def render(self, *args: Any, **kwargs: Any) -> bytes:
+        try:
+            return super().render(*args, **kwargs)
+        except UnicodeEncodeError:
+            self.ensure_ascii = True
+            return super().render(*args, **kwargs)
+
+
+class Described(SimpleMetadata):
+    """OPTIONS metadata: what the address is. The schema describes the fields of bodies."""
+
+    def determine_actions(self, request: Request, view: Any) -> dict[str, Any]:
+        """Leave out the fields: computing them would check permissions again and read choices from the database."""
+        return {}
+
+
+class Endpoint(GenericAPIView):
+    """Base class of API endpoints.
+
+    Attributes
+    ----------
+    reads, writes : tuple of str
+        The roles that may call it with GET, and with the other methods.
+    also : tuple of int
+        Statuses of errors beyond 400, 401, 403 and 404, for the OpenAPI document.
+    tag : str
+        The heading in the docs.
+    """
+
+    schema = EndpointSchema()
+    parser_classes = [Json]
+    renderer_classes = [JsonAnswer]
+    metadata_class = Described
+    reads: tuple[str, ...] = access.STAFF
+    writes: tuple[str, ...] = access.LEADS
+    also: tuple[int, ...] = ()
+    tag = ""
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        with ExitStack() as self.held:
+            return super().dispatch(request, *args, **kwargs)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        # Only the type itself counts: its parameters are the caller's to write, and the parser ignores them.
+        if request._request.content_type.startswith("multipart/") or size <= LARGE_BODY:
+            return
+        if size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // (1024 * 1024)
+            raise TooLarge(f"The JSON body is larger than {limit} MB. Send a file (multipart) instead.")
+        self.held.enter_context(large_bodies().turn())
+        self.held.callback(self._give_back)
+
+    def _give_back(self) -> None:
+        """Release a large body now; otherwise it stays in memory until the next garbage collection."""
+        self.request._data = self.request._full_data = None
+        gc.collect()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        return self.reads if self.request.method in SAFE_METHODS else self.writes
+
+    def read_body(self, serializer: type[serializers.Serializer], *, partial: bool = False) -> dict[str, Any]:
+        """Return the body, validated by a serializer.
+
+        Raises
+        ------
+        ValidationError
+            Contains every invalid field.
+        """
+        checked = serializer(data=self.request.data, partial=partial, context=self.get_serializer_context())
+        checked.is_valid(raise_exception=True)
+        return dict(checked.validated_data)
+
+    def respond(self, serializer: type[serializers.Serializer], row: Any, status: int = 200) -> Response:
+        """Return one row as a response."""
+        return Response(serializer(row, context=self.get_serializer_context()).data, status=status)
+
+
+class InCollection(Endpoint):
+    """Base of addresses below ``collections/<slug>/``; access to the collection is checked first."""
+
+    collection: Collection
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.collection = access.collection_for(request.user, kwargs["slug"], self.roles)
+
+
+class Rows(ListModelMixin, InCollection):
+    """Paginated list of the rows of one kind in a collection.
+
+    Attributes
+    ----------
+    filters : mapping of str to str
+        Query parameter to the column that it must equal.
+    """
+
+    filters: Mapping[str, str] = {}
+
+    def get_queryset(self) -> QuerySet[Any]:
+        rows = super().get_queryset()
+        if getattr(self, "swagger_fake_view", False):
+            return rows
+        values = {column: self.request.query_params.get(name) for name, column in self.filters.items()}
+        wanted = {column: value for column, value in values.items() if value is not None}
+        if any("\0" in value for value in wanted.values()):
+            return rows.none()  # no column holds a NUL, and PostgreSQL does not even take the question
+        if issubclass(rows.model, Archivable):
+            archived = self.request.query_params.get("archived") == "true"
+            rows = rows.filter(archived_at__isnull=not archived)
+        return rows.filter(collection=self.collection, **wanted)
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return self.list(request, *args, **kwargs)
+
+
+def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: str, noun: str) -> list[Row]:
+    """Return the collection's rows with these ids, in the order given.
+
+    Parameters
+    ----------
+    rows : QuerySet
+        Those of the collection.
+    uuids : sequence of UUID
+        What the caller sent.
+    field, noun : str
+        The field of the body, and the name of one row in messages.
+
+    Raises
+    ------
+    NotValid
+        The collection has no row with one of the ids.
+    """
+    by_uuid = {row.uuid: row for row in rows.filter(uuid__in=uuids)}
+    strange = [str(uuid) for uuid in uuids if uuid not in by_uuid]
+    if strange:
+        message = f"This collection has no {noun} with the ids {', '.join(strange)}."
+        raise NotValid(message, {field: message})
+    return [by_uuid[uuid] for uuid in dict.fromkeys(uuids)]
+
+
+class InRound(Endpoint):
+    """Base of addresses below ``rounds/<uuid>/``; ``related`` lists the relations to read with the round."""
+
+    round: Round
+    related: tuple[str, ...] = access.AROUND_ROUND
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.round = access.round_for(request.user, kwargs["uuid"], self.roles, self.related)

@@ -1,0 +1,28 @@
+"""Serializer base class that rejects unknown keys by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+
+class Strict(serializers.Serializer):
+    """Request body that rejects unknown keys by name, so that a misspelled key is not ignored.
+
+    Attributes
+    ----------
+    FIXED : mapping of str to str
+        Known keys that cannot be sent here, each with its message.
+    """
+
+    FIXED: Mapping[str, str] = {}
+
+    def to_internal_value(self, data: Any) -> Any:
+        names = [name for name, field in self.fields.items() if not field.read_only]
+        strange = sorted(set(data) - set(names)) if isinstance(data, Mapping) else []
+        if strange:
+            message = f"Unknown field. Known fields: {', '.join(names)}."
+            raise serializers.ValidationError({name: self.FIXED.get(name, message) for name in strange})
+        return super().to_internal_value(data)

@@ -1,0 +1,196 @@
+"""Agreement between click labels and human labels on the pairs that have both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+
+import numpy as np
+from django.db.models import Max
+
+from assay.clicks.grade_cuts import fitted_cuts, grades_of
+from assay.coefficients import REASONS, Agreement, cohen_kappa
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import carried_labels
+from judgments.models import Adjudication, ImportedLabel, Judgment, LabelSource, Round, User
+from judgments.snapshots.final_labels import HUMAN, compute_labels
+from judgments.web import access
+
+RULE = "median"
+DAY = 24 * 3600
+RESAMPLES = 1_000
+NO_CUTS = "no cuts give these labels the same distribution as the human grades"
+NO_GRADES = "the source's grades are not on the scale of the rounds"
+NO_PAIR = "no pair has both a click label and a human label"
+
+
+@dataclass(frozen=True, slots=True)
+class GradeRow:
+    """The pairs with one human grade."""
+
+    grade: int
+    pairs: int
+    middle: float
+    by_clicks: tuple[int, ...]  # the number of pairs per click grade; empty without cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Click labels compared with human labels.
+
+    Parameters
+    ----------
+    rounds : tuple of str
+        The closed rounds whose labels are compared; the newest wins per pair.
+    pairs : int
+        The number of pairs with both labels.
+    kappa : Agreement or None
+        Cohen's kappa, quadratic weights, resampled by query; None where there are no grades to compare.
+    reason : str
+        Why there is no value; empty where there is a value.
+    cuts : tuple of float
+        The cuts that turn labels into grades.
+    fitted : bool
+        Whether the cuts were fitted to these pairs, which inflates the agreement.
+    scale : tuple of int
+        The grades.
+    rows : tuple of GradeRow
+        The same, by human grade.
+    """
+
+    rounds: tuple[str, ...] = ()
+    pairs: int = 0
+    kappa: Agreement | None = None
+    reason: str = ""
+    cuts: tuple[float, ...] = ()
+    fitted: bool = False
+    scale: tuple[int, ...] = ()
+    rows: tuple[GradeRow, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        return self.kappa.value if self.kappa else None
+
+
+def compare(source: LabelSource, *, reader: User) -> Compared:
+    """Compare a label source with the human labels of closed rounds.
+
+    Parameters
+    ----------
+    source : LabelSource
+        The click labels.
+    reader : User
+        The reader: pairs that they may still have to grade are left out.
+    """
+    rounds = _rounds(source)
+    if not rounds:
+        return Compared(reason=NO_PAIR)
+    hidden = _hidden(source, reader)
+    key = _key(source, rounds, hidden)
+    return compute_once(key, partial(_compare, source, rounds, hidden), keep=DAY)
+
+
+def _compare(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> Compared:
+    people = _people(source, rounds, hidden)
+    rows = ImportedLabel.objects.filter(source=source)
+    both = [
+        (query_id, people[query_id, doc_id], value)
+        for query_id, doc_id, value in rows.values_list("query__query_id", "document__doc_id", "value")
+        if (query_id, doc_id) in people
+    ]
+    names, scale = tuple(round_.name for round_ in rounds), tuple(rounds[0].scale.values())
+    if not both:
+        return Compared(names, reason=NO_PAIR, scale=scale)
+    both.sort()
+    queries, grades, values = zip(*both, strict=True)
+    return _compared(names, scale, queries, np.array(grades), np.array(values), tuple(source.report["rules"]["cuts"]))
+
+
+def _rounds(source: LabelSource) -> list[Round]:
+    """Return the closed rounds on the scale of the newest one."""
+    closed = source.collection.rounds.filter(state=Round.State.CLOSED).select_related("scale", "guidelines")
+    closed_rounds = list(closed.order_by("-created_at", "-pk"))
+    return [round_ for round_ in closed_rounds if round_.scale.values() == closed_rounds[0].scale.values()]
+
+
+def _hidden(source: LabelSource, reader: User) -> set[tuple[str, str]]:
+    """Return the pairs that the reader may still have to grade, and the pairs whose label would reveal theirs."""
+    hidden: set[tuple[str, str]] = set()
+    for round_ in source.collection.rounds.filter(state=Round.State.OPEN):
+        pairs = access.hidden_pairs(reader, round_)
+        hidden.update(pairs.values_list("query__query_id", "document__doc_id"))
+    return carried_labels.linked_pairs(source.collection, hidden)
+
+
+def _key(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> str:
+    """Return the cache key: the source, the closed rounds in their present state and the pairs left out."""
+    judged = Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
+    settled = Adjudication.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
+    state = [source.pk, [round_.pk for round_ in rounds], judged, settled, sorted(hidden)]
+    return f"clicks:{hashlib.sha256(json.dumps(state).encode()).hexdigest()}"
+
+
+def _people(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    settled = compute_labels(source.collection, rounds, rule=RULE, merge="newest", sources=["human"])
+    return {
+        (label.query_id, label.doc_id): label.grade
+        for label in settled.labels
+        if label.column == HUMAN and (label.query_id, label.doc_id) not in hidden
+    }
+
+
+def _compared(
+    names: tuple[str, ...],
+    scale: tuple[int, ...],
+    queries: tuple[str, ...],
+    grades: np.ndarray,
+    values: np.ndarray,
+    own: tuple[float, ...],
+) -> Compared:
+    cuts = own or fitted_cuts(values, grades, scale)
+    places = np.searchsorted(np.array(scale), grades)
+    clicked = values.astype(np.int64) if own else grades_of(values, cuts)
+    reason = "" if cuts else NO_CUTS
+    if clicked.max(initial=0) >= len(scale):
+        cuts, reason = (), NO_GRADES
+    kappa = None
+    if cuts:
+        clusters = np.unique(np.array(queries), return_inverse=True)[1]
+        on = np.arange(len(scale))
+        kappa = cohen_kappa(places, clicked, "quadratic", values=on, clusters=clusters, resamples=RESAMPLES, seed=0)
+        reason = REASONS[kappa.reason] if kappa.reason else ""
+    rows = tuple(
+        _row(place, grade, places, values, clicked, len(scale), bool(cuts)) for place, grade in enumerate(scale)
+    )
+    return Compared(names, len(values), kappa, reason, cuts, bool(cuts) and not own, scale, rows)
+
+
+def _row(
+    place: int, grade: int, places: np.ndarray, values: np.ndarray, clicked: np.ndarray, size: int, cut: bool
+) -> GradeRow:
+    chosen = places == place
+    middle = median(values[chosen].tolist()) if chosen.any() else float("nan")
+    counts = tuple(np.bincount(clicked[chosen], minlength=size).tolist()) if cut else ()
+    return GradeRow(grade, int(chosen.sum()), middle, counts)
+
+
+def checked_scale(cuts: tuple[float, ...], scale: tuple[int, ...]) -> None:
+    """Refuse cuts that make more grades than the scale has.
+
+    Raises
+    ------
+    NotValid
+        When they do.
+    """
+    if scale and len(cuts) >= len(scale):
+        message = (
+            f"{amount(len(cuts), 'cut makes', 'cuts make')} "
+            f"{amount(len(cuts) + 1, 'grade')}, but the scale has {len(scale)}. Give "
+            f"at most {amount(len(scale) - 1, 'cut')}"
+        )
+        raise NotValid(message, {"cuts": message})

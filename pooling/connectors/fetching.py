@@ -1,0 +1,209 @@
+"""Fetch jobs: collect a live engine's results for every query into a run.
+
+A fetch stores the results in parts as it goes. After an error, a cancellation or a server restart, a resumed fetch
+requests only the queries that have no results yet.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+
+from assay.connectors import CONNECTORS, Engine, EngineFault
+from assay.connectors.collected_answers import Gathered
+from assay.connectors.connector import Hit
+from assay.connectors.fetch import Answer, Plan, changed_since, fetch
+from assay.core.counted_nouns import agree, amount
+from assay.core.errors import Conflict, NotFound, NotValid
+from judgments.jobs import jobs, storage
+from judgments.models import Job, User, audit
+from pooling.connectors import connections, fetched_runs
+from pooling.models import Connector, Fetch
+from pooling.runs.runs import free_name
+
+# A part is stored after this many answers or seconds: the most that a killed server loses.
+PART = 100
+SECONDS = 5.0
+# The first queries are requested again at the end: different answers show that the index changed during the fetch.
+REPEATED_QUERIES = 3
+
+
+@transaction.atomic
+def start(connector: Connector, *, actor: User, run_name: str, depth: int) -> Fetch:
+    """Start a job that fetches the results of every query of the collection.
+
+    Parameters
+    ----------
+    connector : Connector
+        The connector to fetch from.
+    actor : User
+        The user who requests the run.
+    run_name : str
+        The name of the run.
+    depth : int
+        Number of documents per query.
+
+    Raises
+    ------
+    NotValid
+        The collection has no queries, or the engine cannot return this many documents.
+    Conflict
+        The name is taken.
+    """
+    CONNECTORS[connector.kind].check_depth(depth, connector.settings)
+    queries = [list(pair) for pair in connector.collection.queries.order_by("query_id").values_list("query_id", "text")]
+    if not queries:
+        raise NotValid("This collection has no queries. Draw queries from a query log, or upload a queries file.")
+    made = Fetch.objects.create(
+        connector=connector,
+        run_name=free_name(connector.collection, run_name),
+        depth=depth,
+        queries=queries,
+        settings={"kind": connector.kind, **connector.settings},
+        created_by=actor,
+    )
+    what = amount(len(queries), "query", "queries")
+    sentence = f"{actor} started fetching {what} from {connector.name} for the run {made.run_name}"
+    audit.record("fetching.start", sentence, actor=actor, collection=connector.collection, target=made)
+    _queue(made, actor, without_failed=False)
+    return made
+
+
+@transaction.atomic
+def resume(row: Fetch, *, actor: User, without_failed: bool = False) -> Job:
+    """Request the queries without results; or make the run without the failed queries.
+
+    Raises
+    ------
+    Conflict
+        The run exists already, or its job is running.
+    """
+    row = Fetch.objects.select_for_update(of=("self",)).select_related("connector__collection", "job").get(pk=row.pk)
+    if row.run is not None:
+        raise Conflict(f"This fetch is complete. Its run is {row.run}.")
+    if not row.waits:
+        raise Conflict("This fetch is running. Open its job to see the progress.")
+    sentence = f"{actor} resumed fetching the run {row.run_name} from {row.connector.name}"
+    audit.record("fetching.go_on", sentence, actor=actor, collection=row.connector.collection, target=row)
+    return _queue(row, actor, without_failed)
+
+
+def _queue(row: Fetch, actor: User, without_failed: bool) -> Job:
+    parameters = {"fetch": str(row.uuid), "without_failed": without_failed}
+    title = f"Fetch {row.run_name} from {row.connector.name}"
+    row.job = jobs.start("fetch", title=title, parameters=parameters, collection=row.connector.collection, actor=actor)
+    Fetch.objects.filter(pk=row.pk).update(job=row.job)
+    return row.job
+
+
+def work_on_fetch(work: jobs.Work) -> dict[str, Any]:
+    """Run the job: fetch and store results, and create the run when every query has results."""
+    rows = Fetch.objects.select_related("connector__collection", "run")
+    row = rows.filter(uuid=work.job.parameters["fetch"]).first()
+    if row is None:
+        raise NotFound("The connector was removed before the job started.")
+    if row.run is not None:
+        return {"run": row.run.name, "already": True}
+    gathered = stored_answers(row)
+    without_failed = bool(work.job.parameters.get("without_failed"))
+    with closing(connections.engine_of(row.connector)) as engine:
+        if not without_failed:
+            _ask(work, row, engine, gathered)
+        changed = _changed(work, row, engine, gathered)
+    missing = [query_id for query_id, _ in row.queries if query_id not in gathered]
+    if missing and not without_failed:
+        raise NotValid(_failure_message(row, gathered))
+    return fetched_runs.store(work, row, gathered, changed)
+
+
+def stored_answers(row: Fetch) -> Gathered:
+    """Return the results stored so far."""
+    gathered = Gathered()
+    for path in row.parts:
+        with storage.open_file(path) as stream, gzip.open(stream) as lines:
+            for line in lines:
+                answer = json.loads(line)
+                hits = tuple(Hit(**hit) for hit in answer.pop("hits"))
+                gathered.add(Answer(hits=hits, **answer))
+    return gathered
+
+
+def _ask(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) -> None:
+    """Fetch results for the remaining queries; store them however it ends."""
+    plan = Plan(depth=row.depth, concurrency=row.connector.concurrency)
+    left = [(query_id, text) for query_id, text in row.queries if query_id not in gathered]
+    waiting: list[Answer] = []
+    row.failed = {}
+    last = time.monotonic()
+
+    def beat() -> None:
+        work.progress(len(gathered), row.query_count)
+
+    beat()
+    try:
+        for answer in fetch(engine, left, plan, beat):
+            if answer.error:
+                row.failed[answer.query_id] = answer.error
+                continue
+            waiting.append(answer)
+            gathered.add(answer)
+            if len(waiting) >= PART or time.monotonic() - last > SECONDS:
+                _keep(row, waiting, len(gathered))
+                waiting, last = [], time.monotonic()
+                beat()
+    except jobs.Lost:
+        raise  # another worker writes to the row now
+    except EngineFault as fault:
+        _keep(row, waiting, len(gathered))
+        raise NotValid(f"{fault} {_so_far(row, gathered)}") from fault
+    except BaseException:
+        _keep(row, waiting, len(gathered))
+        raise
+    _keep(row, waiting, len(gathered))
+
+
+def _keep(row: Fetch, answers: Iterable[Answer], answered: int) -> None:
+    """Store results in a file, and its path in the row."""
+    lines = [json.dumps(asdict(answer), separators=(",", ":")) for answer in answers]
+    if lines:
+        content = gzip.compress("\n".join(lines).encode(), 6, mtime=0)
+        row.parts.append(storage.keep("fetches", f"{row.uuid.hex}-{len(row.parts):05}.jsonl.gz", content))
+    Fetch.objects.filter(pk=row.pk).update(parts=row.parts, answered=answered, failed=row.failed)
+
+
+def _changed(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) -> list[str]:
+    """Return the early queries whose results changed; empty where the engine does not respond."""
+    early = [(query_id, text) for query_id, text in row.queries if query_id in gathered][:REPEATED_QUERIES]
+    plan = Plan(depth=row.depth, attempts=1)
+    try:
+        changed = changed_since(engine, early, [gathered.answers[query_id] for query_id, _ in early], plan)
+    except EngineFault:
+        return []
+    if changed:
+        work.say(
+            f"the results of {len(changed)} of the first {amount(len(early), 'query', 'queries')} "
+            "changed during the fetch: the index changed"
+        )
+    return changed
+
+
+def _failure_message(row: Fetch, gathered: Gathered) -> str:
+    query_id, fault = next(iter(row.failed.items()))
+    return (
+        f"{amount(len(row.failed), 'query', 'queries')} failed, "
+        f"the first one is {query_id}: {fault} {_so_far(row, gathered)}"
+    )
+
+
+def _so_far(row: Fetch, gathered: Gathered) -> str:
+    return (
+        f"The results of {len(gathered):,} of {amount(row.query_count, 'query', 'queries')} "
+        f"{agree(len(gathered), 'is', 'are')} stored. Resume the fetch on the connector's page."
+    )

@@ -1,0 +1,20 @@
+"""Hooks of the pooling app: what the app above registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from judgments.models import Collection, User
+from pooling.models import Run
+
+# Called once a run is stored.
+RUN_LISTENERS: list[Callable[[Run, User], object]] = []
+
+DEFAULT_CUTOFF = 10
+# The cutoff of the collection's primary metric, if the app knows it.
+CUTOFFS: list[Callable[[Collection], int | None]] = []
+
+
+def cutoff(collection: Collection) -> int:
+    """Return the cutoff of the first metric with a cutoff that the collection was scored with; 10 before scoring."""
+    return next((value for find in CUTOFFS if (value := find(collection))), DEFAULT_CUTOFF)

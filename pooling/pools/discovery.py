@@ -1,0 +1,96 @@
+"""Discovery curve of a round, and who may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Max, QuerySet
+
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import carried_labels
+from judgments.models import Judgment, Pair, Round, Slot
+from judgments.rounds.rounds import is_rater
+from judgments.web import access
+from pooling.models import Pool
+from pooling.pools.refill_job import relevant_from
+
+if TYPE_CHECKING:
+    from assay.strategies.discovery_curve import DiscoveryCurve
+
+DAY = 24 * 3600
+# Version of the cached value: increase it when the computation changes.
+FORM = 1
+
+
+def discovery_of(pool: Pool | None, rounds: Sequence[Round]) -> DiscoveryCurve:
+    """Return the discovery curve of the rounds of one pool.
+
+    A pair counts once it has all its ratings, at the place of the last one; it is relevant when the lower median of its
+    grades is. Unrateable pairs are not on the curve.
+
+    Parameters
+    ----------
+    pool : Pool or None
+        The source of the pairs: it has the number of pairs of each depth and the lowest relevant grade.
+    rounds : sequence of Round
+        The rounds whose judgments count.
+    """
+    newest = Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
+    slots = Slot.objects.filter(round__in=rounds).count()
+    names = "-".join(str(round_.pk) for round_ in rounds)
+    key = f"discovery:{FORM}:{pool.pk if pool else 0}:{names}:{newest}:{slots}"
+    return compute_once(key, partial(_discovery, pool, rounds), keep=DAY)
+
+
+def _discovery(pool: Pool | None, rounds: Sequence[Round]) -> DiscoveryCurve:
+    from assay.strategies.discovery_curve import discovery
+
+    waiting = Slot.objects.filter(round__in=rounds, filled_by__isnull=True).values("pair")
+    rows = Judgment.objects.counted().filter(pair__round__in=rounds).exclude(pair__in=waiting).order_by("pk")
+    grades: dict[int, list[int]] = {}
+    last: dict[int, int] = {}
+    for pk, pair, grade in rows.values_list("pk", "pair", "grade"):
+        grades.setdefault(pair, []).append(grade)
+        last[pair] = pk
+    ranks = dict(Pair.objects.filter(round__in=rounds).values_list("pk", "origin__best_rank"))
+    least = relevant_from(pool) if pool else 1.0
+    order = sorted(last, key=last.__getitem__)
+    judged = [(median_low(grades[pair]) >= least, ranks.get(pair)) for pair in order]
+    return discovery(judged, pool.summary.get("pairs_to_depth", ()) if pool else ())
+
+
+def pool_of(round_: Round) -> Pool | None:
+    """Return the pool of the round's pairs; None where it does not exist any more."""
+    origin = round_.pairs.order_by("position").values_list("origin", flat=True).first() or {}
+    return Pool.objects.filter(collection=round_.collection, uuid=origin.get("pool")).first()
+
+
+def made_from(pool: Pool) -> QuerySet[Round]:
+    """Return the rounds made from a pool, including drafts; the first pair of each records its pool."""
+    return pool.collection.rounds.filter(pairs__position=0, pairs__origin__pool=str(pool.uuid))
+
+
+def rounds_of(pool: Pool) -> list[Round]:
+    """Return the rounds that were made from a pool and opened."""
+    return list(made_from(pool).exclude(state=Round.State.DRAFT).order_by("pk"))
+
+
+def is_hidden_from(user: Any, rounds: Sequence[Round]) -> bool:
+    """Return whether the curve would reveal grades to a user who may still have to give them.
+
+    It would where they rate in one of these open rounds, or may still receive one of their pairs in another round.
+    """
+    if any(round_.state == Round.State.OPEN and is_rater(user, round_) for round_ in rounds):
+        return True
+    open_ = Round.objects.open_to(user).filter(collection__in=[round_.collection_id for round_ in rounds])
+    elsewhere = [access.hidden_pairs(user, other) for other in open_.exclude(pk__in=[round_.pk for round_ in rounds])]
+    hidden = {pair for pairs in elsewhere for pair in pairs.values_list("query__query_id", "document__doc_id")}
+    if not hidden:
+        return False
+    # Duplicates and spellings of one query share their grades.
+    related = carried_labels.linked_pairs(rounds[0].collection, hidden)
+    shown = Pair.objects.filter(round__in=rounds).values_list("query__query_id", "document__doc_id")
+    return any(pair in related for pair in shown.iterator(chunk_size=2_000))

@@ -1,0 +1,305 @@
+"""Pools: choose, preview and draw their pairs, and make a round from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import Conflict, NotValid
+from assay.core.unjudged import count_unjudged
+from assay.strategies import STRATEGIES
+from assay.strategies.pooled_pair import SIMILARITY
+from judgments.jobs import jobs
+from judgments.labels import group_labels
+from judgments.models import Collection, Job, Round, User, audit
+from judgments.rounds import rounds
+from pooling.hooks import cutoff
+from pooling.models import Pool, Run
+from pooling.pools.duplicates import compared
+from pooling.pools.entries import store
+from pooling.runs import overlap
+from pooling.runs import runs as stored_runs
+from pooling.runs.known_pairs import judged_pairs, known_pairs, wording
+
+if TYPE_CHECKING:
+    from assay.strategies.chosen_pairs import Pool as ChosenPool
+
+BATCH = 1_000
+# About ten seconds of reading.
+LARGE = 2_000_000
+# The number of texts that can be compared in a few seconds, by kind of comparison.
+MOST_COMPARED = {"off": LARGE, "exact": 500_000, "near": 60_000}
+ORDERS = ("score", "rank")
+TIERS = ("head", "torso", "tail", "")
+
+
+def choose(
+    collection: Collection,
+    *,
+    strategy: str,
+    runs: Sequence[Run] = (),
+    parameters: dict[str, Any] | None = None,
+    seed: int = 1,
+    budget: int | None = None,
+    total: int | None = None,
+    residual: int = 0,
+    by: str = "score",
+    leave_out_judged: bool = False,
+    relevant_from: float = 1.0,
+    duplicates: str = "off",
+    similarity: float = SIMILARITY,
+    apart: Sequence[Sequence[str]] = (),
+    watch: Callable[[int], None] | None = None,
+) -> ChosenPool:
+    """Return the pairs that a strategy chooses, over the collection's queries. Nothing is stored.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection; runs may have results for other queries, which are left out here and reported by run health.
+    strategy : str
+        A member of ``assay.strategies.STRATEGIES``.
+    runs : sequence of Run
+        The runs to pool; none for ``list``.
+    parameters : dict, optional
+        The strategy's parameters: ``depth``, ``p``, ``pairs``.
+    seed : int
+        Of every random choice; stored.
+    budget, residual : int
+        Maximum pairs per query, and random pairs per query from below the pool.
+    total : int, optional
+        Maximum pairs in total, including the residual ones.
+    by : str
+        ``score``: trec_eval's order, in which metrics read the run, so that its top k has no unjudged document.
+        ``rank``: the order each system showed, in which the rank column breaks ties (a run whose ranks contradict its
+        scores is taken by score).
+    leave_out_judged : bool
+        Leave out the pairs that have a human label already. An adaptive strategy always does, and learns from them.
+    relevant_from : float
+        The lowest grade that an adaptive strategy counts as relevant.
+    duplicates, similarity, apart
+        Whether duplicates are judged once, as :func:`pooling.pools.duplicates.compared` takes them.
+    watch : callable, optional
+        Called now and then with the number of documents compared.
+    """
+    if by not in ORDERS:
+        raise NotValid(f"Unknown run order {by!r}. Choose {' or '.join(ORDERS)}.", {"by": " or ".join(ORDERS)})
+    from assay.strategies.pool import build_pool
+    from assay.strategies.query_groups import once
+
+    queries = set(collection.queries.values_list("query_id", flat=True))
+    if not queries:
+        raise NotValid("This collection has no queries.", {"queries": "Draw them from a log, or upload a file."})
+    member = STRATEGIES[strategy]
+    learned = known_pairs(collection) if member.adaptive else {}
+    chosen = build_pool(
+        (stored_runs.ranked(run, by=by) for run in runs),
+        strategy,
+        parameters or {},
+        seed=seed,
+        budget=budget,
+        total=total,
+        residual=residual,
+        judged=judged_pairs(collection) if leave_out_judged and not member.adaptive else learned,
+        relevant_from=relevant_from,
+        queries=queries,
+        wording=wording(collection) if member.reads else None,
+        duplicates=compared(collection, duplicates, similarity=similarity, apart=apart, watch=watch),
+    )
+    if strategy == "list":
+        _check_queries(parameters or {}, queries)
+        return chosen  # a user listed these pairs, so that all of them are judged
+    return once(chosen, group_labels.sharing(collection).values())
+
+
+def preview(collection: Collection, chosen: ChosenPool, runs: Sequence[Run] = ()) -> dict[str, Any]:
+    """Return the summary of a pool before judging as JSON values: :class:`assay.strategies.pool_preview.Preview`.
+
+    ``expected_judged`` has the Judged@k of each run after the pool is judged. Here k is ``cutoff``, the cutoff of the
+    collection's primary metric; ``shallow`` is true when the pool's depth is below it.
+    """
+    from assay.strategies.pool_preview import advised_depth
+    from assay.strategies.pool_preview import preview as describe
+
+    rows = dict(collection.queries.values_list("query_id", "tier"))
+    tiers = dict(sorted(rows.items(), key=lambda row: TIERS.index(row[1])))
+    summary_of = describe(chosen, tiers)
+    advised = advised_depth(chosen.strategy, chosen.params, summary_of.differing)
+    left_out = {"left_out_judged": chosen.judged, "over_budget": chosen.over_budget}
+    k, depth = cutoff(collection), chosen.params.get("depth")
+    expected = {
+        "cutoff": k,
+        "expected_judged": _expected_judged(collection, chosen, runs, k),
+        "shallow": chosen.strategy == "depth" and depth is not None and depth < k,
+    }
+    return {**_plain(asdict(summary_of)), **left_out, "advised_depth": _plain(advised), **expected}
+
+
+def _expected_judged(
+    collection: Collection, chosen: ChosenPool, runs: Sequence[Run], depth: int
+) -> dict[str, float | None]:
+    """Return Judged@depth of each run, in the order in which metrics read it, once the pool is judged."""
+    import numpy as np
+
+    from assay.strategies.query_groups import spread
+
+    table = chosen.candidates
+    rows = np.concatenate([chosen.rows, chosen.copies.rows])
+    query = (table.query_ids[at] for at in table.query_of[rows].tolist())
+    pairs = dict.fromkeys(zip(query, table.doc_ids.take(rows).tolist(), strict=True))
+    known = dict.fromkeys(judged_pairs(collection))
+    judged: dict[str, set[str]] = {}
+    for query_id, doc_id in spread({**known, **pairs}, group_labels.sharing(collection).values()):
+        judged.setdefault(query_id, set()).add(doc_id)
+    shares = {run.name: count_unjudged(judged, overlap.first(run, depth).items(), depth).share for run in runs}
+    return {name: None if share is None else 1 - share for name, share in shares.items()}
+
+
+def draw_pool(
+    collection: Collection,
+    *,
+    strategy: str,
+    actor: User,
+    runs: Sequence[Run] = (),
+    reason: str = "",
+    planned: dict[str, Any] | None = None,
+    token: UUID | str | None = None,
+    **how: Any,
+) -> Pool:
+    """Choose pairs and store them, each with the runs that returned it and their ranks.
+
+    Parameters
+    ----------
+    collection, strategy, runs
+        As :func:`choose` takes them.
+    actor : User
+        The lead who draws the pool.
+    reason : str
+        Why these pairs were chosen, in a few words, where the strategy does not show it.
+    planned : dict, optional
+        The calculation of the total, as :class:`pooling.pools.effort.Budget` has it; shown with the pool.
+    token : UUID, optional
+        The id of the pool. A second request with the same token, as after a double click, returns the same pool.
+    **how
+        The other arguments of :func:`choose`.
+    """
+    if len({run.collection_id for run in runs} | {collection.pk}) > 1:
+        raise NotValid("Some runs belong to another collection.", {"runs": "Choose runs of this collection."})
+    if earlier := _drawn(collection, token):
+        return earlier
+    chosen = choose(collection, strategy=strategy, runs=runs, **how)
+    if not len(chosen):
+        raise NotValid("This pool would be empty.", {"strategy": "Choose more runs, more depth, or other queries."})
+    from assay.strategies.discovery_curve import depth_sizes
+
+    settings = {"by": how.get("by", "score"), **_wishes(chosen, how)}
+    also = {"reason": reason or None, **(planned or {})}
+    left_out = known_pairs(collection) if STRATEGIES[strategy].adaptive or how.get("leave_out_judged") else ()
+    summary = {**preview(collection, chosen, runs), "pairs_to_depth": depth_sizes(chosen.candidates, left_out)}
+    try:
+        with transaction.atomic():
+            pool = store(
+                collection, chosen, actor=actor, runs=runs, settings=settings, also=also, summary=summary, token=token
+            )
+            sentence = f"{actor} drew pool {pool} with {amount(len(chosen), 'pair')}"
+            audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=pool.seed)
+            return pool
+    except IntegrityError:
+        # A concurrent request with this token was faster.
+        if earlier := _drawn(collection, token):
+            return earlier
+        raise Conflict("This token belongs to another pool. Send a new one.") from None
+
+
+def _drawn(collection: Collection, token: UUID | str | None) -> Pool | None:
+    return Pool.objects.filter(collection=collection, uuid=token).first() if token else None
+
+
+def _wishes(chosen: ChosenPool, how: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings beside the strategy's own that had an effect: part of the provenance."""
+    settings: dict[str, Any] = {}
+    if chosen.total is not None:
+        settings["total"] = chosen.total
+    if STRATEGIES[chosen.strategy].adaptive and how.get("relevant_from", 1) != 1:
+        settings["relevant_from"] = how["relevant_from"]
+    if (kind := how.get("duplicates", "off")) != "off":
+        near = {"similarity": how.get("similarity", SIMILARITY)} if kind == "near" else {}
+        apart = sorted([query_id, doc_id] for query_id, doc_id in how.get("apart", ()))
+        settings["duplicates"] = {"kind": kind, **near, **({"apart": apart} if apart else {})}
+    return settings
+
+
+def is_large(runs: Sequence[Run], *, depth: int | None = None, duplicates: str = "off") -> bool:
+    """Return whether reading runs or comparing texts takes too long for a page, so that the pool is drawn by a job."""
+    compared = sum(run.rows if depth is None else min(run.rows, run.queries * depth) for run in runs)
+    return sum(run.rows for run in runs) > LARGE or compared > MOST_COMPARED[duplicates]
+
+
+def draw_later(collection: Collection, *, actor: User, runs: Sequence[Run], **options: Any) -> Job:
+    """Start a job that draws the pool."""
+    token = options.get("token")
+    if token and (earlier := Job.objects.filter(collection=collection, parameters__options__token=str(token)).first()):
+        return earlier
+    options |= {"token": str(token)} if token else {}
+    parameters = {"runs": [str(run.uuid) for run in runs], "options": options}
+    title = f"Draw a pool from {len(runs)} run{'' if len(runs) == 1 else 's'}"
+    return jobs.start("pool", title=title, parameters=parameters, collection=collection, actor=actor)
+
+
+def work_on_pool(work: jobs.Work) -> dict[str, Any]:
+    """Run the job of :func:`draw_later`. The pool has the job's id or its token, so that a resumed job finds it."""
+    job = work.job
+    if job.result:
+        return job.result
+    runs = list(job.collection.runs.filter(uuid__in=job.parameters["runs"]))
+    work.progress(0)
+    options = job.parameters["options"]
+    options = {**options, "token": options.get("token") or str(job.uuid)}
+    # Choosing is outside a transaction: it may take minutes, and other users must be able to write.
+    pool = draw_pool(job.collection, actor=job.created_by, runs=runs, watch=work.progress, **options)
+    return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count(), "page": page_of(pool)})
+
+
+def page_of(pool: Pool) -> str:
+    """Return the address of a pool's page."""
+    return reverse("pool", args=[pool.collection.slug, pool.uuid])
+
+
+def make_round(pool: Pool, *, actor: User, plan: dict[str, Any] | None = None, **options: Any) -> Round:
+    """Create a draft round with the pool's pairs; options as in :func:`judgments.rounds.rounds.create_round`.
+
+    ``plan`` is how pairs are chosen while it is open (:mod:`pooling.pools.refill`); it becomes part of its provenance.
+    """
+    provenance = {**pool.provenance, "pairs": pool.entries.count(), **({"refill": plan} if plan else {})}
+    return rounds.create_round(
+        pool.collection, candidates=_candidates(pool), provenance=provenance, actor=actor, **options
+    )
+
+
+def _candidates(pool: Pool) -> Iterable[rounds.Candidate]:
+    entries = pool.entries.select_related("query", "document").order_by("position")
+    for entry in entries.iterator(chunk_size=BATCH):
+        yield rounds.Candidate(entry.query, entry.document, {**entry.origin, "pool": str(pool.uuid)})
+
+
+def _check_queries(parameters: dict[str, Any], queries: set[str]) -> None:
+    """Refuse a list with unknown queries, so that no pair is lost."""
+    named = [pair["query_id"] if isinstance(pair, dict) else pair[0] for pair in parameters.get("pairs", ())]
+    strange = sorted(set(named) - queries)
+    if strange:
+        more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
+        message = f"The query {strange[0]}{more} is not in this collection."
+        raise NotValid(message, {"pairs": f"{message} Upload the queries first."})
+
+
+def _plain(value: Any) -> Any:
+    """Return tuples as lists, so that a stored value equals the computed one."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,112 @@
+"""Fields of the pool form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+
+from assay.core.parameters import Parameter
+from assay.strategies.pooled_pair import EXACT, NEAR, OFF
+from assay.strategies.strategy import Strategy
+
+ORDER_WORDS = [("score", "by document id, as metrics do"), ("rank", "by rank, as shown to users")]
+DUPLICATE_WORDS = [
+    (OFF, "Judge each document separately"),
+    (EXACT, "Judge equal documents once: the same title, text, fields and image"),
+    (NEAR, "Judge nearly equal documents once too: almost the same words, the same numbers and image"),
+]
+
+
+class PairsField(forms.Field):
+    """Pairs that the page wrote into hidden fields, each as ``["query", "document"]``."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[tuple[str, str]]:
+        try:
+            pairs = [json.loads(text) for text in value or ()]
+        except (TypeError, ValueError, RecursionError) as error:
+            raise forms.ValidationError("These pairs are not valid JSON.") from error
+        if not all(
+            isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) for pair in pairs
+        ):
+            raise forms.ValidationError("A pair must be a query id and a document id.")
+        return sorted({(query_id, doc_id) for query_id, doc_id in pairs})
+
+
+def limits_fields(strategy: Strategy) -> dict[str, forms.Field]:
+    """Return the limits of every strategy except a given list."""
+    learns = (
+        "Maximum pairs per query. This strategy learns from grades: draw a few pairs, have them judged, draw again. "
+        "Pairs that are judged or waiting in a round are left out."
+    )
+    fields: dict[str, forms.Field] = {
+        "budget": forms.IntegerField(
+            label="Pairs per query (optional)",
+            required=False,
+            min_value=1,
+            help_text=learns if strategy.adaptive else "Maximum; the best-ranked pairs first.",
+        ),
+        "total": forms.IntegerField(
+            label="Pairs in total (optional)",
+            required=False,
+            min_value=1,
+            help_text="Maximum; every query gets the same number, as many as fit.",
+        ),
+        "hours": forms.FloatField(
+            label="Or hours per rater (optional)",
+            required=False,
+            min_value=0.01,
+            max_value=10_000,
+            help_text="The pool gets as many pairs as the raters below can judge in that time.",
+        ),
+        "duplicates": forms.ChoiceField(
+            label="Duplicates", choices=DUPLICATE_WORDS, required=False, widget=forms.RadioSelect
+        ),
+        "similarity": forms.FloatField(
+            label="Similarity of near-duplicates (optional)",
+            required=False,
+            min_value=0.51,
+            max_value=1,
+            help_text="The smallest share of three-word parts that both documents have in common.",
+        ),
+        "apart": PairsField(required=False),
+        "residual": forms.IntegerField(
+            label="Residual",
+            min_value=0,
+            max_value=1_000,
+            help_text="Random pairs per query from below the pool: "
+            "they estimate how many relevant documents the pool misses. 5 to 10 are enough.",
+        ),
+    }
+    if strategy.adaptive:
+        fields["relevant_from"] = forms.FloatField(
+            label="Relevant from grade",
+            required=False,
+            min_value=0,
+            max_value=100,
+            help_text="The lowest grade that the strategy counts as relevant.",
+        )
+    else:
+        fields["leave_out_judged"] = forms.BooleanField(label="Leave out pairs with a human grade", required=False)
+    return fields
+
+
+def raters_fields() -> dict[str, forms.Field]:
+    """Return the fields of the planned raters."""
+    return {
+        "raters": forms.IntegerField(label="Raters", required=False, min_value=1, max_value=1_000),
+        "ratings_per_pair": forms.IntegerField(label="Ratings per pair", required=False, min_value=1, max_value=20),
+    }
+
+
+def parameter_field(parameter: Parameter) -> forms.Field:
+    kind = forms.IntegerField if parameter.type is int else forms.FloatField
+    return kind(
+        label=parameter.title,
+        min_value=parameter.minimum,
+        max_value=parameter.maximum,
+        help_text=parameter.description,
+    )

@@ -1,0 +1,111 @@
+"""Discovery page of a round, with controls for its choice of further pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from assay.core.errors import AssayError, NotFound
+from assay.strategies import STRATEGIES
+from assay.strategies.discovery_curve import DiscoveryCurve
+from judgments import hooks
+from judgments.charts import table_files
+from judgments.charts.chart_files import picture
+from judgments.charts.charts import PHONE
+from judgments.models import Round
+from judgments.rounds.views.rounds import frame
+from judgments.web import access
+from judgments.web.lists import Column, Page
+from pooling.models import Pool, Refill
+from pooling.pools import discovery, refill
+from pooling.pools.discovery_chart import discovery_curve
+
+# Rows of the curve on the page; the file has one for every judged pair.
+SHOWN = 25
+CURVE = (
+    Column("judged", "Pairs judged", head=True, numeric=True, value=lambda row: row[0]),
+    Column("relevant", "Relevant", numeric=True, value=lambda row: row[1]),
+)
+DEPTHS = (
+    Column("depth", "Depth", head=True, numeric=True),
+    Column("pairs", "Pairs", numeric=True),
+    Column("judged", "Judged", numeric=True),
+    Column("relevant", "Relevant, at least", numeric=True),
+    Column("unjudged", "Unjudged", numeric=True),
+)
+
+
+@login_required
+@require_safe
+def round_discovery(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.STAFF)
+    pool = discovery.pool_of(round_)
+    context = {**frame(request, round_), "choosing": hooks.status(round_), **shown(request.user, pool, [round_])}
+    file = file_of(request, context, f"{round_.collection.slug} {round_} discovery")
+    return file or render(request, "pooling/pools/round_discovery.html", context)
+
+
+def file_of(request: HttpRequest, context: dict[str, Any], name: str) -> Any:
+    """Return the requested chart or table as a file, if the reader may see it."""
+    if "discovery" not in context:
+        return None
+    if request.GET.get("picture") == "found":
+        return picture(context["discovery_chart"], name)
+    return table_files.file_of(request, context["discovery_tables"], context)
+
+
+def shown(user: Any, pool: Pool | None, rounds: Sequence[Round]) -> dict[str, Any]:
+    """Return the context of `_discovery.html`: the curve with its tables, or that it is hidden from this reader."""
+    if not rounds:
+        return {}
+    if discovery.is_hidden_from(user, rounds):
+        return {"discovery_withheld": True}
+    curve = discovery.discovery_of(pool, rounds)
+    depths = table_files.small("depths", ("depth", "depths"), DEPTHS, curve.depths)
+    return {
+        "discovery": curve,
+        "discovery_same": curve.same_work(),
+        "discovery_from": discovery.relevant_from(pool) if pool else 1.0,
+        "discovery_chart": discovery_curve(curve, _title(pool)),
+        "discovery_on_phone": discovery_curve(curve, _title(pool), PHONE),
+        "discovery_curve": _points(curve, SHOWN),
+        "discovery_depths": depths,
+        "discovery_tables": (_points(curve, curve.judged), depths),
+    }
+
+
+def _points(curve: DiscoveryCurve, most: int) -> Page:
+    """Return the curve as rows, at most this many, evenly spread."""
+    step = max(1, -(-curve.judged // max(most, 1)))
+    places = sorted({*range(step, curve.judged + 1, step), *([curve.judged] if curve.judged else [])})
+    rows = [(at, curve.relevant[at - 1]) for at in places]
+    return table_files.small("curve", ("pair", "pairs"), CURVE, rows)
+
+
+def _title(pool: Pool | None) -> str:
+    if pool is None:
+        return "These pairs"
+    return STRATEGIES[pool.strategy].title if pool.strategy in STRATEGIES else pool.strategy
+
+
+@login_required
+@require_POST
+def round_refill(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    row = Refill.objects.filter(round=round_).first()
+    act = refill.ACTS.get(request.POST.get("act", ""))
+    try:
+        if row is None or act is None:
+            raise NotFound(f"The pairs of {round_} are fixed. No pairs are chosen while it is open.")
+        act(row, actor=request.user)
+        message = "Choosing resumed." if act is refill.resume else "Choosing stopped. No more pairs will be added."
+        messages.success(request, message)
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("round_progress", round_.uuid)

@@ -1,0 +1,14 @@
+"""Page routes of queries."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from pooling.queries.views.groups import group_list, query_group
+from pooling.queries.views.narratives import needs
+
+urlpatterns = [
+    path("c/<slug:slug>/queries/needs/", needs, name="queries_needs"),
+    path("c/<slug:slug>/queries/groups/", group_list, name="query_groups"),
+    path("c/<slug:slug>/queries/groups/<uuid:uuid>/", query_group, name="query_group"),
+]

@@ -1,0 +1,185 @@
+"""API of rounds: make a round from a pool, list rounds and control the choice of further pairs."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotFound, NotValid
+from judgments.guidelines import guidelines
+from judgments.models import Collection, GuidelinesVersion, User
+from judgments.rounds.api.rounds import RoundBody, ScaleBody, members_called, serialize_round, shown_rounds
+from judgments.rounds.serializers import SettingsBody, settings_in
+from judgments.rounds.settings import RoundSettings
+from judgments.web.endpoints import InRound, Rows
+from judgments.web.seeds import Seed
+from judgments.web.serializers import Strict
+from pooling.models import Pool, Refill
+from pooling.pools import pools, refill
+
+
+class Plan(Strict):
+    """How pairs are chosen while the round is open, for a pool with an adaptive strategy."""
+
+    most_pairs = serializers.IntegerField(min_value=2, max_value=10_000_000, help_text="The budget: pairs in total.")
+    pairs_per_query = serializers.IntegerField(default=None, allow_null=True, min_value=1, max_value=100_000)
+    batch = serializers.IntegerField(
+        default=refill.BATCH,
+        min_value=1,
+        max_value=refill.LARGEST_BATCH,
+        help_text="Pairs of a query chosen at a time; raters have two such batches ahead.",
+    )
+    residual = serializers.IntegerField(
+        default=0, min_value=0, max_value=1_000, help_text="Random pairs per query, drawn when choosing ends."
+    )
+
+
+class RefillBody(serializers.Serializer):
+    """The state of choosing."""
+
+    state = serializers.ChoiceField(
+        choices=("waiting", "choosing", "ahead", "stopped", "complete"),
+        help_text="Waiting for the round to open, choosing, far enough ahead, failed or canceled, or ended.",
+    )
+    reason = serializers.CharField()
+    strategy = serializers.CharField()
+    batch = serializers.IntegerField()
+    pairs_per_query = serializers.IntegerField(allow_null=True)
+    residual = serializers.IntegerField()
+    most_pairs = serializers.IntegerField()
+    pairs = serializers.IntegerField()
+    judged = serializers.IntegerField(help_text="Pairs with all their ratings, from which the strategy learns.")
+    steps = serializers.IntegerField(help_text="How often the strategy was run.")
+    job = serializers.UUIDField(allow_null=True)
+
+
+class RefillAct(serializers.Serializer):
+    """Actions of a lead."""
+
+    act = serializers.ChoiceField(choices=("go-on", "stop"))
+
+
+class NewRound(SettingsBody):
+    """A round over the pairs of a pool."""
+
+    FIXED = {"most_pairs": "Send this within `refill`: a round without it has only the pool's pairs."}
+    name = serializers.CharField(max_length=120)
+    pool = serializers.UUIDField()
+    scale = ScaleBody(required=False, allow_null=True, default=None, help_text="Null for 0-3 with the usual names.")
+    guidelines = serializers.CharField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        default=None,
+        trim_whitespace=False,
+        help_text="Markdown. A text that differs from the newest version becomes the next one; null uses the newest.",
+    )
+    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names.")
+    seed = Seed()
+    refill = Plan(required=False, allow_null=True, default=None, help_text="Null for the pool's pairs only.")
+
+
+class Rounds(Rows):
+    """The rounds of a collection."""
+
+    queryset = shown_rounds().order_by("-created_at", "-pk")
+    serializer_class = RoundBody
+    filters = {"state": "state", "name": "name"}
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="List rounds", parameters=[OpenApiParameter("state"), OpenApiParameter("name")])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Newest first."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Create a round",
+        request=NewRound,
+        responses={201: RoundBody},
+        examples=[
+            OpenApiExample(
+                "Two ratings per pair",
+                {
+                    "name": "Round 1",
+                    "pool": "<id>",
+                    "scale": None,
+                    "guidelines": "# How to grade\n...",
+                    "ratings_per_pair": 2,
+                    "overlap": 1.0,
+                    "raters": ["rater1", "rater2"],
+                    "seed": 1,
+                },
+                request_only=True,
+            )
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """The round is a draft until it is opened. Its pairs, scale and guidelines never change."""
+        options = self.read_body(NewRound)
+        pool = self._pool(options.pop("pool"))
+        scale, text, plan = options.pop("scale"), options.pop("guidelines"), options.pop("refill")
+        options["raters"] = members_called(self.collection, options["raters"])
+        chosen = settings_in(options)
+        options = {name: value for name, value in options.items() if name not in chosen}
+        options["settings"] = RoundSettings(**chosen)
+        if scale:
+            options["grades"] = [(row["value"], row["label"], row["cue"]) for row in scale["grades"]]
+            options["relevant_from"] = scale["relevant_from"]
+        # In one transaction: a refused round leaves no version of the guidelines behind.
+        with transaction.atomic():
+            version = version_for(self.collection, text, actor=request.user)
+            make = partial(refill.begin, **plan) if plan else pools.make_round
+            made = make(pool, actor=request.user, guidelines=version, **options)
+        return Response(serialize_round(made), status=201)
+
+    def _pool(self, uuid: Any) -> Pool:
+        pool = self.collection.pools.filter(uuid=uuid).first()
+        if pool is None:
+            message = f"This collection has no pool {uuid}."
+            raise NotValid(message, {"pool": message})
+        return pool
+
+
+class RefillOfRound(InRound):
+    """How an open round chooses further pairs."""
+
+    serializer_class = RefillBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="Get the state of choosing pairs")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """404 for a round with fixed pairs."""
+        self._row()
+        return Response(refill.status(self.round))
+
+    @extend_schema(summary="Resume or stop choosing pairs", request=RefillAct)
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """`go-on` resumes after a failure or cancellation; `stop` leaves the round open with its present pairs."""
+        verb = refill.ACTS[self.read_body(RefillAct)["act"]]
+        verb(self._row(), actor=request.user)
+        return Response(refill.status(self.round))
+
+    def _row(self) -> Refill:
+        row = Refill.objects.filter(round=self.round).first()
+        if row is None:
+            raise NotFound(f"The pairs of {self.round} are fixed. No pairs are chosen while it is open.")
+        return row
+
+
+def version_for(collection: Collection, text: str | None, *, actor: User) -> GuidelinesVersion:
+    """Return the newest version if its text is the same or no text is given. Otherwise save the text as a version."""
+    newest = guidelines.latest(collection)
+    if text is None or not text.strip():
+        return newest or guidelines.add_version(collection, markdown=guidelines.DEFAULT_TEMPLATE, actor=actor)
+    if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(guidelines.normalize(text)):
+        return newest
+    return guidelines.add_version(collection, markdown=text, actor=actor)

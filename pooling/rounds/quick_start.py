@@ -1,0 +1,250 @@
+"""Quick start without a log or runs: ten queries and what the search returns for them today.
+
+Pasted queries and results become queries, documents, a run, a list pool and an open round in one step, so that rating
+starts within minutes. The run holds what the search returns today, in the pasted order; it is scored
+when the labels are frozen.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from assay.core.content_hash import content_hash
+from assay.core.csv_cells import csv_row, escape
+from assay.core.errors import Conflict, NotValid
+from assay.core.ids import MAX_LENGTH
+from assay.formats.query_texts import numbered_ids
+from judgments.guidelines.guidelines import DEFAULT_TEMPLATE, add_version, latest
+from judgments.imports import ingestion
+from judgments.models import Collection, Document, Query, Round, User
+from judgments.rounds import rounds
+from pooling.pools import pools
+from pooling.runs import runs
+
+MOST_QUERIES = 100
+MOST_RESULTS = 100
+RUN = "search today"
+LINK = re.compile(r"https?://\S+")
+
+
+class Result(NamedTuple):
+    """One pasted line: a title, with an optional link and text."""
+
+    title: str
+    url: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Start:
+    """A query with the results of the user's search."""
+
+    query: str
+    results: Sequence[Result]
+
+
+def read_queries(text: str) -> list[str]:
+    """Return one query per line; blank and repeated lines are ignored.
+
+    Raises
+    ------
+    NotValid
+        No query, or more than this page takes.
+
+    Examples
+    --------
+    >>> read_queries("rain jacket\\n\\ntent\\nrain jacket")
+    ['rain jacket', 'tent']
+    """
+    queries = list(dict.fromkeys(line.strip() for line in text.replace("\r", "\n").split("\n") if line.strip()))
+    if not queries:
+        raise NotValid("There are no queries.", {"queries": "Type one query per line; ten are enough to start."})
+    if len(queries) > MOST_QUERIES:
+        message = (
+            f"This page takes at most {MOST_QUERIES} queries, and this list has {len(queries):,}. "
+            "Upload a queries file for more."
+        )
+        raise NotValid(message, {"queries": message})
+    if any("\0" in query for query in queries):
+        raise NotValid("A query contains a NUL character.", {"queries": "Type it again without the NUL character."})
+    too_long = [query for query in queries if len(query) > 2048]
+    if too_long:
+        raise NotValid("A query is too long.", {"queries": f"At most 2,048 characters: {too_long[0][:60]}…"})
+    return queries
+
+
+def read_results(text: str) -> list[Result]:
+    """Return one result per line: ``title``, ``title | link`` or ``title | link | text``, separated by bars or tabs.
+
+    Examples
+    --------
+    >>> read_results("Fell jacket | https://shop.example/1 | Three layers, taped.")
+    [Result(title='Fell jacket', url='https://shop.example/1', text='Three layers, taped.')]
+    >>> read_results("https://shop.example/2")
+    [Result(title='https://shop.example/2', url='https://shop.example/2', text='')]
+    """
+    results = []
+    for line in text.replace("\r", "\n").split("\n"):
+        parts = [part.strip() for part in re.split(r"\t|\s\|\s", line.strip()) if part.strip()]
+        if not parts:
+            continue
+        links = [part for part in parts if LINK.fullmatch(part)]
+        words = [part for part in parts if part not in links]
+        title = words[0] if words else links[0]
+        results.append(Result(title, links[0] if links else "", " ".join(words[1:])))
+    return list(dict.fromkeys(results))
+
+
+def read_csv(text: str) -> list[Start]:
+    """Return queries with their results from a file with the columns ``query,title,url,text``, one result per record.
+
+    Raises
+    ------
+    NotValid
+        A column is missing, or a record has no query, or neither title nor link; the message names the line.
+
+    Examples
+    --------
+    >>> read_csv("query,title,url,text\\ntent,Fell 2,https://shop.example/1,For two.")[0].results
+    (Result(title='Fell 2', url='https://shop.example/1', text='For two.'),)
+    """
+    reader = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
+    by_query: dict[str, list[Result]] = {}
+    try:
+        names = [name.strip().lower() for name in reader.fieldnames or ()]
+        if "query" not in names or not {"title", "url"} & set(names):
+            raise _odd("Line 1: the header must be query,title,url,text. The last two columns are optional.")
+        reader.fieldnames = names
+        for record in reader:
+            query, result = _record(record, reader.line_num)
+            by_query.setdefault(query, []).append(result)
+    except csv.Error as error:
+        raise _odd(f"Line {reader.line_num} is not valid CSV ({error}).") from error
+    if not by_query:
+        raise _odd("The file has a header but no results. Add one result per line.")
+    read_queries("\n".join(by_query))
+    return [Start(query, tuple(dict.fromkeys(results))) for query, results in by_query.items()]
+
+
+def _record(record: dict[str, Any], line: int) -> tuple[str, Result]:
+    if "more" in record:
+        raise _odd(f"Line {line} has more fields than the header. Put quotes around texts with commas.")
+    query, title, url = (" ".join((record.get(name) or "").split()) for name in ("query", "title", "url"))
+    text = (record.get("text") or "").strip()
+    if any("\0" in part for part in (query, title, url, text)):
+        raise _odd(f"Line {line} contains a NUL character. Save the file as UTF-8 CSV.")
+    if not query:
+        raise _odd(f"Line {line} has no query. Add one in the first column.")
+    if not title and not url:
+        raise _odd(f"Line {line} has neither a title nor a URL. Add one of them.")
+    return query, Result(title or url, url, text)
+
+
+def _odd(message: str) -> NotValid:
+    return NotValid(message, {"file": message})
+
+
+def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name: str = "First round") -> Round:
+    """Store queries and results, and open a round over them with the actor as its rater.
+
+    Raises
+    ------
+    NotValid
+        No results at all, or too many for one query.
+    Conflict
+        Another user started at the same moment and took the same ids.
+    """
+    starts = [start for start in starts if start.results]
+    if not starts:
+        raise NotValid(
+            "There is nothing to rate yet. Paste at least one result for one query.", {"results": "Paste at least one."}
+        )
+    for start in starts:
+        if len(start.results) > MOST_RESULTS:
+            message = f"“{start.query}” has {len(start.results)} results; the limit per query is {MOST_RESULTS}."
+            raise NotValid(message, {"results": message})
+    try:
+        with transaction.atomic():
+            return _begin(collection, starts, actor, name)
+    except IntegrityError as error:
+        raise Conflict("Another user started at the same moment. Nothing was stored; submit again.") from error
+
+
+def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: str) -> Round:
+    """Create queries, documents, pool and round."""
+    queries = _queries(collection, [start.query for start in starts])
+    pairs = [
+        (queries[start.query].query_id, _document(collection, result).doc_id)
+        for start in starts
+        for result in start.results
+    ]
+    _store_run(collection, list(dict.fromkeys(pairs)), actor)
+    pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": pairs}, actor=actor)
+    guidelines = latest(collection) or add_version(collection, markdown=DEFAULT_TEMPLATE, actor=actor)
+    made = pools.make_round(
+        pool,
+        actor=actor,
+        name=_free_name(collection.rounds, name),
+        guidelines=guidelines,
+        ratings_per_pair=1,
+        raters=[actor],
+    )
+    return rounds.open_round(made, actor=actor)
+
+
+def _store_run(collection: Collection, pairs: Sequence[tuple[str, str]], actor: User) -> None:
+    """Store the pasted lists as a run, and make it the baseline where there is none; reuse an equal run."""
+    places: Counter[str] = Counter()
+    lines = [csv_row(["query_id", "doc_id", "score", "rank"])]
+    for query_id, doc_id in pairs:
+        places[query_id] += 1
+        cells = [query_id, doc_id, str(MOST_RESULTS + 1 - places[query_id]), str(places[query_id])]
+        lines.append(csv_row([escape(cell) for cell in cells]))
+    content = "".join(lines).encode()
+    if collection.runs.filter(sha256=hashlib.sha256(content).hexdigest()).exists():
+        return
+    upload = ingestion.receive(
+        collection, kind="runs", format="run-csv", file=io.BytesIO(content), filename="pasted.csv", actor=actor
+    )
+    options = {"name": _free_name(collection.runs, RUN), "description": "Search results pasted at the start"}
+    made = ingestion.store(upload, actor=actor, options=options)
+    if not collection.runs.filter(baseline=True).exists():
+        runs.set_baseline(collection, collection.runs.get(uuid=made["id"]), actor=actor)
+
+
+def _queries(collection: Collection, texts: Sequence[str]) -> dict[str, Query]:
+    """Return the queries by text, creating missing ones."""
+    queries = {query.text: query for query in collection.queries.filter(text__in=texts)}
+    taken = set(collection.queries.values_list("query_id", flat=True))
+    new = [text for text in dict.fromkeys(texts) if text not in queries]
+    ids = numbered_ids(new, taken)
+    made = [Query(collection=collection, query_id=ids[text], text=text) for text in new]
+    Query.objects.bulk_create(made)
+    return {**queries, **{query.text: query for query in made}}
+
+
+def _document(collection: Collection, result: Result) -> Document:
+    """Return the document by its link, else by its content: a repeated line is one document."""
+    digest = content_hash(result.title, result.text, result.url, "", {})
+    usable = LINK.fullmatch(result.url) and len(result.url) <= MAX_LENGTH
+    doc_id = result.url if usable else f"d-{digest[:12]}"
+    document, _ = Document.objects.get_or_create(
+        collection=collection,
+        doc_id=doc_id,
+        defaults={"title": result.title, "text": result.text, "url": result.url, "content_sha256": digest},
+    )
+    return document
+
+
+def _free_name(rows: Any, wanted: str) -> str:
+    names = set(rows.values_list("name", flat=True))
+    return next(name for name in (wanted, *(f"{wanted} {number}" for number in range(2, 999))) if name not in names)

@@ -1,0 +1,189 @@
+"""Page to create a round from a pool: raters, ratings per pair, scale and cost."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from judgments.guidelines import guidelines
+from judgments.models import Collection, Round
+from judgments.rounds import rounds
+from judgments.rounds.forms import USUAL_EXTRA
+from judgments.rounds.scales import PRESETS
+from judgments.rounds.settings import RoundSettings
+from judgments.web import access
+from judgments.web.posted_values import uuid_of
+from pooling.models import Pool
+from pooling.pools import pools, refill
+from pooling.pools.effort import pace
+from pooling.rounds.cost import Cost, offers, usual_overlap
+from pooling.rounds.forms import RoundForm, grade_rows, written_grades
+
+# A growing round starts with ten pairs per query; fifty usually include most of the relevant documents.
+USUAL_GROWTH = 5
+ACTS = ("create", "open")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_new(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    chosen = request.GET.get("pool") or request.POST.get("pool")
+    context: dict[str, Any] = {"collection": collection, "step": "round", "pools": collection.pools.active()}
+    if not chosen:
+        carried = {name: request.GET[name] for name in ("guidelines", "after") if request.GET.get(name)}
+        return render(request, "pooling/rounds/round_pool.html", context | {"query": urlencode(carried)})
+    pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=chosen)
+    after = _after(collection, request.GET.get("after", ""))
+    act = request.POST.get("act", "")
+    form, rows = _forms(request, pool, after, act)
+    if act in ACTS and form.is_valid() and rows.is_valid():
+        with form.telling():
+            return _made(request, pool, form, written_grades(rows), act == "open")
+    # The buttons for more rows, a standard scale or the cost are no submission, so that errors do not matter.
+    status = form.status if act in ACTS else 200
+    if act in ACTS and not rows.is_valid():
+        status = 422
+    cost = _cost(pool, form)
+    context |= {"pool": pool, "form": form, "rows": rows, "cost": cost, "offers": offers(cost), "after": after}
+    context |= {"asking": status != 200, "presets": PRESETS, "opened": form.opened}
+    return render(request, "pooling/rounds/round_new.html", context, status=status)
+
+
+def _after(collection: Collection, uuid: str) -> Round | None:
+    """Return the round whose settings are copied; none for an unknown address."""
+    number = uuid_of(uuid)
+    return collection.rounds.filter(uuid=number).select_related("scale").first() if number else None
+
+
+def _forms(request: HttpRequest, pool: Pool, after: Round | None, act: str) -> tuple[RoundForm, Any]:
+    """Return the form and the rows of its scale, as submitted or as changed by a button."""
+    data = request.POST.copy() if request.method == "POST" else None
+    usual = after.scale.grades.values_list("value", "label", "cue") if after else PRESETS["graded-4"].grades
+    rows = grade_rows(data, more=3 if act == "rows" else 0, grades=list(usual))
+    kind, _, name = act.partition(":")
+    if data is not None and kind == "scale" and name in PRESETS:
+        rows = grade_rows(grades=PRESETS[name].grades)
+        _take_scale(data, name)
+    if data is not None and kind == "share":
+        _take_share(data, name)
+    initial = _initial(pool, after, request.GET.get("guidelines", "")) | _plan(pool)
+    return RoundForm(data, initial=initial, collection=pool.collection, grows=refill.can_grow(pool)), rows
+
+
+def _take_scale(data: QueryDict, name: str) -> None:
+    """Fill in a standard scale; the conflict threshold cannot exceed its range."""
+    preset = PRESETS[name]
+    widest = preset.grades[-1][0] - preset.grades[0][0]
+    data["relevant_from"] = str(preset.relevant_from)
+    if data.get("extra_at", "").strip():
+        data["extra_at"] = str(min(USUAL_EXTRA, widest))
+
+
+def _take_share(data: QueryDict, name: str) -> None:
+    ratings, _, share = name.partition("x")
+    data["ratings_per_pair"], data["overlap"] = ratings, share
+
+
+def _initial(pool: Pool, after: Round | None, wanted: str) -> dict[str, Any]:
+    """Return the defaults, or the settings of the other round; the newest guidelines, unless others are requested."""
+    collection = pool.collection
+    names = set(collection.rounds.values_list("name", flat=True))
+    number = next(number for number in range(len(names) + 1, 2 * len(names) + 2) if f"Round {number}" not in names)
+    named = uuid_of(wanted)
+    version = collection.guidelines.filter(uuid=named).first() if named else None
+    version = version or guidelines.latest(collection)
+    return {
+        "name": f"Round {number}",
+        "guidelines": version.uuid if version else "",
+        "seed": 1,
+        **(_of_another(after) if after else _usual(pool)),
+    }
+
+
+def _usual(pool: Pool) -> dict[str, Any]:
+    per_query = _per_query(pool)
+    usual = RoundSettings(overlap=usual_overlap(sum(per_query), per_query, pace(pool.collection)), extra_at=USUAL_EXTRA)
+    raters = pool.collection.memberships.filter(role="rater").values_list("user__uuid", flat=True)
+    return {**usual.as_dict(), "relevant_from": 1, "raters": [str(uuid) for uuid in raters]}
+
+
+def _of_another(round_: Round) -> dict[str, Any]:
+    members = round_.raters.filter(left_at__isnull=True).values_list("user__uuid", flat=True)
+    settings = RoundSettings.of(round_).as_dict()
+    return {**settings, "relevant_from": round_.scale.relevant_from, "raters": [str(uuid) for uuid in members]}
+
+
+def _plan(pool: Pool) -> dict[str, Any]:
+    """Return the default plan: five times the usual first number of pairs per query."""
+    return {
+        "goes_on": True,
+        "most_pairs": USUAL_GROWTH * pool.entries.count(),
+        "pairs_per_query": None,
+        "batch": refill.BATCH,
+        "residual": 0,
+    }
+
+
+def _made(
+    request: HttpRequest, pool: Pool, form: RoundForm, grades: list[tuple[int, str, str]], at_once: bool
+) -> HttpResponse:
+    """Create the round, and open it if requested, in one transaction."""
+    with transaction.atomic():
+        version = form.cleaned_data["guidelines"] or guidelines.add_version(
+            pool.collection, markdown=guidelines.DEFAULT_TEMPLATE, actor=request.user
+        )
+        make = partial(refill.begin, **form.plan) if form.plan else pools.make_round
+        made = make(
+            pool,
+            actor=request.user,
+            guidelines=version,
+            grades=grades,
+            relevant_from=form.cleaned_data["relevant_from"],
+            settings=form.settings,
+            raters=form.selected_raters,
+            name=form.cleaned_data["name"],
+            seed=form.cleaned_data["seed"],
+        )
+        if at_once:
+            made = rounds.open_round(made, actor=request.user)
+    messages.success(request, _message(made, len(form.selected_raters)))
+    return redirect("round_progress", made.uuid)
+
+
+def _message(made: Round, raters: int) -> str:
+    if made.state == Round.State.OPEN:
+        return f"{made.name} is open for {raters} rater{'' if raters == 1 else 's'}."
+    return f"{made.name} is a draft. Raters see it after you open it."
+
+
+def _per_query(pool: Pool) -> list[int]:
+    counted = pool.entries.order_by().values("query").annotate(number=Count("pk"))
+    return list(counted.values_list("number", flat=True))
+
+
+def _cost(pool: Pool, form: RoundForm) -> Cost:
+    """Return the cost of the form's values, or of its defaults where they are not valid."""
+    values = {name: form.get_initial_for_field(form.fields[name], name) for name in form.fields}
+    if form.is_bound:
+        form.is_valid()
+        values |= form.cleaned_data
+    settings = values["ratings_per_pair"], len(values["raters"]), pace(pool.collection)
+    per_query = _per_query(pool)
+
+    def cost(pairs: int, per_query: list[int], most: Cost | None = None) -> Cost:
+        return Cost(pairs, round(pairs * values["overlap"]), *settings, per_query, most)
+
+    grows = values.get("goes_on") and values.get("most_pairs")
+    now = sum(per_query)
+    more = [number * values["most_pairs"] / now for number in per_query] if grows and now else []
+    return cost(now, per_query, cost(values["most_pairs"], more) if grows else None)

@@ -1,0 +1,303 @@
+"""Runs of a collection: check, store, read, rename and set as baseline."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.db import IntegrityError, transaction
+
+from assay.core.errors import AssayError, Conflict, NotValid
+from assay.core.ids import id_fault
+from assay.core.run_names import run_names, stem
+from assay.formats.row_types import RunRow
+from assay.llm.judges.model_families import declared_family
+from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.jobs import storage
+from judgments.models import Collection, Upload, User, audit
+from judgments.web.access import STAFF
+from pooling.hooks import RUN_LISTENERS
+from pooling.models import Run
+from pooling.runs import model_families
+
+if TYPE_CHECKING:
+    from assay.core.run import Run as RankedRun
+    from assay.formats.run_reader import RunFile
+    from assay.scoring.run_health import Figures
+
+TOP = 10
+
+
+def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
+    """Compare a run with the collection: unknown queries and documents are reported, and stored as they are."""
+    earlier = collection.runs.filter(sha256=upload.sha256).first()
+    if earlier is not None:
+        raise Conflict(f"{upload.filename} is already stored as the run {earlier}. Nothing was stored again.")
+    queries = dict(collection.queries.values_list("query_id", "text"))
+    documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    strange_queries = Counter(row.query_id for row in rows if row.query_id not in queries)
+    strange_documents = Counter(row.doc_id for row in rows if row.doc_id not in documents)
+    findings = []
+    if strange_queries and queries:
+        first = next(row for row in rows if row.query_id in strange_queries)
+        what = f"queries that are not in this collection: {len(strange_queries):,}; the first is {first.query_id}"
+        findings.append(_warning(first, "W57", what, "stored, not scored", "Import the queries if they belong here."))
+    if strange_documents and documents:
+        first = next(row for row in rows if row.doc_id in strange_documents)
+        what = f"documents without content in this collection: {len(strange_documents):,}; the first is {first.doc_id}"
+        findings.append(_warning(first, "W38", what, "stored; raters see no text", "Import the documents."))
+    figures = _figures(rows)
+    if figures.mostly_tied:
+        findings.append(_mostly_tied(figures))
+    return Checked(rows, findings, health(rows, set(queries), figures))
+
+
+def _figures(rows: Sequence[RunRow]) -> Figures:
+    from assay.formats.run_columns import RunRows
+    from assay.scoring.run_health import figures
+
+    return figures(RunRows.of(rows))
+
+
+def health(rows: Sequence[RunRow], queries: set[str], figures: Figures | None = None) -> dict[str, Any]:
+    """Return rows, queries, depth, ties and ranks of a run for its import report."""
+    figures = figures or _figures(rows)
+    answered = {row.query_id for row in rows}
+    return {
+        "rows": figures.rows,
+        "queries": figures.queries,
+        "of them in this collection": len(queries & answered),
+        "queries left out": len(queries - answered),
+        "median depth": figures.median,
+        "smallest depth": figures.smallest,
+        "largest depth": figures.largest,
+        "tied rows": figures.tied_rows,
+        "queries with ties": figures.tied_queries,
+        "rows with a rank": figures.ranked_rows,
+        "ranks against scores": figures.against_rows,
+        "queries with ranks against scores": figures.against_queries,
+        "ties in another order by rank": figures.reordered_rows,
+        "infinite scores": figures.infinite,
+    }
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Store the run under a unique name.
+
+    The rows are the valid ones when a lead left out the others. The hash of the uploaded file is recorded.
+    """
+    if checked.stored is None:
+        raise AssertionError("a run file is written before the run is stored")
+    name = free_name(collection, str(options.get("name") or default_name(collection, upload.filename)))
+    figures = checked.figures
+    content_sha256, stored_sha256 = checked.hashes
+    run = Run.objects.create(
+        collection=collection,
+        name=name,
+        description=str(options.get("description") or "")[:300],
+        generator_family=declared_family(str(options.get("generator_family") or "")),
+        filename=upload.filename,
+        path=checked.stored[0],
+        sha256=upload.sha256,
+        content_sha256=content_sha256,
+        stored_sha256=stored_sha256,
+        rows=len(checked.rows),
+        queries=figures["queries"],
+        depth=figures["largest depth"],
+        health=figures,
+        report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
+        created_by=actor,
+    )
+    announce(run, actor)
+    return {"rows": len(checked.rows), "id": str(run.uuid), "name": name}
+
+
+def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
+    """Write the rows as Parquet before the transaction, since a large run takes a while and would block writers."""
+    from assay.formats.stored_run import write_stored
+
+    body, content_sha256 = write_stored(checked.rows)
+    written = storage.keep("runs", f"{upload.uuid.hex}.parquet", body), "parquet"
+    return replace(checked, stored=written, hashes=(content_sha256, hashlib.sha256(body).hexdigest()))
+
+
+def announce(run: Run, actor: User) -> None:
+    """Notify upper apps about a new run once the transaction is committed."""
+    for tell in RUN_LISTENERS:
+        transaction.on_commit(partial(tell, run, actor))
+
+
+def free_name(collection: Collection, wanted: str) -> str:
+    """Return the wanted name if it is free.
+
+    Raises
+    ------
+    NotValid
+        It contains a control character.
+    Conflict
+        Another run has it.
+    """
+    name = wanted.strip()[:120] or "run"
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+    if collection.runs.filter(name=name).exists():
+        raise _taken(name)
+    return name
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"Another run is called {name}. Choose another name, for example {name}-2.")
+
+
+def default_name(collection: Collection, filename: str) -> str:
+    """Return the default name of a run, as ``assay evaluate`` would name it beside the existing runs."""
+    files = dict(collection.runs.values_list("name", "filename"))
+    alike = [file for file in files.values() if stem(file) == stem(filename)]
+    others = [name for name, file in files.items() if stem(file) != stem(filename)]
+    return run_names([*alike, filename], others)[-1] or "run"
+
+
+def default_names(collection: Collection, filenames: Sequence[str]) -> list[str]:
+    """Return the default names of runs uploaded together, distinct from the existing runs."""
+    others = list(collection.runs.values_list("name", flat=True))
+    return run_names(list(filenames), others)
+
+
+def ranked(run: Run, *, by: str = "score") -> RankedRun:
+    """Return the run's ranked documents; cached for a while, since pools and scores read the same runs repeatedly.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    by : str
+        ``score``: trec_eval's order, the only one that metrics use. ``rank``: the order in which the system showed its
+        documents, where its rank column does not contradict its scores; the rank column breaks ties.
+    """
+    key = f"run:{by}:{run.sha256}:{run.path}"
+    table = cache.get(key)
+    if table is None:
+        table = _by_rank(run) if by == "rank" else _by_score(run)
+        if run.rows <= 200_000:
+            cache.set(key, table, 600)
+    return table.named(run.name)
+
+
+def opened(run: Run) -> RunFile:
+    """Return the run's file, for reading at once or a few whole queries at a time.
+
+    A run stored before runs became Parquet is in storage as uploaded, or as CSV, and is read as such.
+
+    Raises
+    ------
+    AssayError
+        The file is missing in storage, or differs from what was stored.
+    """
+    try:
+        body = storage.read_bytes(run.path)
+    except FileNotFoundError as error:
+        raise AssayError(f"The file of run {run} is missing in storage. Restore it from a backup.") from error
+    if not run.stored_sha256:
+        from assay.formats.qrels_and_runs import open_run
+
+        return open_run(body, run.filename, run.name)
+    if hashlib.sha256(body).hexdigest() != run.stored_sha256:
+        raise AssayError(f"The file of run {run} has changed: its hash differs. Restore it from a backup.")
+    from assay.formats.stored_run import StoredRun
+
+    return StoredRun(body, run.name)
+
+
+def _by_score(run: Run) -> RankedRun:
+    return opened(run).whole()
+
+
+def _by_rank(run: Run) -> RankedRun:
+    """Return the run by rank where the ranks add information without contradicting the scores."""
+    file = opened(run)
+    rows = file.rows()
+    return rows.by_rank(run.name) if rows.ranks_agree() else file.whole()
+
+
+@transaction.atomic
+def rename(run: Run, *, name: str, actor: User) -> None:
+    """Rename a run. Snapshots and pools refer to it by its hash."""
+    if name.strip() == run.name:
+        return
+    before, run.name = run.name, free_name(run.collection, name)
+    try:
+        with transaction.atomic():
+            run.save(update_fields=["name"])
+    except IntegrityError as error:
+        raise _taken(run.name) from error  # a concurrent request took the name
+    sentence = f"{actor} renamed run {before} to {run.name}"
+    names = {"before": before, "after": run.name}
+    audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run, **names)
+
+
+@transaction.atomic
+def set_baseline(collection: Collection, run: Run | None, *, actor: User) -> None:
+    """Set the run that others are compared with; with None the collection has no baseline."""
+    # Locked, so that concurrent requests come one after the other.
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    before = collection.runs.filter(baseline=True).first()
+    if before == run:
+        return
+    collection.runs.filter(baseline=True).update(baseline=False)
+    if run is not None:
+        run.baseline = True
+        run.save(update_fields=["baseline"])
+    names = {"before": str(before) if before else None, "after": str(run) if run else None}
+    sentence = f"{actor} made {run} the baseline" if run else f"{actor} removed the baseline {before}"
+    audit.record("runs.set_baseline", sentence, actor=actor, collection=collection, target=run or before, **names)
+
+
+def needed_by(run: Run) -> str:
+    """Return why a run cannot be deleted: pools use it. Empty where none does."""
+    pools = run.pools.count()
+    return f"{pools} pool{' uses' if pools == 1 else 's use'} it." if pools else ""
+
+
+def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:
+    return Finding(row.line, code, f"{row.query_id} Q0 {row.doc_id}", what, done, fix)
+
+
+def _mostly_tied(figures: Figures) -> Finding:
+    """About the file as a whole: no line of it is wrong, and its order is hardly the system's."""
+    what = f"{figures.tied_rows:,} of {figures.rows:,} rows share their score with another row of the same query"
+    done = "stored; metrics order them by document id, descending, as trec_eval does"
+    return Finding(None, "W58", "", what, done, "Export the scores with all their digits.")
+
+
+RUNS = ImportKind(
+    name="runs",
+    title="Run",
+    format_kind="run",
+    default_format="trec-run",
+    check=check,
+    store=store,
+    prepare=prepare,
+    roles=STAFF,
+    columns=("query_id", "doc_id", "rank", "score"),
+    asks=("name", "description", "generator_family"),
+    questions=model_families.questions,
+    names=default_names,
+    quiet=frozenset(
+        (
+            "tied rows",
+            "queries with ties",
+            "rows with a rank",
+            "ranks against scores",
+            "queries with ranks against scores",
+            "ties in another order by rank",
+            "infinite scores",
+        )
+    ),
+)

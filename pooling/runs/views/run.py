@@ -1,0 +1,217 @@
+"""Page of one run: its results by query, and its health."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from assay.core.errors import NotValid
+from judgments.charts import table_files
+from judgments.models import Collection, Document, Query
+from judgments.web import access
+from judgments.web.downloads import disposition
+from judgments.web.lists import Choice, Column, Listing, answer
+from pooling.models import Run
+from pooling.runs import downloads, model_families, overlap
+from pooling.runs import runs as stored_runs
+from pooling.runs.forms import FamilyForm, RenameForm
+from pooling.runs.known_pairs import judged_pairs
+from pooling.runs.views import health as run_health
+
+TOP = 20
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """One query with the run's results."""
+
+    query: Query
+    documents: int
+    tied: int
+    best: float | None
+    unjudged: int
+
+
+PER_QUERY = Listing(
+    name="queries",
+    noun=("query", "queries"),
+    columns=(
+        Column("query_id", "Id", order="-", style="id clip", value=lambda row: row.query.query_id),
+        Column(
+            "query",
+            "Query",
+            order="-",
+            head=True,
+            style="clip",
+            value=lambda row: row.query.text,
+            url=lambda row: f"?query={row.query.uuid}#top",
+        ),
+        Column("documents", "Documents", order="-", numeric=True),
+        Column("unjudged", "Unjudged@10", order="-", numeric=True),
+        Column("tied", "Tied rows", order="-", numeric=True),
+        Column("best", "Best score", order="-", numeric=True, digits=4),
+        Column("tier", "Tier", order="-", value=lambda row: row.query.tier),
+    ),
+    search=("query__query_id", "query__text"),
+    choices=(
+        Choice("tier", "Tier", "query__tier", Query.Tier.choices),
+        Choice(
+            "answered",
+            "Answered",
+            lambda rows, value: [row for row in rows if bool(row.documents) == (value == "yes")],
+            [("yes", "answered"), ("no", "left out")],
+        ),
+    ),
+    order="query_id",
+    mark=lambda row: "" if row.documents else "warning",
+)
+TOP_COLUMNS = (
+    Column("rank", "Rank", numeric=True),
+    Column("title", "Document", head=True, style="clip", url=lambda row: row.url),
+    Column("doc_id", "Id", style="id clip"),
+    Column("score", "Score", numeric=True, digits=4),
+    Column("others", "Other runs with it in the top 10", style="clip muted"),
+)
+
+
+@dataclass(frozen=True)
+class TopRow:
+    """One document at its rank."""
+
+    rank: int
+    doc_id: str
+    score: float
+    title: str
+    url: str
+    others: str
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = _run_for(request, collection, uuid)
+    if request.POST.get("act") == "baseline":
+        removed = row.baseline
+        stored_runs.set_baseline(collection, None if removed else row, actor=request.user)
+        messages.success(request, f"{row} is no longer the baseline." if removed else f"{row} is now the baseline.")
+        return redirect("run", collection.slug, row.uuid)
+    families = request.POST.get("act") == "family"
+    posted = request.POST or None
+    form = RenameForm(None if families else posted, initial={"name": row.name})
+    family = FamilyForm(posted if families else None, initial={"generator_family": row.generator_family})
+    active: RenameForm | FamilyForm = family if families else form
+    if request.method == "POST" and active.is_valid():
+        with active.telling():
+            messages.success(request, _changed(row, active.cleaned_data, request.user))
+            return redirect("run", collection.slug, row.uuid)
+        row.refresh_from_db()
+    top = _top(request, collection, row)
+    context = {"collection": collection, "step": "runs", "run": row, "form": form, "family": family, **top}
+    health = run_health.shown(row)
+    context |= health
+    listed = _per_query(collection, row)
+    return table_files.file_of(request, (*top["tables"], *health["tables"]), context) or answer(
+        request, PER_QUERY, listed, "pooling/runs/run.html", context, status=active.status
+    )
+
+
+def _changed(row: Run, given: dict[str, Any], actor: Any) -> str:
+    """Run the action of one of the two forms; return a message."""
+    if "generator_family" in given:
+        model_families.declare(row, family=given["generator_family"], actor=actor)
+        return "Saved. Judges of this family now show a warning."
+    stored_runs.rename(row, name=given["name"], actor=actor)
+    return f"Renamed to {row.name}. Pools and snapshots refer to it by its hash."
+
+
+@login_required
+@require_safe
+def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
+    """Return the run as TREC run, CSV or Parquet."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = _run_for(request, collection, uuid)
+    try:
+        name, body = downloads.export(row, request.GET.get("as", "trec-run"))
+    except NotValid as error:
+        messages.error(request, f"{error}. Choose CSV or Parquet, which allow every id.")
+        return redirect("run", collection.slug, row.uuid)
+    response = StreamingHttpResponse(body, content_type="application/octet-stream")
+    response.headers["Content-Disposition"] = disposition(name)
+    return response
+
+
+def _run_for(request: HttpRequest, collection: Collection, uuid: str) -> Run:
+    rows = Run.objects.filter(collection=collection).select_related("collection", "created_by")
+    return access.reach(rows.annotate(pool_count=Count("pools")), request.user, access.STAFF, uuid=uuid)
+
+
+def _per_query(collection: Collection, row: Run) -> list[QueryRow]:
+    """Return every query of the collection with the run's results; empty where it has none."""
+    table = stored_runs.ranked(row)
+    judged = judged_pairs(collection)
+    bounds = table.offsets.tolist()
+    spans = {query_id: (bounds[place], bounds[place + 1]) for place, query_id in enumerate(table.query_ids)}
+    rows = []
+    for query in collection.queries.all():
+        start, end = spans.get(query.query_id, (0, 0))
+        scores = table.scores[start:end].tolist()
+        tied = sum(number for number in Counter(scores).values() if number > 1)
+        first = table.doc_ids[start : min(end, start + overlap.DEPTH)]
+        unjudged = sum((query.query_id, doc_id) not in judged for doc_id in first)
+        rows.append(QueryRow(query, end - start, tied, scores[0] if scores else None, unjudged))
+    return rows
+
+
+def _top(request: HttpRequest, collection: Collection, row: Run) -> dict[str, Any]:
+    """Return the first documents of the requested query."""
+    wanted = request.GET.get("query", "")
+    try:
+        query = collection.queries.filter(uuid=wanted).first() if wanted else None
+    except ValidationError:
+        query = None
+    if query is None:
+        return {"query": None, "tables": ()}
+    page = table_files.small("top", ("document", "documents"), TOP_COLUMNS, _top_rows(collection, row, query))
+    return {"query": query, "top": page, "tables": (page,)}
+
+
+def _top_rows(collection: Collection, row: Run, query: Query) -> list[TopRow]:
+    table = stored_runs.ranked(row)
+    top = table.ranking(query.query_id)[:TOP]
+    if not top:
+        return []
+    start = int(table.offsets[table.query_ids.index(query.query_id)])
+    known = Document.objects.filter(collection=collection, doc_id__in=top).defer("text", "fields")
+    documents = {document.doc_id: document for document in known}
+    others = {
+        other.name: overlap.first(other).get(query.query_id, ())
+        for other in collection.runs.active().exclude(pk=row.pk)
+    }
+    return [
+        TopRow(
+            rank,
+            doc_id,
+            float(table.scores[start + rank - 1]),
+            *_named(collection, documents.get(doc_id)),
+            ", ".join(f"{name} {first.index(doc_id) + 1}" for name, first in others.items() if doc_id in first),
+        )
+        for rank, doc_id in enumerate(top, 1)
+    ]
+
+
+def _named(collection: Collection, document: Document | None) -> tuple[str, str]:
+    if document is None:
+        return "not in the collection", ""
+    title = document.title or ("no title stored" if document.stub else document.doc_id)
+    return title, reverse("document", args=[collection.slug, document.uuid])

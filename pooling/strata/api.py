@@ -1,0 +1,190 @@
+"""API of strata: add a part of the traffic to a collection, and review proposals for its queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotFound, NotValid
+from judgments.jobs.api import Started, started
+from judgments.models import Stratum
+from judgments.queries import groups, narratives
+from judgments.queries.api import queries_called
+from judgments.queries.drafting import DRAFTERS
+from judgments.web.endpoints import InCollection, Rows
+from pooling.logs import query_logs, traffic
+from pooling.logs.api import Draw
+from pooling.queries.group_proposals import proposals
+from pooling.queries.titles import first_titles
+from pooling.strata import strata
+
+
+class StratumBody(serializers.Serializer):
+    """A part of the traffic."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    share = serializers.FloatField(help_text="Share of the whole traffic; the shares of all strata sum to 1.")
+    part_of = serializers.CharField(allow_null=True, help_text="The stratum that included its traffic before.")
+    filters = serializers.JSONField()
+
+
+class NewStratum(Draw):
+    """A stratum to add, and its draw; tiers are cut within the stratum."""
+
+    name = serializers.CharField(max_length=100)
+    log = serializers.UUIDField(
+        required=False, allow_null=True, help_text="Without a log, all listed queries are added."
+    )
+    share = serializers.FloatField(required=False, allow_null=True, help_text="Computed if the log determines it.")
+    part_of = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True, help_text="By default derived; empty for new traffic."
+    )
+    first = serializers.CharField(required=False, max_length=100, help_text="Stratum name for the existing queries.")
+    words = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
+    queries = serializers.ListField(child=serializers.CharField(max_length=2048), required=False)
+    language = serializers.CharField(
+        required=False,
+        max_length=40,
+        help_text="Queries whose searches are mostly in this language, if the log has it.",
+    )
+
+
+class StratumJoined(serializers.Serializer):
+    """The stratum, and the ids of its queries: new and existing ones."""
+
+    stratum = StratumBody()
+    new = serializers.SerializerMethodField()
+    there = serializers.SerializerMethodField()
+
+    def get_new(self, joined: strata.Joined) -> list[str]:
+        return [query.query_id for query in joined.new]
+
+    def get_there(self, joined: strata.Joined) -> list[str]:
+        return [query.query_id for query in joined.there]
+
+
+class ProposalBody(serializers.Serializer):
+    """Queries that may be spellings of one need."""
+
+    queries = serializers.SerializerMethodField(help_text="Ids, the most frequent first.")
+    texts = serializers.SerializerMethodField()
+    reasons = serializers.ListField(child=serializers.CharField(), help_text="The reason of each; empty for the first.")
+
+    def get_queries(self, proposal: Any) -> list[str]:
+        return [query.query_id for query in proposal.queries]
+
+    def get_texts(self, proposal: Any) -> list[str]:
+        return [query.text for query in proposal.queries]
+
+
+class Refusal(serializers.Serializer):
+    """Queries of a proposed group that have several needs."""
+
+    queries = serializers.ListField(child=serializers.CharField(max_length=500), min_length=2)
+
+
+class DraftRequest(serializers.Serializer):
+    """The queries to draft a narrative for."""
+
+    queries = serializers.ListField(
+        child=serializers.CharField(max_length=500), required=False, help_text="By default all without a narrative."
+    )
+    drafter = serializers.ChoiceField(choices=list(DRAFTERS), default="template")
+
+
+class Drafted(serializers.Serializer):
+    """The number of drafts; raters see a draft only after a person confirms it."""
+
+    drafted = serializers.IntegerField()
+
+
+class Strata(Rows):
+    """The parts of the traffic that a collection represents."""
+
+    queryset = Stratum.objects.select_related("part_of").order_by("pk")
+    serializer_class = StratumBody
+    filters = {"name": "name"}
+    also = (409,)
+    tag = "strata"
+
+    @extend_schema(summary="List strata")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Empty in a collection that represents one traffic."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Add a stratum",
+        request=NewStratum,
+        responses={201: StratumJoined, 202: Started},
+        examples=[
+            OpenApiExample(
+                "Shoes", {"name": "shoes", "log": "8c5e...", "words": ["shoes"], "head": 20}, request_only=True
+            )
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Existing queries keep ids, tiers, weights and probabilities."""
+        options = self.read_body(NewStratum)
+        uuid = options.pop("log", None)
+        if uuid is None:
+            return self._listed(request, options)
+        log = self.collection.query_logs.filter(uuid=uuid).first()
+        if log is None:
+            raise NotFound("This collection has no such query log.")
+        sizes = {tier: options.pop(tier) for tier in query_logs.DEFAULT_SIZES if tier in options}
+        options["sizes"] = dict.fromkeys(query_logs.DEFAULT_SIZES, 0) | sizes if sizes else None
+        if traffic.is_large(log):
+            return started(strata.add_later(log, actor=request.user, **options))
+        return self.respond(StratumJoined, strata.add_stratum(log, actor=request.user, **options), 201)
+
+    def _listed(self, request: Request, options: dict[str, Any]) -> Response:
+        if not options.get("queries") or options.get("share") is None:
+            missing = "share" if options.get("queries") else "queries"
+            raise NotValid("Name a log, or list the queries with their share.", {missing: "Required without a log."})
+        names = ("name", "share", "queries", "first")
+        chosen = {name: options[name] for name in names if name in options} | {"part_of": options.get("part_of") or ""}
+        return self.respond(StratumJoined, strata.add_list(self.collection, actor=request.user, **chosen), 201)
+
+
+class Proposals(InCollection):
+    """Queries that may be spellings of one need."""
+
+    serializer_class = ProposalBody
+    tag = "query groups"
+
+    @extend_schema(summary="List proposed query groups", responses=ProposalBody(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The group with the most searches comes first. To accept one, send its queries to `query-groups/`."""
+        return Response(ProposalBody(proposals(self.collection), many=True).data)
+
+    @extend_schema(summary="Reject a proposed group", request=Refusal, responses={204: None})
+    def post(self, request: Request, slug: str) -> Response:
+        """Records that these queries express different needs; they are not proposed together again."""
+        queries = queries_called(self.collection, self.read_body(Refusal)["queries"])
+        groups.refuse(self.collection, queries, actor=request.user)
+        return Response(status=204)
+
+
+class Drafts(InCollection):
+    """Narratives for a person to complete."""
+
+    serializer_class = Drafted
+    tag = "queries"
+
+    @extend_schema(summary="Draft narratives", request=DraftRequest, responses=Drafted)
+    def post(self, request: Request, slug: str) -> Response:
+        """For queries with neither a narrative nor a draft."""
+        options = self.read_body(DraftRequest)
+        number = narratives.draft_missing(
+            self.collection,
+            actor=request.user,
+            titles=lambda rows: first_titles(self.collection, rows),
+            drafter=options["drafter"],
+            queries=queries_called(self.collection, options.get("queries", [])),
+        )
+        return Response({"drafted": number})
