@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from side_by_side.processes import CouldNotRun, Measured, child, measure, python_with
-from side_by_side.rows import Row, note, options, tell
+from side_by_side.rows import Row, note, options, print_table
 
 CLOSE = 1e-9
 PEERS = {"krippendorff": "krippendorff.alpha, ordinal alone", "sklearn": "scikit-learn, quadratic kappas alone"}
@@ -56,17 +56,17 @@ CASES = {
 def main() -> int:
     """Measure every case that was asked for."""
     measured = {name: partial(tested, name) for name in CASES}
-    return tell(measured, options(__doc__, measured).parse_args())
+    return print_table(measured, options(__doc__, measured).parse_args())
 
 
-def tested(name: str, asked: argparse.Namespace) -> Iterator[Row]:
+def tested(name: str, args: argparse.Namespace) -> Iterator[Row]:
     """Hold our values against the peers', then tell our time and memory as shares of the limit and of theirs."""
-    case = CASES[name].small() if asked.quick else CASES[name]
+    case = CASES[name].small() if args.quick else CASES[name]
     pythons = {peer: python for peer in case.peers if (python := python_with(peer))}
-    reps = asked.reps or 5
+    reps = args.reps or 5
     ours, whole = side(case, case.what, reps, sys.executable)
     times = f"{statistics.median(ours['seconds']):.3f} s, {reps}x"
-    if not asked.quick:
+    if not args.quick:
         aim = case.aim / case.limit if case.aim else None
         yield Row(
             case.title, f"the limit of {case.limit:g} s", [s / case.limit for s in ours["seconds"]], 1.0, aim, times
@@ -77,11 +77,11 @@ def tested(name: str, asked: argparse.Namespace) -> Iterator[Row]:
         theirs, process = side(case, peer, min(reps, 3), python)
         check(case, ours["values"], theirs["values"])
         usual = statistics.median(theirs["seconds"])
-        told = f"{times} : {usual:.3f} s"
-        yield Row(case.title, f"{PEERS[peer]}: time", [s / usual for s in ours["seconds"]], None, None, told)
+        summary = f"{times} : {usual:.3f} s"
+        yield Row(case.title, f"{PEERS[peer]}: time", [s / usual for s in ours["seconds"]], None, None, summary)
         memory = [max(whole.peak - idle, 1.0), max(process.peak - idle, 1.0)]
-        told = f"{memory[0]:.0f} MB : {memory[1]:.0f} MB"
-        yield Row(case.title, f"{PEERS[peer]}: memory", [memory[0] / memory[1]], None, None, told)
+        summary = f"{memory[0]:.0f} MB : {memory[1]:.0f} MB"
+        yield Row(case.title, f"{PEERS[peer]}: memory", [memory[0] / memory[1]], None, None, summary)
 
 
 def check(case: Case, ours: dict[str, float], theirs: dict[str, float]) -> None:
@@ -97,8 +97,8 @@ def side(case: Case, name: str, reps: int, python: str) -> tuple[dict[str, Any],
     size = {"pairs": case.pairs, "share": case.share, "queries": case.queries, "raters": case.raters, "reps": reps}
     words = [word for key, value in size.items() for word in (f"--{key}", str(value))]
     done = measure(child("rater_agreement", name, *words, python=python))
-    found: dict[str, Any] = json.loads(done.output)
-    return found, done
+    values: dict[str, Any] = json.loads(done.output)
+    return values, done
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 from first_run import free_port
 from side_by_side import databases
 from side_by_side.processes import CouldNotRun
-from side_by_side.rows import Row, options, tell
+from side_by_side.rows import Row, options, print_table
 from station_load import Server, aside, percentile, ready
 
 LIMIT_MS, LIMIT_MB = 1_000.0, 600.0
@@ -50,38 +50,38 @@ def main() -> int:
         print(json.dumps(make()))
         return 0
     cases = {"uploads": uploads, "schema": schema}
-    return tell(cases, options(__doc__, cases).parse_args())
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def uploads(asked: argparse.Namespace) -> Iterator[Row]:
+def uploads(args: argparse.Namespace) -> Iterator[Row]:
     """Log-ins during the attack, and memory after it."""
-    size = FEW_UNPACKED if asked.quick else UNPACKED
+    size = FEW_UNPACKED if args.quick else UNPACKED
     bodies = [form(packed(b"q1 Q0 d1 1 2.5 x\n", size)), form(packed_rows(size))]
-    waits, memory, said = [], [], ""
-    for _ in range(asked.reps or 1):
+    waits, memory, summary = [], [], ""
+    for _ in range(args.reps or 1):
         with databases.fresh("sqlite") as environment, served(environment) as (server, tokens):
-            found = logged_in(server.port, FEW_SECONDS if asked.quick else SECONDS, send_all, tokens, bodies)
+            responses = logged_in(server.port, FEW_SECONDS if args.quick else SECONDS, send_all, tokens, bodies)
             largest = web_memory(server)
-        waits.append(found.high / LIMIT_MS)
+        waits.append(responses.high / LIMIT_MS)
         memory.append(largest / LIMIT_MB)
         sizes = " and ".join(f"{len(body) / 1e6:.2f} MB" for _, body in bodies)
-        said = f"{found.words()}; web process {largest:.0f} MB; files of {sizes}"
-    limit = None if asked.quick else 1.0
-    yield Row(f"log-in while {ACCOUNTS * FILES} files come, p95", f"{LIMIT_MS:.0f} ms", waits, limit, None, said)
+        summary = f"{responses.words()}; web process {largest:.0f} MB; files of {sizes}"
+    limit = None if args.quick else 1.0
+    yield Row(f"log-in while {ACCOUNTS * FILES} files come, p95", f"{LIMIT_MS:.0f} ms", waits, limit, None, summary)
     yield Row("memory of a web process after it", f"{LIMIT_MB:.0f} MB", memory, limit, None, "")
 
 
-def schema(asked: argparse.Namespace) -> Iterator[Row]:
+def schema(args: argparse.Namespace) -> Iterator[Row]:
     """Log-ins while everybody reads the schema."""
-    seconds = FEW_SECONDS if asked.quick else SECONDS / 2
-    waits, said = [], ""
-    for _ in range(asked.reps or 1):
+    seconds = FEW_SECONDS if args.quick else SECONDS / 2
+    waits, summary = [], ""
+    for _ in range(args.reps or 1):
         with databases.fresh("sqlite") as environment, served(environment) as (server, _):
-            found = logged_in(server.port, seconds, read_all, seconds)
-        waits.append(found.high / LIMIT_MS)
-        said = found.words()
-    limit = None if asked.quick else 1.0
-    yield Row(f"log-in while {CLIENTS} clients read the schema, p95", f"{LIMIT_MS:.0f} ms", waits, limit, None, said)
+            responses = logged_in(server.port, seconds, read_all, seconds)
+        waits.append(responses.high / LIMIT_MS)
+        summary = responses.words()
+    limit = None if args.quick else 1.0
+    yield Row(f"log-in while {CLIENTS} clients read the schema, p95", f"{LIMIT_MS:.0f} ms", waits, limit, None, summary)
 
 
 def send_all(port: int, tokens: list[str], bodies: list[tuple[str, bytes]]) -> Counter[int]:
@@ -132,7 +132,7 @@ class served:  # noqa: N801 (it is used as a function)
         self.server.stop()
 
 
-class Found(NamedTuple):
+class Responses(NamedTuple):
     """What was measured: log-ins in milliseconds before and during the attack, its answers, and when it was over."""
 
     before: float
@@ -149,7 +149,7 @@ class Found(NamedTuple):
         )
 
 
-def logged_in(port: int, seconds: float, attack: Callable[..., Counter[int]], *args: Any) -> Found:
+def logged_in(port: int, seconds: float, attack: Callable[..., Counter[int]], *args: Any) -> Responses:
     """Log in during an attack, which another process does: the one that measures is not to wait for it."""
     before = percentile([one_log_in(port) for _ in range(BEFORE)], 0.95)
     with ProcessPoolExecutor(1) as process:
@@ -158,7 +158,7 @@ def logged_in(port: int, seconds: float, attack: Callable[..., Counter[int]], *a
         while time.monotonic() - begin < seconds or not done.done():
             times.append(one_log_in(port))
             ended = ended or (time.monotonic() - begin if done.done() else 0.0)
-        return Found(before, percentile(times, 0.95), len(times), done.result(), ended)
+        return Responses(before, percentile(times, 0.95), len(times), done.result(), ended)
 
 
 def one_log_in(port: int) -> float:
@@ -229,10 +229,10 @@ def form(content: bytes) -> tuple[str, bytes]:
 
 def web_memory(server: Server) -> float:
     """Megabytes of the largest web process."""
-    told = subprocess.run(
+    completed = subprocess.run(
         ["ps", "-o", "rss=,args=", "-g", str(server.process.pid)], capture_output=True, text=True, check=False
     )
-    web = [float(line.split()[0]) / 1024 for line in told.stdout.splitlines() if "gunicorn" in line]
+    web = [float(line.split()[0]) / 1024 for line in completed.stdout.splitlines() if "gunicorn" in line]
     if not web:
         raise CouldNotRun("there is no web process any more")
     return max(web)
@@ -245,8 +245,8 @@ def make() -> list[str]:
 
     call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
     call_command("collectstatic", verbosity=0, interactive=False)
-    from judgments import tokens
-    from judgments.collections import create_collection
+    from judgments.members import tokens
+    from judgments.members.collections import create_collection
     from judgments.models import User
 
     texts = []

@@ -23,7 +23,7 @@ from typing import Any
 
 from side_by_side import databases
 from side_by_side.processes import ROOT, CouldNotRun
-from side_by_side.rows import Row, note, options, tell
+from side_by_side.rows import Row, note, options, print_table
 
 LIMIT = 30.0
 PAIRS, FEW = 1_000_000, 20_000
@@ -35,16 +35,16 @@ def main() -> int:
     """Measure on each database that is there."""
     if sys.argv[1:2] == ["--inside"]:
         return inside(int(sys.argv[2]), int(sys.argv[3]))
-    cases = {name: lambda asked, name=name: rows(asked, name) for name in ("sqlite", "postgresql")}
-    return tell(cases, options(__doc__, cases).parse_args())
+    cases = {name: lambda args, name=name: rows(args, name) for name in ("sqlite", "postgresql")}
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def rows(asked: argparse.Namespace, database: str) -> Iterator[Row]:
+def rows(args: argparse.Namespace, database: str) -> Iterator[Row]:
     """One row for each act."""
     if not databases.there(database):
         note(f"{database} is left out: set {databases.SERVER}")
         return
-    pairs, reps = (FEW, 10) if asked.quick else (PAIRS, asked.reps or REPS)
+    pairs, reps = (FEW, 10) if args.quick else (PAIRS, args.reps or REPS)
     with databases.fresh(database) as environment:
         command = [sys.executable, __file__, "--inside", str(pairs), str(reps)]
         done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -53,10 +53,12 @@ def rows(asked: argparse.Namespace, database: str) -> Iterator[Row]:
     for name, times in json.loads(done.stdout.splitlines()[-1]).items():
         walls, used = zip(*times, strict=True)
         high = percentile(walls, 0.95)
-        told = f"p50 {statistics.median(walls):.1f} ms, p95 {high:.1f} ms, longest {max(walls):.0f} ms"
-        told += f"; processor p50 {statistics.median(used):.1f} ms, p95 {percentile(used, 0.95):.1f} ms; {len(times)}x"
-        limited = not asked.quick and name.startswith("claim")
-        yield Row(f"{database}: {name}", f"{LIMIT:.0f} ms", [high / LIMIT], 1.0 if limited else None, None, told)
+        summary = f"p50 {statistics.median(walls):.1f} ms, p95 {high:.1f} ms, longest {max(walls):.0f} ms"
+        summary += (
+            f"; processor p50 {statistics.median(used):.1f} ms, p95 {percentile(used, 0.95):.1f} ms; {len(times)}x"
+        )
+        limited = not args.quick and name.startswith("claim")
+        yield Row(f"{database}: {name}", f"{LIMIT:.0f} ms", [high / LIMIT], 1.0 if limited else None, None, summary)
 
 
 def percentile(times: Sequence[float], share: float) -> float:
@@ -106,17 +108,17 @@ def measured(round_: Any, raters: list[Any], reps: int) -> dict[str, list[Spent]
 
 def walk(round_: Any, rater: Any, reps: int) -> dict[str, list[Spent]]:
     """Batches one after the other, each answered before the next."""
-    from judgments import assignment, submission
-    from judgments.answers import Answer
+    from judgments.rating import assignment, submission
+    from judgments.rating.answers import Answer
 
     times: dict[str, list[Spent]] = {"claim": [], "submit": []}
     for number in range(reps + 3):
         batch, spent = timed(lambda: assignment.claim_batch(round_, rater=rater, size=10))
         answers = [Answer(client_id=uuid.uuid4(), pair=pair.uuid, grade=2) for pair in batch]
-        _, sent = timed(lambda given: submission.submit_all(round_, given, rater=rater), answers)
+        _, submission_ms = timed(lambda given: submission.submit_all(round_, given, rater=rater), answers)
         if number >= 3:  # the first ones warm up
             times["claim"].append(spent)
-            times["submit"].append(sent)
+            times["submit"].append(submission_ms)
     assert len(batch) == 10
     return times
 
@@ -126,8 +128,8 @@ def requests(round_: Any, rater: Any, reps: int) -> dict[str, list[Spent]]:
     from django.test import Client
     from django.urls import reverse
 
-    from judgments import assignment, submission
-    from judgments.answers import Answer
+    from judgments.rating import assignment, submission
+    from judgments.rating.answers import Answer
 
     client = Client(HTTP_HOST="localhost")
     client.force_login(rater)
@@ -144,15 +146,15 @@ def requests(round_: Any, rater: Any, reps: int) -> dict[str, list[Spent]]:
             if number >= 3:
                 times.setdefault(name, []).append(spent)
             held = assignment.claim_batch(round_, rater=rater, size=12)
-            sent = [Answer(client_id=uuid.uuid4(), pair=pair.uuid, grade=2) for pair in held]
-            submission.submit_all(round_, sent, rater=rater)
+            answers = [Answer(client_id=uuid.uuid4(), pair=pair.uuid, grade=2) for pair in held]
+            submission.submit_all(round_, answers, rater=rater)
     return times
 
 
 def once(round_: Any, rater: Any) -> list[Spent]:
     """The worst place to stand: at the beginning, with all own pairs between there and the next free one."""
-    from judgments import assignment
     from judgments.models import Tally
+    from judgments.rating import assignment
 
     round_.breadth_first = False
     round_.save(update_fields=["breadth_first"])

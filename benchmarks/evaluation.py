@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from side_by_side.processes import ROOT, Command, CouldNotRun, Measured, child, measure, python_with
-from side_by_side.rows import Row, note, options, short, tell
+from side_by_side.rows import Row, note, options, print_table, short
 from side_by_side.sizes import CASES, MILLION, Case
 
 METRICS = ("nDCG@10", "AP", "RR@10", "R@100", "R@1000", "P@10", "Judged@10")
@@ -49,25 +49,25 @@ class Files:
 
 def main() -> int:
     """Measure every case that was asked for."""
-    asked = options(__doc__, MEASURED).parse_args()
+    args = options(__doc__, MEASURED).parse_args()
     if not python_with("pytrec_eval"):
         note("FAILED: pytrec_eval is not installed: pip install -e '.[test]', or set ASSAY_BENCH_PYTHON")
         return 1
-    return tell(MEASURED, asked)
+    return print_table(MEASURED, args)
 
 
-def evaluated(name: str, asked: argparse.Namespace) -> Iterator[Row]:
+def evaluated(name: str, args: argparse.Namespace) -> Iterator[Row]:
     """Check a case, and only then time it: ours and the peer in turn, with means and then with every query."""
-    case = CASES[name].small() if asked.quick else CASES[name]
-    files = made(case, asked.data)
+    case = CASES[name].small() if args.quick else CASES[name]
+    files = made(case, args.data)
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         check(case, files, Path(folder))
     for name, form, words in (("means", "table", ()), ("every query", "json", ("--per-query",))):
         if words and not case.per_query:
             continue
         sides = {"ours": ours(files, *words, form=form), "theirs": peer("pytrec_eval", files, *words)}
-        found = in_turn(sides, asked.reps or (QUICK_REPS if asked.quick else case.reps))
-        yield from against_pytrec_eval(case, name, found["ours"], found["theirs"])
+        measurements = in_turn(sides, args.reps or (QUICK_REPS if args.quick else case.reps))
+        yield from against_pytrec_eval(case, name, measurements["ours"], measurements["theirs"])
     yield from against_others(case, files)
     if case.per_query:
         profile(files)
@@ -77,7 +77,7 @@ def against_pytrec_eval(case: Case, name: str, mine: list[Measured], theirs: lis
     """Two rows: the wall, and the peak."""
     title = f"{case.title}, {name}"
     walls = [one.wall / other.wall for one, other in zip(mine, theirs, strict=True)]
-    yield Row(title, "pytrec_eval's wall", walls, case.wall, case.aim, told(mine, theirs))
+    yield Row(title, "pytrec_eval's wall", walls, case.wall, case.aim, comparison_text(mine, theirs))
     peaks = [one.peak / other.peak for one, other in zip(mine, theirs, strict=True)]
     sizes = f"{middle(mine, 'peak'):.0f} MB : {middle(theirs, 'peak'):.0f} MB"
     yield Row(title, "pytrec_eval's peak", peaks, case.peak, None, sizes)
@@ -108,44 +108,44 @@ def warm(name: str, files: Files) -> None:
 
 def once(case: Case, files: Files, name: str, command: Command, at_most: float | None) -> Row:
     """One row from one pass."""
-    found = in_turn({"ours": ours(files), "theirs": command}, 1)
-    mine, theirs = found["ours"], found["theirs"]
+    measurements = in_turn({"ours": ours(files), "theirs": command}, 1)
+    mine, theirs = measurements["ours"], measurements["theirs"]
     walls = [mine[0].wall / theirs[0].wall]
-    return Row(f"{case.title}, means", f"{name}'s wall", walls, at_most, None, told(mine, theirs))
+    return Row(f"{case.title}, means", f"{name}'s wall", walls, at_most, None, comparison_text(mine, theirs))
 
 
-def million(asked: argparse.Namespace) -> Iterator[Row]:
-    """Runs of a million rows: is the tenth as quick as the first, and does it need no more memory?"""
-    counts = (*MANY, FULL_RUNS) if asked.full else MANY
-    case = replace(MILLION.small() if asked.quick else MILLION, runs=counts[-1])
-    files = made(case, asked.data)
+def million(args: argparse.Namespace) -> Iterator[Row]:
+    """Compare time and memory of the tenth run of a million rows with those of the first."""
+    counts = (*MANY, FULL_RUNS) if args.full else MANY
+    case = replace(MILLION.small() if args.quick else MILLION, runs=counts[-1])
+    files = made(case, args.data)
     sides = {str(count): ours(Files(files.qrels, files.runs[:count])) for count in counts}
-    found = in_turn(sides, asked.reps or (QUICK_REPS if asked.quick else case.reps))
-    five = found["5"]
+    measurements = in_turn(sides, args.reps or (QUICK_REPS if args.quick else case.reps))
+    five = measurements["5"]
     for count in counts[1:]:
-        many = found[str(count)]
+        many = measurements[str(count)]
         title = f"{count} runs of {case.queries * case.depth:,} rows"
         shares = [one.wall / count / (other.wall / 5) for one, other in zip(many, five, strict=True)]
         walls = f"{middle(many, 'wall') / count:.2f} s : {middle(five, 'wall') / 5:.2f} s a run"
-        yield Row(title, "wall a run of 5", shares, None if asked.quick else LINEAR_AT_MOST, None, walls)
+        yield Row(title, "wall a run of 5", shares, None if args.quick else LINEAR_AT_MOST, None, walls)
         peaks = [one.peak / other.peak for one, other in zip(many, five, strict=True)]
         sizes = f"{middle(many, 'peak'):.0f} MB : {middle(five, 'peak'):.0f} MB"
-        yield Row(title, "peak of 5", peaks, None if asked.quick else PEAK_AT_MOST, None, sizes)
+        yield Row(title, "peak of 5", peaks, None if args.quick else PEAK_AT_MOST, None, sizes)
 
 
-def tiny(asked: argparse.Namespace) -> Iterator[Row]:
+def tiny(args: argparse.Namespace) -> Iterator[Row]:
     """One query of 100 documents, over and over in one process each."""
-    rounds = str(TINY_ROUNDS // 10 if asked.quick else TINY_ROUNDS)
+    rounds = str(TINY_ROUNDS // 10 if args.quick else TINY_ROUNDS)
     python = python_with("pytrec_eval") or sys.executable
     sides = {"ours": child("tiny", "assay", rounds), "theirs": child("tiny", "pytrec_eval", rounds, python=python)}
-    found = in_turn(sides, asked.reps or (QUICK_REPS if asked.quick else 5))
-    mine, theirs = ([json.loads(one.output) for one in found[side]] for side in sides)
+    measurements = in_turn(sides, args.reps or (QUICK_REPS if args.quick else 5))
+    mine, theirs = ([json.loads(one.output) for one in measurements[side]] for side in sides)
     worst = max(abs(mine[0]["means"][name] - value) for name, value in theirs[0]["means"].items())
     if worst > SAME:
         raise CouldNotRun(f"one tiny query: a mean differs from pytrec_eval by {worst:.1e}, more than {SAME:g}")
     ratios = [one["seconds"] / other["seconds"] for one, other in zip(mine, theirs, strict=True)]
     times = " : ".join(f"{statistics.median(one['seconds'] for one in side) * 1e6:.0f} us" for side in (mine, theirs))
-    limit = None if asked.quick else TINY_AT_MOST
+    limit = None if args.quick else TINY_AT_MOST
     yield Row("1 query x 100, from Python", "pytrec_eval's time", ratios, limit, None, times)
 
 
@@ -154,14 +154,15 @@ def check(case: Case, files: Files, folder: Path) -> None:
     mine, theirs = folder / "ours.json", folder / "theirs.json"
     measure([*ours(files, form="json"), "--out", mine])
     theirs.write_text(measure(peer("pytrec_eval", files, "--per-query", "--judged")).output)
-    found = json.loads(measure(child("agreement", mine, theirs)).output)
-    worst = max(found["means"], found["queries"])
-    if worst > SAME or len(found["metrics"]) != len(METRICS):
+    agreement = json.loads(measure(child("agreement", mine, theirs)).output)
+    worst = max(agreement["means"], agreement["queries"])
+    if worst > SAME or len(agreement["metrics"]) != len(METRICS):
         raise CouldNotRun(
-            f"{case.title}: the {len(found['metrics'])} metrics of both sides differ by up to {found['means']:.1e} "
-            f"in a mean and {found['queries']:.1e} in a query, more than {SAME:g}; nothing is timed that is not exact"
+            f"{case.title}: the {len(agreement['metrics'])} metrics of both sides differ by up to "
+            f"{agreement['means']:.1e} in a mean and {agreement['queries']:.1e} in a query, more than {SAME:g}; "
+            "inexact results are not timed"
         )
-    note(f"{case.title}: {len(found['metrics'])} metrics agree with the peer's, every query within {worst:.0e}")
+    note(f"{case.title}: {len(agreement['metrics'])} metrics agree with the peer's, every query within {worst:.0e}")
     if case.control:
         theirs.write_text(measure(peer("pytrec_eval", files, "--file-order")).output)
         apart = json.loads(measure(child("agreement", mine, theirs)).output)["means"]
@@ -173,8 +174,8 @@ def check(case: Case, files: Files, folder: Path) -> None:
 def profile(files: Files) -> None:
     """Say where the time goes, when the command can tell."""
     if "--profile" in measure([sys.executable, "-m", "assay", "evaluate", "--help"]).output:
-        told = measure(ours(files, "--profile"))
-        for line in told.errors.splitlines():
+        measured = measure(ours(files, "--profile"))
+        for line in measured.errors.splitlines():
             note(f"  {line}")
 
 
@@ -206,11 +207,11 @@ def peer(name: str, files: Files, *arguments: str) -> Command:
 
 def in_turn(sides: dict[str, Command], reps: int) -> dict[str, list[Measured]]:
     """Run the sides in turn, forth and back, so that neither always comes second."""
-    found: dict[str, list[Measured]] = {name: [] for name in sides}
+    measurements: dict[str, list[Measured]] = {name: [] for name in sides}
     for number in range(reps):
         for name in list(sides)[:: -1 if number % 2 else 1]:
-            found[name].append(measure(sides[name]))
-    return found
+            measurements[name].append(measure(sides[name]))
+    return measurements
 
 
 def middle(measured: list[Measured], what: str) -> float:
@@ -218,7 +219,7 @@ def middle(measured: list[Measured], what: str) -> float:
     return float(statistics.median(getattr(one, what) for one in measured))
 
 
-def told(mine: list[Measured], theirs: list[Measured]) -> str:
+def comparison_text(mine: list[Measured], theirs: list[Measured]) -> str:
     """Tell the absolute times, what the processors did meanwhile, and how often that was taken."""
     busy = statistics.median(one.cpu / other.cpu for one, other in zip(mine, theirs, strict=True))
     return f"{middle(mine, 'wall'):.2f} s : {middle(theirs, 'wall'):.2f} s, cpu {short(busy)}, {len(mine)}x"

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from side_by_side.processes import CouldNotRun
-from side_by_side.rows import Row, options, tell
+from side_by_side.rows import Row, options, print_table
 
 ROOT = Path(__file__).resolve().parent.parent
 COLD_LIMIT, WARM_LIMIT = 180.0, 5.0
@@ -33,17 +33,17 @@ WARM_STARTS = 3
 
 def main() -> int:
     """Measure both kinds of start."""
-    return tell({"starts": rows}, options(__doc__, ["starts"]).parse_args())
+    return print_table({"starts": rows}, options(__doc__, ["starts"]).parse_args())
 
 
-def rows(asked: argparse.Namespace) -> Iterator[Row]:
+def rows(args: argparse.Namespace) -> Iterator[Row]:
     """One row for the first start and one for the later ones."""
     folder = Path(tempfile.mkdtemp(prefix="assay-first-run-"))
     try:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder / "clone")], check=True)
-        yield told("first start of a bare clone", [wait_for_start(folder / "clone")], COLD_LIMIT)
-        warm = [wait_for_start(folder / "clone") for _ in range(asked.reps or WARM_STARTS)]
-        yield told("later starts", warm, WARM_LIMIT)
+        yield timing_row("first start of a bare clone", [wait_for_start(folder / "clone")], COLD_LIMIT)
+        warm = [wait_for_start(folder / "clone") for _ in range(args.reps or WARM_STARTS)]
+        yield timing_row("later starts", warm, WARM_LIMIT)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -90,7 +90,7 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def told(what: str, seconds: list[float], limit: float) -> Row:
+def timing_row(what: str, seconds: list[float], limit: float) -> Row:
     """One row: a share of the limit, since absolute times are only good on one machine."""
     measured = f"{statistics.median(seconds):.1f} s, {len(seconds)}x"
     return Row(what, f"the limit of {limit:.0f} s", [one / limit for one in seconds], 1.0, None, measured)

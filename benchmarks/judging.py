@@ -28,7 +28,7 @@ from typing import Any
 from side_by_side import databases
 from side_by_side.judged_round import text_of
 from side_by_side.processes import HERE, ROOT, CouldNotRun, Measured, child, measure
-from side_by_side.rows import Row, note, options, tell
+from side_by_side.rows import Row, note, options, print_table
 
 SECONDS, AT_ONCE = 0.2, 32
 PAIRS, QUICK = 10_000, 640
@@ -56,71 +56,71 @@ def main() -> int:
         "sqlite": partial(job, "sqlite"),
         "postgresql": partial(job, "postgresql"),
     }
-    return tell(cases, options(__doc__, cases).parse_args())
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def command(asked: argparse.Namespace) -> Iterator[Row]:
+def command(args: argparse.Namespace) -> Iterator[Row]:
     """Grade all pairs, answers and ledger written as they come."""
-    number = QUICK if asked.quick else PAIRS
+    number = QUICK if args.quick else PAIRS
     with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model() as url:
         write_pairs(Path(folder) / "pairs.jsonl", number)
-        runs = [judged(Path(folder), url, number) for _ in range(asked.reps or 1)]
-    yield from told(f"assay judge, {number:,} pairs", number, runs, asked.quick)
+        runs = [judged(Path(folder), url, number) for _ in range(args.reps or 1)]
+    yield from throughput_row(f"assay judge, {number:,} pairs", number, runs, args.quick)
 
 
-def critic(asked: argparse.Namespace) -> Iterator[Row]:
+def critic(args: argparse.Namespace) -> Iterator[Row]:
     """Score the faithfulness of all answers with ``assay rag``, every call in the ledger."""
-    number = QUICK if asked.quick else PAIRS
+    number = QUICK if args.quick else PAIRS
     with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model(text="0.75") as url:
         write_outputs(Path(folder), number)
-        runs = [scored(Path(folder), url, number) for _ in range(asked.reps or 1)]
-    yield from told(f"assay rag, {number:,} answers", number, runs, asked.quick)
+        runs = [scored(Path(folder), url, number) for _ in range(args.reps or 1)]
+    yield from throughput_row(f"assay rag, {number:,} answers", number, runs, args.quick)
 
 
-def wide(asked: argparse.Namespace) -> Iterator[Row]:
+def wide(args: argparse.Namespace) -> Iterator[Row]:
     """Grade pairs with ever more questions in flight."""
-    turns = QUICK_TURNS if asked.quick else TURNS
+    turns = QUICK_TURNS if args.quick else TURNS
     with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model(LONG) as url:
         for at_once in WIDE:
             number = at_once * turns
             write_pairs(Path(folder) / "pairs.jsonl", number)
-            runs = [judged(Path(folder), url, number, at_once) for _ in range(asked.reps or 1)]
+            runs = [judged(Path(folder), url, number, at_once) for _ in range(args.reps or 1)]
             title = f"assay judge, {number:,} pairs, 1 s each"
-            yield next(told(title, number, runs, asked.quick, seconds=LONG, at_once=at_once))
+            yield next(throughput_row(title, number, runs, args.quick, seconds=LONG, at_once=at_once))
 
 
-def memory(asked: argparse.Namespace) -> Iterator[Row]:
+def memory(args: argparse.Namespace) -> Iterator[Row]:
     """Grade few pairs and many, and hold no more of the many."""
-    many = MILLION if asked.full else MANY
-    sizes = (QUICK, 10 * QUICK) if asked.quick else (FEW, many)
+    many = MILLION if args.full else MANY
+    sizes = (QUICK, 10 * QUICK) if args.quick else (FEW, many)
     with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model(0.0) as url:
         for title, own in (("a model", None), ("token_overlap", ["--judge", "token_overlap", "--min-tokens", "1"])):
             peaks = []
             for number in sizes:
                 write_pairs(Path(folder) / "pairs.jsonl", number, characters=SHORT)
                 peaks.append(judged(Path(folder), url, number, own=own).peak)
-            name, told = f"{title}, {sizes[1]:,} pairs, peak", f"{peaks[1]:.0f} MB : {peaks[0]:.0f} MB"
-            limits = (None, None) if asked.quick else (1.0, GROWTH)
-            yield Row(name, f"{MEGABYTES:.0f} MB", [peaks[1] / MEGABYTES], limits[0], None, told)
-            yield Row(name, f"that of {sizes[0]:,} pairs", [peaks[1] / peaks[0]], limits[1], None, told)
+            name, summary = f"{title}, {sizes[1]:,} pairs, peak", f"{peaks[1]:.0f} MB : {peaks[0]:.0f} MB"
+            limits = (None, None) if args.quick else (1.0, GROWTH)
+            yield Row(name, f"{MEGABYTES:.0f} MB", [peaks[1] / MEGABYTES], limits[0], None, summary)
+            yield Row(name, f"that of {sizes[0]:,} pairs", [peaks[1] / peaks[0]], limits[1], None, summary)
 
 
-def job(database: str, asked: argparse.Namespace) -> Iterator[Row]:
+def job(database: str, args: argparse.Namespace) -> Iterator[Row]:
     """Grade all pairs of a round, every answer committed before the next question."""
     if not databases.there(database):
         note(f"{database} is left out: set {databases.SERVER}")
         return
-    number = QUICK if asked.quick else PAIRS
+    number = QUICK if args.quick else PAIRS
     runs = []
     with model() as url:
-        for _ in range(asked.reps or 1):
+        for _ in range(args.reps or 1):
             with databases.fresh(database) as environment:
                 inside(environment, "make", number, url, CHARACTERS, AT_ONCE)
-                found = inside(environment, "work")
-            if (found["graded"], found["calls"]) != (number, number):
-                raise CouldNotRun(f"{found['graded']} of {number} pairs were graded: {found['said']}")
-            runs.append(Measured(found["wall"], found["cpu"], found["peak"], "", ""))
-    yield from told(f"the job on {database}, {number:,} pairs", number, runs, asked.quick)
+                result = inside(environment, "work")
+            if (result["graded"], result["calls"]) != (number, number):
+                raise CouldNotRun(f"{result['graded']} of {number} pairs were graded: {result['said']}")
+            runs.append(Measured(result["wall"], result["cpu"], result["peak"], "", ""))
+    yield from throughput_row(f"the job on {database}, {number:,} pairs", number, runs, args.quick)
 
 
 def inside(environment: dict[str, str], *words: str | int) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def inside(environment: dict[str, str], *words: str | int) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def told(
+def throughput_row(
     title: str, number: int, runs: Sequence[Measured], quick: bool, *, seconds: float = SECONDS, at_once: int = AT_ONCE
 ) -> Iterator[Row]:
     """A row for the time and one for the memory."""
@@ -156,8 +156,8 @@ def judged(
     words = ["judge", folder / "pairs.jsonl", "--out", folder / "labels.jsonl", *(own or slow)]
     run = measure([sys.executable, "-c", RUN, *words])
     with (folder / "labels.jsonl").open() as labels:
-        if (found := sum('"outcome": "graded"' in line for line in labels)) != number:
-            raise CouldNotRun(f"{found} of {number} pairs were graded: {run.errors[-300:]}")
+        if (graded := sum('"outcome": "graded"' in line for line in labels)) != number:
+            raise CouldNotRun(f"{graded} of {number} pairs were graded: {run.errors[-300:]}")
     return run
 
 
@@ -187,9 +187,9 @@ def scored(folder: Path, url: str, number: int) -> Measured:
     ]
     run = measure([sys.executable, "-c", RUN, *words, "--out", folder / "scores.json"])
     (system,) = json.loads((folder / "scores.json").read_text())["systems"]
-    found = system["metrics"]["LLMFaithfulnessScore"]
-    if (found["value"], found["details"]["num_samples"]) != (0.75, number):
-        raise CouldNotRun(f"{found['details']} of {number} answers were scored: {run.errors[-300:]}")
+    metric = system["metrics"]["LLMFaithfulnessScore"]
+    if (metric["value"], metric["details"]["num_samples"]) != (0.75, number):
+        raise CouldNotRun(f"{metric['details']} of {number} answers were scored: {run.errors[-300:]}")
     return run
 
 

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from side_by_side.rows import Row, options, tell
+from side_by_side.rows import Row, options, print_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evaluation.estimators.prediction_powered import Floats, Powered, powered_mean
-from evaluation.estimators.stratified import Stratified, stratified_mean
+from assay.estimators.prediction_powered import Floats, Powered, powered_mean
+from assay.estimators.stratified_mean import Stratified, stratified_mean
 
 TRIALS, QUICK = 2_000, 200
 QUERIES, OTHERS = 60, 600
@@ -33,40 +33,40 @@ BIAS = 0.2
 def main() -> int:
     """Measure."""
     cases = {"mean": means, "strata": strata}
-    return tell(cases, options(__doc__, cases).parse_args())
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def means(asked: argparse.Namespace) -> Iterator[Row]:
+def means(args: argparse.Namespace) -> Iterator[Row]:
     """Estimate the mean again and again, with each machine."""
-    return tried(asked, powered_mean, "", WIDEST)
+    return tried(args, powered_mean, "", WIDEST)
 
 
-def strata(asked: argparse.Namespace) -> Iterator[Row]:
+def strata(args: argparse.Namespace) -> Iterator[Row]:
     """The same by strata, which may be wider where the machine knows nothing: no limit is promised."""
-    return tried(asked, stratified_mean, ", strata", None)
+    return tried(args, stratified_mean, ", strata", None)
 
 
 def tried(
-    asked: argparse.Namespace, method: Callable[..., Powered | Stratified], tail: str, widest: float | None
+    args: argparse.Namespace, method: Callable[..., Powered | Stratified], tail: str, widest: float | None
 ) -> Iterator[Row]:
     """Coverage and width of a method's intervals."""
-    trials = QUICK if asked.quick else TRIALS
+    trials = QUICK if args.quick else TRIALS
     for seed, (name, share) in enumerate(MACHINES.items()):
         rng = np.random.default_rng([2024, seed])
         missed, widths, alone = 0, 0.0, 0.0
         truth = expected()
         for _ in range(trials):
             human, machine = drawn(rng, QUERIES + OTHERS, share, BIAS if name == "is biased" else 0.0)
-            found = method(human[:QUERIES], machine[:QUERIES], machine[QUERIES:])
-            assert found.low is not None
-            assert found.high is not None
-            assert found.human_only is not None
-            missed += not found.low <= truth <= found.high
-            widths += found.high - found.low
-            alone += found.human_only.width
+            estimate = method(human[:QUERIES], machine[:QUERIES], machine[QUERIES:])
+            assert estimate.low is not None
+            assert estimate.high is not None
+            assert estimate.human_only is not None
+            missed += not estimate.low <= truth <= estimate.high
+            widths += estimate.high - estimate.low
+            alone += estimate.human_only.width
         title = f"a machine that {name}" if name != "is biased" else "a machine that is biased"
         title += tail
-        rate, limits = missed / trials, not asked.quick
+        rate, limits = missed / trials, not args.quick
         covered = f"{1 - rate:.2%} covered, {trials:,}x"
         yield Row(
             title, "misses promised", [rate / PROMISED], MOST_MISSED / PROMISED if limits else None, None, covered

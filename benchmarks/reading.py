@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from side_by_side.processes import Command, CouldNotRun, Measured, child, measure, python_with
-from side_by_side.rows import Row, options, tell
+from side_by_side.rows import Row, options, print_table
 
 CLOSE = 1e-9
 ROWS, SECONDS, MEGABYTES = 1_000_000, 3.0, 200.0
@@ -46,12 +46,12 @@ CASES = {
 def main() -> int:
     """Measure every case that was asked for."""
     measured = {"agreement": agreement, **{name: partial(read, name) for name in CASES}}
-    return tell(measured, options(__doc__, measured).parse_args())
+    return print_table(measured, options(__doc__, measured).parse_args())
 
 
-def agreement(asked: argparse.Namespace) -> Iterator[Row]:
+def agreement(args: argparse.Namespace) -> Iterator[Row]:
     """All coefficients with intervals, against one alpha without."""
-    rows = 12_000 if asked.quick else 1_200_000
+    rows = 12_000 if args.quick else 1_200_000
     python = python_with("krippendorff")
     if python is None:
         raise CouldNotRun("krippendorff is not installed: pip install -e '.[test]', or set ASSAY_BENCH_PYTHON")
@@ -60,14 +60,21 @@ def agreement(asked: argparse.Namespace) -> Iterator[Row]:
         measure(child("large_files", "write", path, str(rows)))
         ours: Command = [sys.executable, "-m", "assay", "agreement", path, "--scale", "0:3", "--format", "json"]
         theirs = child("large_files", "peer", path, python=python)
-        found = [(measure(ours), measure(theirs)) for _ in range(asked.reps or 3)]
-    alpha = measure_alpha(found[0][0].output)
-    if abs(alpha - float(found[0][1].output)) > CLOSE:
-        raise CouldNotRun(f"alpha is {alpha}, the peer's {found[0][1].output}")
-    title, limit = f"agreement of {rows:,} ratings", None if asked.quick else 1.0
-    yield Row(title, "polars and krippendorff: wall", [a.wall / b.wall for a, b in found], limit, None, told(found))
-    memory = f"{found[0][0].peak:.0f} MB : {found[0][1].peak:.0f} MB"
-    yield Row(title, "polars and krippendorff: memory", [a.peak / b.peak for a, b in found], limit, None, memory)
+        measurements = [(measure(ours), measure(theirs)) for _ in range(args.reps or 3)]
+    alpha = measure_alpha(measurements[0][0].output)
+    if abs(alpha - float(measurements[0][1].output)) > CLOSE:
+        raise CouldNotRun(f"alpha is {alpha}, the peer's {measurements[0][1].output}")
+    title, limit = f"agreement of {rows:,} ratings", None if args.quick else 1.0
+    yield Row(
+        title,
+        "polars and krippendorff: wall",
+        [a.wall / b.wall for a, b in measurements],
+        limit,
+        None,
+        timing_text(measurements),
+    )
+    memory = f"{measurements[0][0].peak:.0f} MB : {measurements[0][1].peak:.0f} MB"
+    yield Row(title, "polars and krippendorff: memory", [a.peak / b.peak for a, b in measurements], limit, None, memory)
 
 
 def measure_alpha(output: str) -> float:
@@ -77,26 +84,26 @@ def measure_alpha(output: str) -> float:
     return float(json.loads(output)["coefficients"]["alpha-ordinal"]["value"])
 
 
-def told(found: list[tuple[Measured, Measured]]) -> str:
+def timing_text(measurements: list[tuple[Measured, Measured]]) -> str:
     """Return the absolute times."""
-    walls = [statistics.median(one.wall for one in side) for side in zip(*found, strict=True)]
-    cpu = statistics.median(mine.cpu / other.cpu for mine, other in found)
-    return f"{walls[0]:.2f} s : {walls[1]:.2f} s, cpu {cpu:.2f}, {len(found)}x"
+    walls = [statistics.median(one.wall for one in side) for side in zip(*measurements, strict=True)]
+    cpu = statistics.median(mine.cpu / other.cpu for mine, other in measurements)
+    return f"{walls[0]:.2f} s : {walls[1]:.2f} s, cpu {cpu:.2f}, {len(measurements)}x"
 
 
-def read(name: str, asked: argparse.Namespace) -> Iterator[Row]:
+def read(name: str, args: argparse.Namespace) -> Iterator[Row]:
     """One command's wall and peak as shares of the limits."""
-    case, rows = CASES[name], ROWS // 100 if asked.quick else ROWS
+    case, rows = CASES[name], ROWS // 100 if args.quick else ROWS
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         path = Path(folder) / case.shape
         measure(child("large_files", "write", path, str(rows)))
         verb, *others = (str(Path(folder) / word) if word == "out" else word for word in case.words)
-        found = [measure([sys.executable, "-m", "assay", verb, path, *others]) for _ in range(asked.reps or 3)]
-    title, limit = f"{case.title}, {rows:,} rows", None if asked.quick else 1.0
-    cpu = statistics.median(one.cpu for one in found)
-    walls = [one.wall / SECONDS for one in found]
-    yield Row(title, f"the limit of {SECONDS:g} s", walls, limit, None, f"cpu {cpu:.2f} s, {len(found)}x")
-    yield Row(title, f"the limit of {MEGABYTES:g} MB", [one.peak / MEGABYTES for one in found], limit, None, "")
+        measurements = [measure([sys.executable, "-m", "assay", verb, path, *others]) for _ in range(args.reps or 3)]
+    title, limit = f"{case.title}, {rows:,} rows", None if args.quick else 1.0
+    cpu = statistics.median(one.cpu for one in measurements)
+    walls = [one.wall / SECONDS for one in measurements]
+    yield Row(title, f"the limit of {SECONDS:g} s", walls, limit, None, f"cpu {cpu:.2f} s, {len(measurements)}x")
+    yield Row(title, f"the limit of {MEGABYTES:g} MB", [one.peak / MEGABYTES for one in measurements], limit, None, "")
 
 
 if __name__ == "__main__":

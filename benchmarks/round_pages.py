@@ -23,53 +23,55 @@ from typing import Any
 
 from side_by_side import databases
 from side_by_side.processes import CouldNotRun, child, measure
-from side_by_side.rows import Row, note, options, tell
+from side_by_side.rows import Row, note, options, print_table
 
 LIMIT = 0.3
 # What somebody waits for once a round is told against this, without a verdict.
 MINUTE = 60.0
 JUDGMENTS, FEW = 1_000_000, 30_000
 # Those that the limit was set for; what else hangs on a round is told without a verdict.
-ASKED = ("round_progress", "round_agreement")
+LIMITED_PAGES = ("round_progress", "round_agreement")
 
 
 def main() -> int:
     """Measure on every database that there is."""
     cases = {"sqlite": partial(measured, "SQLite"), "postgresql": partial(measured, "PostgreSQL")}
-    return tell(cases, options(__doc__, cases).parse_args())
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def measured(title: str, asked: argparse.Namespace) -> Iterator[Row]:
+def measured(title: str, args: argparse.Namespace) -> Iterator[Row]:
     """Fill a database, load the pages, and tell their times as shares of the limit."""
     if not databases.there(title.lower()):
         note(f"{title} is left out: set {databases.SERVER}")
         return
-    count = FEW if asked.quick else JUDGMENTS
+    count = FEW if args.quick else JUDGMENTS
     with databases.fresh(title.lower()) as environment:
-        found = loaded(environment["DATABASE_URL"], environment["ASSAY_VAR"], count, asked.reps or 9)
-    note(f"{title}: filled in {found['build']:.0f} s; the job's report takes {found['report']:.1f} s")
-    for name, seconds in found["pages"].items():
+        times_by_page = loaded(environment["DATABASE_URL"], environment["ASSAY_VAR"], count, args.reps or 9)
+    note(f"{title}: filled in {times_by_page['build']:.0f} s; the job's report takes {times_by_page['report']:.1f} s")
+    for name, seconds in times_by_page["pages"].items():
         times = seconds[1:]
-        at_most = 1.0 if name in ASKED and not asked.quick else None
-        told = f"{statistics.median(times):.3f} s, {len(times)}x; first {found['before'][name][0]:.3f} s"
+        at_most = 1.0 if name in LIMITED_PAGES and not args.quick else None
+        summary = f"{statistics.median(times):.3f} s, {len(times)}x; first {times_by_page['before'][name][0]:.3f} s"
         ratios = [one / LIMIT for one in times]
-        yield Row(f"{count:,} judgments, {title}: {name}", "300 ms", ratios, at_most, None, told)
+        yield Row(f"{count:,} judgments, {title}: {name}", "300 ms", ratios, at_most, None, summary)
     for name, what in (("preview", "freeze preview"), ("freezing", "freezing")):
-        told = f"{found[name]:.1f} s, once"
-        yield Row(f"{count:,} judgments, {title}: {what}", "a minute", [found[name] / MINUTE], None, None, told)
+        summary = f"{times_by_page[name]:.1f} s, once"
+        yield Row(
+            f"{count:,} judgments, {title}: {what}", "a minute", [times_by_page[name] / MINUTE], None, None, summary
+        )
 
 
 def loaded(url: str, folder: str, count: int, reps: int) -> dict[str, Any]:
     """Run the child against the database; answer what it told."""
-    kept = {name: os.environ.get(name) for name in ("DATABASE_URL", "ASSAY_VAR")}
+    environment = {name: os.environ.get(name) for name in ("DATABASE_URL", "ASSAY_VAR")}
     os.environ.update(DATABASE_URL=url, ASSAY_VAR=folder)
     try:
-        told: dict[str, Any] = json.loads(measure(child("full_round", str(count), str(reps + 1))).output)
-        return told
+        times: dict[str, Any] = json.loads(measure(child("full_round", str(count), str(reps + 1))).output)
+        return times
     except json.JSONDecodeError as error:
         raise CouldNotRun(f"the child told no JSON: {error}") from error
     finally:
-        for name, value in kept.items():
+        for name, value in environment.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 

@@ -33,37 +33,37 @@ def main() -> int:
         "--only", metavar="FILE[/CASE]", action="append", help=f"may be repeated; files: {', '.join(files)}"
     )
     parser.add_argument("--strict", action="store_true", help="answer 1 when a limit is missed")
-    asked = parser.parse_args()
-    wanted = [one.partition("/")[::2] for one in asked.only or files]
+    args = parser.parse_args()
+    wanted = [one.partition("/")[::2] for one in args.only or files]
     unknown = sorted({name for name, _ in wanted} - set(files))
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(files)}")
     status, rows = 0, []
     for name in dict.fromkeys(name for name, _ in wanted):
-        if asked.quick and name in NOT_QUICK and not asked.only:
+        if args.quick and name in NOT_QUICK and not args.only:
             print(f"== {name}: left out of --quick", flush=True)
             continue
-        failed, found = said(name, [case for of, case in wanted if of == name and case], asked)
+        failed, case_rows = case_output(name, [case for of, case in wanted if of == name and case], args)
         status |= failed
-        rows += found
+        rows += case_rows
     if rows:
         print("\n" + table(rows))
     missed = sum(row.verdict == "FAIL" for row in rows)
     print(f"{missed} of {sum(row.at_most is not None for row in rows)} limits missed" + (", a case failed" * status))
-    if asked.json:
-        asked.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
-    return 1 if status or (asked.strict and missed) else 0
+    if args.json:
+        args.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    return 1 if status or (args.strict and missed) else 0
 
 
-def said(name: str, cases: list[str], asked: argparse.Namespace) -> tuple[int, list[Row]]:
+def case_output(name: str, cases: list[str], args: argparse.Namespace) -> tuple[int, list[Row]]:
     """Run one file; answer whether it failed, and its rows."""
     print(f"== {name}", flush=True)
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         rows = Path(folder) / "rows.json"
         words = [word for case in cases for word in ("--only", case)]
-        words += [f"--{flag}" for flag in ("quick", "full") if getattr(asked, flag)]
-        words += ["--reps", str(asked.reps)] if asked.reps else []
-        words += ["--data", str(asked.data.resolve())] if asked.data else []
+        words += [f"--{flag}" for flag in ("quick", "full") if getattr(args, flag)]
+        words += ["--reps", str(args.reps)] if args.reps else []
+        words += ["--data", str(args.data.resolve())] if args.data else []
         command = [sys.executable, str(HERE / f"{name}.py"), *words, "--json", str(rows)]
         failed = bool(subprocess.run(command, cwd=HERE.parent, check=False).returncode)
         return failed, read(rows) if rows.exists() else []

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from side_by_side.processes import ROOT, CouldNotRun, child, measure
-from side_by_side.rows import Row, note, options, tell
+from side_by_side.rows import Row, note, options, print_table
 
 ROWS = 10_000_000
 QUICK_ROWS = 200_000
@@ -31,29 +31,29 @@ COVERAGE = (0.94, 0.965)
 def main() -> int:
     """Measure every case that was asked for."""
     measured = {"log": log, "estimates": estimates}
-    return tell(measured, options(__doc__, measured).parse_args())
+    return print_table(measured, options(__doc__, measured).parse_args())
 
 
-def log(asked: argparse.Namespace) -> Iterator[Row]:
+def log(args: argparse.Namespace) -> Iterator[Row]:
     """Time and memory of a sample from a large log."""
-    rows = QUICK_ROWS if asked.quick else ROWS
-    path = (asked.data or ROOT / "var" / "bench").resolve() / f"searches-{rows}.csv.gz"
+    rows = QUICK_ROWS if args.quick else ROWS
+    path = (args.data or ROOT / "var" / "bench").resolve() / f"searches-{rows}.csv.gz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         note(f"writing {path.name}")
         measure(child("query_log", "make", path, str(rows)))
-    ratios, peaks, told = [], [], ""
-    for _ in range(asked.reps or (1 if asked.quick else 3)):
+    ratios, peaks, output = [], [], ""
+    for _ in range(args.reps or (1 if args.quick else 3)):
         theirs = measure(child("query_log", "count", path))
         ours = measure(sample(path))
         check(json.loads(theirs.output), ours.errors)
         ratios.append(ours.wall / theirs.wall)
         peaks.append(ours.peak / MEMORY)
-        told = f"{ours.wall:.1f} s : {theirs.wall:.1f} s, {ours.peak:,.0f} MB : {theirs.peak:,.0f} MB"
-    limits = (None, None) if asked.quick else (AT_MOST, 1.0)
+        output = f"{ours.wall:.1f} s : {theirs.wall:.1f} s, {ours.peak:,.0f} MB : {theirs.peak:,.0f} MB"
+    limits = (None, None) if args.quick else (AT_MOST, 1.0)
     title = f"{rows:,} searches to a sample"
-    yield Row(title, "polars reading and counting", ratios, limits[0], None, told)
-    yield Row(title, f"a peak of {MEMORY:,.0f} MB", peaks, limits[1], None, told)
+    yield Row(title, "polars reading and counting", ratios, limits[0], None, output)
+    yield Row(title, f"a peak of {MEMORY:,.0f} MB", peaks, limits[1], None, output)
 
 
 def sample(path: Path) -> list[str | Path]:
@@ -62,24 +62,24 @@ def sample(path: Path) -> list[str | Path]:
     return [sys.executable, "-m", "assay", "sample", path, *tiers, "--window-days", "36500", "--seed", "1"]
 
 
-def check(theirs: dict[str, int], told: str) -> None:
+def check(theirs: dict[str, int], output: str) -> None:
     """Both must have seen the same searches; blanks alone make a few of polars' texts one query of ours."""
-    found = re.search(r"([\d,]+) search(?:es)? for ([\d,]+) quer", told)
-    if found is None or int(found[1].replace(",", "")) != theirs["searches"]:
-        raise CouldNotRun(f"polars counted {theirs['searches']} searches with a query; we said: {told[:200]}")
+    match = re.search(r"([\d,]+) search(?:es)? for ([\d,]+) quer", output)
+    if match is None or int(match[1].replace(",", "")) != theirs["searches"]:
+        raise CouldNotRun(f"polars counted {theirs['searches']} searches with a query; we said: {output[:200]}")
 
 
-def estimates(asked: argparse.Namespace) -> Iterator[Row]:
+def estimates(args: argparse.Namespace) -> Iterator[Row]:
     """Bias and coverage of weighted means."""
-    draws = 200 if asked.quick else DRAWS
-    found = json.loads(measure(child("estimates", str(draws))).output)
-    for design, told in found.items():
+    draws = 200 if args.quick else DRAWS
+    estimates_by_design = json.loads(measure(child("estimates", str(draws))).output)
+    for design, errors in estimates_by_design.items():
         title = f"{draws:,} {design} draws"
-        words = f"bias {told['bias']:+.5f}, coverage {told['coverage']:.4f}"
-        limit = None if asked.quick else 1.0
-        yield Row(title, f"a bias of {BIAS}", [abs(told["bias"]) / BIAS], limit, None, words)
+        words = f"bias {errors['bias']:+.5f}, coverage {errors['coverage']:.4f}"
+        limit = None if args.quick else 1.0
+        yield Row(title, f"a bias of {BIAS}", [abs(errors["bias"]) / BIAS], limit, None, words)
         middle, reach = sum(COVERAGE) / 2, (COVERAGE[1] - COVERAGE[0]) / 2
-        off = abs(told["coverage"] - middle) / reach
+        off = abs(errors["coverage"] - middle) / reach
         yield Row(title, "a coverage of 94 to 96.5 %", [off], limit, None, words)
 
 

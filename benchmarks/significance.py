@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from side_by_side.processes import CouldNotRun, child, measure, python_with
-from side_by_side.rows import Row, note, options, tell
+from side_by_side.rows import Row, note, options, print_table
 
 # By how many standard errors two p from different draws may differ. Three pairs and two peers are looked at, so a check
 # that fails once in a million runs by chance is wide enough and still sees a test of another kind.
@@ -64,26 +64,26 @@ CASES = {
 def main() -> int:
     """Measure every case that was asked for."""
     measured = {name: partial(tested, name) for name in CASES}
-    return tell(measured, options(__doc__, measured).parse_args())
+    return print_table(measured, options(__doc__, measured).parse_args())
 
 
-def tested(name: str, asked: argparse.Namespace) -> Iterator[Row]:
+def tested(name: str, args: argparse.Namespace) -> Iterator[Row]:
     """Hold our p against the peers', then tell our time as a share of the limit and of theirs."""
-    case = CASES[name].small() if asked.quick else CASES[name]
+    case = CASES[name].small() if args.quick else CASES[name]
     peers = {peer: python for peer in PEERS if (python := python_with(peer))}
     theirs = {peer: side(case, peer, case.peer_permutations, python) for peer, python in peers.items()}
-    ours = [side(case, "assay", case.permutations, sys.executable) for _ in range(asked.reps or case.reps)]
-    for peer, found in theirs.items():
-        check(case, peer, ours[0]["p"], found["p"])
+    ours = [side(case, "assay", case.permutations, sys.executable) for _ in range(args.reps or case.reps)]
+    for peer, peer_values in theirs.items():
+        check(case, peer, ours[0]["p"], peer_values["p"])
     seconds = [one["seconds"] for one in ours]
     times = f"{statistics.median(seconds):.2f} s, {len(ours)}x"
-    if not asked.quick:
+    if not args.quick:
         aim = case.aim / case.limit if case.aim else None
         yield Row(case.title, f"the limit of {case.limit:g} s", [one / case.limit for one in seconds], 1.0, aim, times)
-    for peer, found in theirs.items():
-        scale = case.pairs / len(found["p"]) * case.permutations / case.peer_permutations
-        whole = found["seconds"] * scale
-        measured = f"{times} : {whole:,.0f} s, scaled from {len(found['p'])}"
+    for peer, peer_values in theirs.items():
+        scale = case.pairs / len(peer_values["p"]) * case.permutations / case.peer_permutations
+        whole = peer_values["seconds"] * scale
+        measured = f"{times} : {whole:,.0f} s, scaled from {len(peer_values['p'])}"
         yield Row(case.title, f"{peer}'s time", [one / whole for one in seconds], None, None, measured)
 
 
@@ -108,8 +108,8 @@ def side(case: Case, name: str, permutations: int, python: str) -> dict[str, Any
     pairs = 3 if name == "assay" else case.peer_pairs
     size = {"queries": case.queries, "runs": case.runs, "permutations": permutations, "pairs": pairs}
     words = [word for key, value in size.items() for word in (f"--{key}", str(value))]
-    found: dict[str, Any] = json.loads(measure(child("flips", name, *words, python=python)).output)
-    return found
+    values: dict[str, Any] = json.loads(measure(child("flips", name, *words, python=python)).output)
+    return values
 
 
 if __name__ == "__main__":

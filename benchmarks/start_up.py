@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 
 from side_by_side.processes import measure
-from side_by_side.rows import Row, options, tell
+from side_by_side.rows import Row, options, print_table
 
 LIMIT = 0.25
 ROUNDS, QUICK_ROUNDS = 15, 3
@@ -26,13 +26,13 @@ COMMANDS = {
 
 def main() -> int:
     """Measure the command's start."""
-    return tell({"help": rows}, options(__doc__, ["help"]).parse_args())
+    return print_table({"help": rows}, options(__doc__, ["help"]).parse_args())
 
 
-def rows(asked: argparse.Namespace) -> Iterator[Row]:
+def rows(args: argparse.Namespace) -> Iterator[Row]:
     """Two rows for each command: a share of the limit, and a multiple of bare Python."""
     walls: dict[str, list[float]] = {name: [] for name in ("bare", *COMMANDS)}
-    for _ in range(asked.reps or (QUICK_ROUNDS if asked.quick else ROUNDS)):
+    for _ in range(args.reps or (QUICK_ROUNDS if args.quick else ROUNDS)):
         for name, command in (("bare", BARE), *COMMANDS.items()):
             walls[name].append(measure(command).wall)
     for name in COMMANDS:

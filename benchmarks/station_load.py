@@ -31,7 +31,7 @@ from typing import Any
 from first_run import free_port
 from side_by_side import databases, rater_crowd
 from side_by_side.processes import ROOT, CouldNotRun
-from side_by_side.rows import Row, note, options, tell
+from side_by_side.rows import Row, note, options, print_table
 
 LIMITS = {"sqlite": 500.0, "postgresql": 250.0}
 BATCH_LIMIT, FIRST_BATCH_LIMIT = 500.0, 1000.0
@@ -48,19 +48,19 @@ def main() -> int:
         print(json.dumps(inside[sys.argv[1]]()))
         return 0
     cases = {f"{name}{end}": partial(rows, name, bool(end)) for name in LIMITS for end in ("", "-kill")}
-    return tell(cases, options(__doc__, cases).parse_args())
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def rows(database: str, kill: bool, asked: argparse.Namespace) -> Iterator[Row]:
+def rows(database: str, kill: bool, args: argparse.Namespace) -> Iterator[Row]:
     """One row for each kind of request: the percentile of every repetition over the limit."""
     if not databases.there(database):
         note(f"{database} is left out: set {databases.SERVER}")
         return
-    raters, seconds = (FEW_RATERS, FEW_SECONDS) if asked.quick else (RATERS, SECONDS)
-    crowds, said = [], ""
-    for _ in range(asked.reps or 1):
+    raters, seconds = (FEW_RATERS, FEW_SECONDS) if args.quick else (RATERS, SECONDS)
+    crowds, summary = [], ""
+    for _ in range(args.reps or 1):
         with databases.fresh(database) as environment:
-            crowd, said = measured(environment, raters, seconds, kill)
+            crowd, summary = measured(environment, raters, seconds, kill)
         crowds.append(crowd)
     kinds: dict[str, tuple[float, Callable[[rater_crowd.Crowd], list[float]]]] = {
         "submit": (LIMITS[database], lambda crowd: crowd.submits),
@@ -70,10 +70,14 @@ def rows(database: str, kill: bool, asked: argparse.Namespace) -> Iterator[Row]:
     for kind, (limit, times) in kinds.items():
         name = f"{database}: {kind} of {raters} raters{', server killed half way' if kill else ''}, p95"
         ratios = [percentile(times(crowd), 0.95) / limit for crowd in crowds]
-        told = "p50 {:.0f} p95 {:.0f} p99 {:.0f} ms".format(*(percentile(times(crowd), at) for at in (0.5, 0.95, 0.99)))
+        latencies = "p50 {:.0f} p95 {:.0f} p99 {:.0f} ms".format(
+            *(percentile(times(crowd), at) for at in (0.5, 0.95, 0.99))
+        )
         # With a kill the waits are those of the raters who had to send again: no limit belongs to them.
-        at_most = None if asked.quick or kill else 1.0
-        yield Row(name, f"{limit:.0f} ms", ratios, at_most, None, f"{told}; {said}" if kind == "submit" else told)
+        at_most = None if args.quick or kill else 1.0
+        yield Row(
+            name, f"{limit:.0f} ms", ratios, at_most, None, f"{latencies}; {summary}" if kind == "submit" else latencies
+        )
 
 
 def measured(environment: Environment, raters: int, seconds: float, kill: bool) -> tuple[rater_crowd.Crowd, str]:
@@ -96,8 +100,8 @@ def measured(environment: Environment, raters: int, seconds: float, kill: bool) 
         timer.join() if kill else None
     finally:
         server.stop()
-    told = aside(environment, "--check", said=json.dumps({"round": made["round"], "told": crowd.told}))
-    faults = [fault for fault in told["faults"] if fault]
+    checked = aside(environment, "--check", input_text=json.dumps({"round": made["round"], "told": crowd.recorded}))
+    faults = [fault for fault in checked["faults"] if fault]
     if crowd.lost:
         faults.append(f"{crowd.lost} judgments were never acknowledged")
     if crowd.errors and not kill:
@@ -109,9 +113,9 @@ def measured(environment: Environment, raters: int, seconds: float, kill: bool) 
 
 def words(crowd: rater_crowd.Crowd, shares: list[float], seconds: float, kill: bool) -> str:
     """What was measured beside the percentile of the verdict."""
-    told = [f"{len(crowd.told):,} recorded once ({len(crowd.told) / seconds:.0f}/s)"]
-    told.append(f"processor: server {shares[0]:.0f} %, raters {shares[1]:.0f} %, load {os.getloadavg()[0]:.1f}")
-    return ", ".join([*told, f"sent again after {dict(crowd.errors)}"] if kill else told)
+    parts = [f"{len(crowd.recorded):,} recorded once ({len(crowd.recorded) / seconds:.0f}/s)"]
+    parts.append(f"processor: server {shares[0]:.0f} %, raters {shares[1]:.0f} %, load {os.getloadavg()[0]:.1f}")
+    return ", ".join([*parts, f"sent again after {dict(crowd.errors)}"] if kill else parts)
 
 
 def percentile(times: list[float], share: float) -> float:
@@ -170,10 +174,10 @@ class Server:
 
     def used(self) -> float:
         """Seconds of processor time of all its processes so far, those that were killed included."""
-        told = subprocess.run(
+        completed = subprocess.run(
             ["ps", "-o", "cputimes=", "-g", str(self.process.pid)], capture_output=True, text=True, check=False
         )
-        return self.before + sum(map(float, told.stdout.split()))
+        return self.before + sum(map(float, completed.stdout.split()))
 
 
 def used_here() -> float:
@@ -182,11 +186,11 @@ def used_here() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def aside(environment: Environment, *words: str, said: str = "", file: str = __file__) -> Any:
+def aside(environment: Environment, *words: str, input_text: str = "", file: str = __file__) -> Any:
     """What this file, or another one, answers in a process in which Django may be set up."""
     command = [sys.executable, file, *words]
     done = subprocess.run(
-        command, env=dict(environment), cwd=ROOT, input=said, capture_output=True, text=True, check=False
+        command, env=dict(environment), cwd=ROOT, input=input_text, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise CouldNotRun(done.stderr.strip()[-1000:])
@@ -208,9 +212,11 @@ def make() -> dict[str, Any]:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
-    from judgments import guidelines, rounds, tokens
-    from judgments.collections import create_collection
+    from judgments.guidelines import guidelines
+    from judgments.members import tokens
+    from judgments.members.collections import create_collection
     from judgments.models import Document, Membership, Query, Role, User
+    from judgments.rounds import rounds
 
     count, ratings = int(sys.argv[2]), int(sys.argv[3])
     lead, *raters = [User.objects.create_user(f"bench{number}") for number in range(count + 1)]
@@ -245,22 +251,22 @@ def check() -> dict[str, Any]:
     ready()
     from django.db.models import Count, F, Q
 
-    from judgments import tallies
     from judgments.models import Judgment, Round, Tally
+    from judgments.rating import round_counters
 
-    said = json.loads(sys.stdin.read())
-    round_ = Round.objects.get(uuid=said["round"])
+    request = json.loads(sys.stdin.read())
+    round_ = Round.objects.get(uuid=request["round"])
     there = [str(one) for one in Judgment.objects.values_list("client_id", flat=True)]
-    missing, doubled = set(said["told"]) - set(there), len(there) - len(set(there))
+    missing, doubled = set(request["told"]) - set(there), len(there) - len(set(there))
     counted = Q(judgments__in=Judgment.objects.counted())
     over = (
         round_.pairs.annotate(number=Count("judgments", filter=counted)).filter(number__gt=F("ratings_wanted")).count()
     )
-    kept = {row.rater_id: row for row in Tally.objects.filter(round=round_)}
+    tally_of = {row.rater_id: row for row in Tally.objects.filter(round=round_)}
     differ = sum(
-        (row.graded, row.filled, row.events) != (kept[rater].graded, kept[rater].filled, kept[rater].events)
-        for rater, row in tallies.recount(round_).items()
-        if rater in kept or row.events
+        (row.graded, row.filled, row.events) != (tally_of[rater].graded, tally_of[rater].filled, tally_of[rater].events)
+        for rater, row in round_counters.recount(round_).items()
+        if rater in tally_of or row.events
     )
     return {
         "faults": [

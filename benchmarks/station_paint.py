@@ -34,7 +34,7 @@ from typing import Any
 
 from first_run import free_port
 from side_by_side.processes import ROOT, CouldNotRun, child
-from side_by_side.rows import Row, options, tell
+from side_by_side.rows import Row, options, print_table
 
 LIMIT, DELAY = 50.0, 200
 DOCUMENTS, FEW = 240, 40
@@ -64,25 +64,26 @@ READ = """() => waits.map(({ at, wait, next }) => ({ wait, next, told: entries.g
 def main() -> int:
     """Measure the cases asked for."""
     cases = {kind: partial(rows, kind) for kind in ("paint", "answers")}
-    return tell(cases, options(__doc__, cases).parse_args())
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def rows(kind: str, asked: argparse.Namespace) -> Iterator[Row]:
+def rows(kind: str, args: argparse.Namespace) -> Iterator[Row]:
     """One row: the percentile of every repetition over the limit."""
-    count = FEW if asked.quick else DOCUMENTS
-    found = [measured(kind, count) for _ in range(asked.reps or 1)]
-    middle, high, told = (sum(one[place] for one in found) / len(found) for place in range(3))
-    said = (
-        f"p50 {middle:.0f} ms, p95 {high:.0f} ms ({told:.0f} ms by Event Timing), {count - 2} keys, {DELAY} ms of line"
+    count = FEW if args.quick else DOCUMENTS
+    measurements = [measured(kind, count) for _ in range(args.reps or 1)]
+    middle, high, input_delay = (sum(one[place] for one in measurements) / len(measurements) for place in range(3))
+    summary = (
+        f"p50 {middle:.0f} ms, p95 {high:.0f} ms ({input_delay:.0f} ms by Event Timing), {count - 2} keys, "
+        f"{DELAY} ms of network delay"
     )
-    limit = None if asked.quick else 1.0
+    limit = None if args.quick else 1.0
     yield Row(
         f"key to next {WORD[kind]} painted, p95",
         f"{LIMIT:.0f} ms",
-        [one[1] / LIMIT for one in found],
+        [one[1] / LIMIT for one in measurements],
         limit,
         None,
-        said,
+        summary,
     )
 
 
@@ -98,8 +99,8 @@ def measured(kind: str, count: int) -> tuple[float, float, float]:
         shown = sum(one["next"] for one in waits)
         raise CouldNotRun(f"of {count - 2} keys {shown} brought the next document in the very next frame")
     both = sorted(max(one["wait"], one["told"]) for one in waits)
-    told = sorted(max(one["told"], 16) for one in waits)
-    return at(both, 0.5), at(both, 0.95), at(told, 0.95)
+    delays = sorted(max(one["told"], 16) for one in waits)
+    return at(both, 0.5), at(both, 0.95), at(delays, 0.95)
 
 
 def at(values: list[float], share: float) -> float:
@@ -177,9 +178,9 @@ def graded(address: str, count: int) -> list[dict[str, Any]]:
             page.wait_for_selector("html[data-ready]")
             page.keyboard.press(str(number % 3))
         page.wait_for_timeout(500)
-        found: list[dict[str, Any]] = page.evaluate(READ)
+        entries: list[dict[str, Any]] = page.evaluate(READ)
         browser.close()
-    return found
+    return entries
 
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from side_by_side.rows import Row, options, tell
+from side_by_side.rows import Row, options, print_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from judgments.preferences.battles import Battles
-from judgments.preferences.bradley_terry import fit, fit_as_zbench, standard_errors
-from judgments.preferences.cycles import draw_pairs
+from assay.llm.pairwise.battles import Battles
+from assay.llm.pairwise.bradley_terry import fit, fit_as_zbench, standard_errors
+from assay.llm.pairwise.pair_selection import draw_pairs
 
 LIMIT, REPS = 0.015, 15
 
@@ -30,24 +30,24 @@ LIMIT, REPS = 0.015, 15
 def main() -> int:
     """Measure."""
     cases = {"fit": fitted}
-    return tell(cases, options(__doc__, cases).parse_args())
+    return print_table(cases, options(__doc__, cases).parse_args())
 
 
-def fitted(asked: argparse.Namespace) -> Iterator[Row]:
+def fitted(args: argparse.Namespace) -> Iterator[Row]:
     """Fit by Newton, by zbench's iteration, and tell how sure the scores are."""
-    documents = 100 if asked.quick else 1_000
+    documents = 100 if args.quick else 1_000
     battles = simulated(documents)
-    reps = asked.reps or REPS
+    reps = args.reps or REPS
     title = f"scores, {documents:,} documents, {len(battles):,} battles"
-    found = fit(battles)
+    fit_result = fit(battles)
     ours, theirs = times(lambda: fit(battles), reps), times(lambda: fit_as_zbench(battles), reps)
-    told = f"{statistics.median(ours) * 1e3:.1f} ms, {found.steps} steps, {reps}x"
-    limit = None if asked.quick else 1.0
-    yield Row(title, f"the limit of {LIMIT * 1e3:.0f} ms", [one / LIMIT for one in ours], limit, None, told)
-    beside = f"{told} : {statistics.median(theirs) * 1e3:.1f} ms"
+    summary = f"{statistics.median(ours) * 1e3:.1f} ms, {fit_result.steps} steps, {reps}x"
+    limit = None if args.quick else 1.0
+    yield Row(title, f"the limit of {LIMIT * 1e3:.0f} ms", [one / LIMIT for one in ours], limit, None, summary)
+    beside = f"{summary} : {statistics.median(theirs) * 1e3:.1f} ms"
     pairs = zip(ours, theirs, strict=True)
     yield Row(title, "zbench's iteration on the same edges", [one / other for one, other in pairs], None, None, beside)
-    errors = times(lambda: standard_errors(battles, found), max(3, reps // 5))
+    errors = times(lambda: standard_errors(battles, fit_result), max(3, reps // 5))
     alone = statistics.median(ours)
     yield Row(
         "their standard errors",

@@ -1,13 +1,15 @@
-"""Who and what do the tests meet? A cast, a collection with its members, and a storage that is thrown away."""
+"""Fixtures of all tests: users, a collection with its members, and temporary storage."""
 
 from __future__ import annotations
 
 import gc
 import io
 import os
+import uuid
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import hypothesis
 import pytest
@@ -15,6 +17,8 @@ from _pytest.doctest import DoctestModule
 from django.test import Client, override_settings
 
 from tests import migrated
+
+pytest_plugins = ["tests.live_engines"]
 
 # The same examples each time, however slow the machine; --hypothesis-profile=default looks for others.
 hypothesis.settings.register_profile(
@@ -49,8 +53,8 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Examples stand beside what they explain: to look for one in each test takes as long as to import the test."""
-    found = yield
-    return [one for one in found if not isinstance(one, DoctestModule)]
+    collected = yield
+    return [one for one in collected if not isinstance(one, DoctestModule)]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -69,9 +73,9 @@ def _asks_a_database(item: pytest.Item) -> bool:
     tests of their own: of the tests of pages only those come here that say that their answer hangs on the database. A
     process on a file of its own (``own_var``) is on SQLite both times.
     """
-    asked = {"db", "transactional_db", "live_server"}
+    fixtures = {"db", "transactional_db", "live_server"}
     names = set(getattr(item, "fixturenames", ()))
-    if not (item.get_closest_marker("django_db") or asked & names) or "own_var" in names:
+    if not (item.get_closest_marker("django_db") or fixtures & names) or "own_var" in names:
         return False
     return "views" not in item.path.parts or item.get_closest_marker("both_databases") is not None
 
@@ -89,6 +93,22 @@ def own_var(tmp_path: Path) -> Path:
     """``ASSAY_VAR`` of a process of its own; if the migrations ran here before, its database has its tables already."""
     migrated.copied(tmp_path / "assay.sqlite3")
     return tmp_path
+
+
+@pytest.fixture
+def postgresql() -> Iterator[str]:
+    """A PostgreSQL database of this test's own, dropped afterwards; with tables, if the migrations ran here before."""
+    url = os.environ.get("TEST_DATABASE_URL", "")
+    if not url:
+        pytest.skip("no PostgreSQL: set TEST_DATABASE_URL, for example postgres://postgres@127.0.0.1:5432/postgres")
+    import psycopg
+
+    name = f"assay_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated.template() or "template1"}"')
+    yield urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture
@@ -134,9 +154,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
         creation: Any = connection.creation
         make = creation._create_test_db
 
-        def begin_with_tables(*told: Any, **more: Any) -> str:
+        def begin_with_tables(*args: Any, **more: Any) -> str:
             """What the migrations left is where this database begins: Django finds nothing more to migrate."""
-            name: str = make(*told, **more)
+            name: str = make(*args, **more)
             migrated.copied(Path(name))
             return name
 
@@ -159,7 +179,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     # The class and not this connection's own: beside a browser's event loop Django opens another connection.
     operations: Any = type(connection.ops)
     if connection.vendor == "sqlite":
-        if not migrated.kept().exists():
+        if not migrated.template_path().exists():
             with django_db_blocker.unblock():
                 migrated.keep()
         operations.execute_sql_flush = _flush_past_triggers(operations.execute_sql_flush)
@@ -274,7 +294,7 @@ def api_of() -> Callable[..., Any]:
     """``api_of(user)``: an API client with a token of the user's that covers everything."""
     from rest_framework.test import APIClient
 
-    from judgments import tokens
+    from judgments.members import tokens
 
     def with_token(user: Any, scopes: tuple[str, ...] = ("write",)) -> APIClient:
         _, text = tokens.make_token(user, name="test", scopes=list(scopes))
@@ -288,7 +308,7 @@ def api_of() -> Callable[..., Any]:
 @pytest.fixture
 def store_file(collection: Any, lead: Any) -> Callable[..., dict[str, Any]]:
     """``store_file(kind, content)``: read and store a file in the collection, as an upload would."""
-    from judgments import ingestion
+    from judgments.imports import ingestion
 
     def store(kind: str, content: str | bytes, filename: str = "", **options: Any) -> dict[str, Any]:
         file = io.BytesIO(content.encode() if isinstance(content, str) else content)
@@ -296,3 +316,27 @@ def store_file(collection: Any, lead: Any) -> Callable[..., dict[str, Any]]:
         return ingestion.store(upload, actor=lead, options=options)
 
     return store
+
+
+@pytest.fixture
+def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> Any:
+    """A collection with data for every feature."""
+    from tests.world import make_world
+
+    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
+
+
+@pytest.fixture
+def api(world: Any, lead: Any, api_of: Any) -> Any:
+    return api_of(lead)
+
+
+@pytest.fixture
+def stage(collection: Any, lead: Any, rater: Any, rater2: Any, rater3: Any) -> Any:
+    """A collection that can be brought along step by step, from queries to scores."""
+    from django.core.cache import cache
+
+    from tests.evaluation.stage import Stage
+
+    cache.clear()
+    return Stage(collection, lead, [rater, rater2, rater3])

@@ -1,4 +1,4 @@
-"""What can machines have said of a round? All of it, as rows, each with words that no rater may ever read."""
+"""Rows of every kind that machines can add to a round, with texts that no rater may ever read."""
 
 from __future__ import annotations
 
@@ -38,27 +38,29 @@ def judge_everything(collection: Collection, rounds: Iterable[Round], turned: Se
     """Let machines of every kind have been in these rounds; of the pairs with these keys they say the opposite."""
     prompt = PromptVersion.objects.filter(collection=collection).first()
     provider = Provider.objects.filter(collection=collection).first()
-    asked = {"kind": "graded", "model": MODEL, "prompt": prompt, "provider": provider}
-    first = _judge(collection, "first", **asked, told={"guidelines": PLANTED})
-    second = _judge(collection, "second", **asked)
+    settings = {"kind": "graded", "model": MODEL, "prompt": prompt, "provider": provider}
+    first = _judge(collection, "first", **settings, inputs={"guidelines": PLANTED})
+    second = _judge(collection, "second", **settings)
     useful = _judge(collection, "useful", kind="downstream", model=MODEL)
     names = {"rule": "unanimous", "least": 2, "judges": [first.name, second.name]}
-    told = {**names, "judges": [str(first.uuid), str(second.uuid)]}
-    several = _judge(collection, "ensemble", kind="ensemble", parameters=names, told=told)
+    created = {**names, "judges": [str(first.uuid), str(second.uuid)]}
+    several = _judge(collection, "ensemble", kind="ensemble", parameters=names, inputs=created)
     for round_ in rounds:
         pairs = list(round_.pairs.order_by("position"))
         _graded(first, round_, pairs, FIRST, turned)
         _graded(second, round_, pairs, SECOND, turned)
-        _said(useful, pairs, [{"outcome": "graded", "usefulness": 0.75, **WORDS}], turned)
-        _said(several, pairs, [{"outcome": "undecided", **WORDS}, {"outcome": "graded", "grade": 0, **WORDS}], turned)
+        _machine_answers(useful, pairs, [{"outcome": "graded", "usefulness": 0.75, **WORDS}], turned)
+        _machine_answers(
+            several, pairs, [{"outcome": "undecided", **WORDS}, {"outcome": "graded", "grade": 0, **WORDS}], turned
+        )
         fought = _battles(round_, pairs, turned)
         learnt = {"anchors_right": 0.7, "cuts": [0.0, 0.1]} if turned else {"anchors_right": 0.5, "cuts": [-0.5, 0.5]}
         of = {"run": str(fought.uuid), "models": [MODEL], "anchors": len(pairs), **learnt}
         anchors = [[pair.query.query_id, pair.document.doc_id] for pair in pairs]
         cut = _judge(
-            collection, f"battles {round_.pk}", kind="pairwise", parameters=of, told={"example_pairs": anchors}
+            collection, f"battles {round_.pk}", kind="pairwise", parameters=of, inputs={"example_pairs": anchors}
         )
-        _said(cut, pairs, [{**GRADED, "grade": 2}], turned)
+        _machine_answers(cut, pairs, [{**GRADED, "grade": 2}], turned)
         AutoAccept.objects.create(round=round_, judge=first, bound=0.5, model_answered=MODEL)
     return list(collection.judges.filter(name__startswith=NAME).order_by("pk"))
 
@@ -67,13 +69,20 @@ def _judge(collection: Collection, name: str, **fields: Any) -> Judge:
     return Judge.objects.create(collection=collection, name=f"{NAME} {name}", **fields)
 
 
-def _graded(judge: Judge, round_: Round, pairs: Sequence[Pair], said: Sequence[int | str], turned: Set[int]) -> None:
+def _graded(judge: Judge, round_: Round, pairs: Sequence[Pair], grades: Sequence[int | str], turned: Set[int]) -> None:
     """Calls, calls that were repeated, canaries that were believed, and what came of them."""
     run = JudgeRun.objects.create(
-        round=round_, judge=judge, state="done", cap_calls=100, calls=99, canaries=2, audit_share=0.5, said=PLANTED
+        round=round_,
+        judge=judge,
+        state="done",
+        cap_calls=100,
+        calls=99,
+        canaries=2,
+        audit_share=0.5,
+        end_message=PLANTED,
     )
     for place, pair in enumerate(pairs):
-        one = said[place % len(said)]
+        one = grades[place % len(grades)]
         answer = {**GRADED, "grade": one} if isinstance(one, int) else {"outcome": one, **WORDS}
         answer = _other(answer) if pair.pk in turned else answer
         call = _call(run, pair, "pair", **answer)
@@ -87,7 +96,7 @@ def _graded(judge: Judge, round_: Round, pairs: Sequence[Pair], said: Sequence[i
 def _call(run: JudgeRun, pair: Pair, purpose: str, **fields: Any) -> ModelCall:
     key = hashlib.sha256(f"{run.judge.name} {pair.pk} {purpose}".encode()).hexdigest()
     return ModelCall.objects.create(
-        run=run, judge=run.judge, pair=pair, purpose=purpose, key=key, prompt_sha256=key, model_asked=MODEL,
+        run=run, judge=run.judge, pair=pair, purpose=purpose, key=key, prompt_sha256=key, requested_model=MODEL,
         model_answered=MODEL, tokens_in=7, tokens_out=7, cost_usd=0.01, **fields,
     )  # fmt: skip
 
@@ -101,7 +110,7 @@ def _other(answer: dict[str, Any]) -> dict[str, Any]:
     return {**GRADED, "grade": 3 - answer.get("grade", 0), "probabilities": {"0": 0.0, "3": 1.0}}
 
 
-def _said(judge: Judge, pairs: Sequence[Pair], answers: Sequence[dict[str, Any]], turned: Set[int]) -> None:
+def _machine_answers(judge: Judge, pairs: Sequence[Pair], answers: Sequence[dict[str, Any]], turned: Set[int]) -> None:
     for place, pair in enumerate(pairs):
         answer = answers[place % len(answers)]
         MachineJudgment.objects.create(judge=judge, pair=pair, **(_other(answer) if pair.pk in turned else answer))
@@ -117,7 +126,7 @@ def _battles(round_: Round, pairs: Sequence[Pair], turned: Set[int]) -> BattleRu
         round=round_,
         number=round_.battle_runs.count() + 1,
         ensemble=[{"provider": str(uuid.uuid4()), "name": NAME, "model": MODEL}],
-        told={"template": ["pairwise", 1, "", PLANTED], "guidelines": PLANTED, "guidelines_version": 1},
+        inputs={"template": ["pairwise", 1, "", PLANTED], "guidelines": PLANTED, "guidelines_version": 1},
         cycles=1,
         both=0.0,
         seed=1,
@@ -127,12 +136,12 @@ def _battles(round_: Round, pairs: Sequence[Pair], turned: Set[int]) -> BattleRu
         calls=99,
         canaries=1,
         state=BattleRun.State.DONE,
-        said=PLANTED,
+        end_message=PLANTED,
     )
     for first, pair in drawn:
         shared: dict[str, Any] = {
             "run": run, "a": first, "b": pair, "swapped": False, "key": f"{pair.pk:064}", "prompt_sha256": "",
-            "model_asked": MODEL, "model_answered": MODEL, "outcome": "graded", "reason": PLANTED, "raw": PLANTED,
+            "requested_model": MODEL, "model_answered": MODEL, "outcome": "graded", "reason": PLANTED, "raw": PLANTED,
         }  # fmt: skip
         score = -0.9 if {first.pk, pair.pk} & turned else 0.9
         Battle.objects.create(score=score, **shared)

@@ -1,4 +1,4 @@
-"""Where does a test get tables from without waiting for the migrations? They ran once, and left a file to copy.
+"""Cache of the migrated test database, so that tests do not run the migrations.
 
 Dozens of migrations take seconds, in each worker and in each process that a test starts on a database of its own. The
 file in ``var`` is named by what the migrations say: where one is new or says something else, they run again. On
@@ -23,23 +23,23 @@ PREFIX = "migrated-"
 TEMPLATE = "TEMPLATE_DATABASE"
 
 
-def kept() -> Path:
+def template_path() -> Path:
     """The file that these migrations left, or will leave."""
     import django
     from django.apps import apps
 
-    said = hashlib.sha256(django.__version__.encode())
-    said.update((ROOT / "judgments" / "models" / "fields.py").read_bytes())  # migrations name what it defines
+    digest = hashlib.sha256(django.__version__.encode())
+    digest.update((ROOT / "judgments" / "models" / "fields.py").read_bytes())  # migrations name what it defines
     for app in sorted(apps.get_app_configs(), key=lambda one: one.label):
         for file in sorted(Path(app.path, "migrations").glob("*.py")):
-            said.update(f"\n{app.label}/{file.name}\n".encode() + file.read_bytes())
-    return VAR / f"{PREFIX}{said.hexdigest()[:20]}.sqlite3"
+            digest.update(f"\n{app.label}/{file.name}\n".encode() + file.read_bytes())
+    return VAR / f"{PREFIX}{digest.hexdigest()[:20]}.sqlite3"
 
 
 def copied(to: Path) -> bool:
     """Whether there was something to copy to this path."""
     try:
-        shutil.copyfile(kept(), to)
+        shutil.copyfile(template_path(), to)
     except FileNotFoundError:
         return False
     return True
@@ -49,7 +49,7 @@ def keep() -> None:
     """Keep the default database as the migrations have just made it; what was kept before goes."""
     from django.db import connection
 
-    path = kept()
+    path = template_path()
     unique = path.with_suffix(f".{os.getpid()}")
     with connection.cursor() as cursor:
         cursor.execute("VACUUM INTO %s", [str(unique)])
@@ -90,7 +90,7 @@ def _migrate(folder: str, url: str) -> None:
     from django.db import connection
 
     django.setup()
-    if url or not kept().exists():
+    if url or not template_path().exists():
         VAR.mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0)
         if not url:

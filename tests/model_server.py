@@ -1,4 +1,4 @@
-"""A server on this machine that speaks the providers' protocols, counts who asks, and fails as it is told.
+"""A local server with the providers' protocols that counts requests and fails on demand.
 
 It is asked by the real client over real HTTP; what it answers is decided by a function of the prompt.
 """
@@ -96,19 +96,19 @@ def serving(answer: Callable[[str, int], Answer] | None = None, *, port: int = 0
                 server.at_once += 1
                 server.most_at_once = max(server.most_at_once, server.at_once)
             try:
-                said = server.answer(_prompt(self.path, body), number)
-                if said.wait:
-                    time.sleep(said.wait)
+                answer = server.answer(_prompt(self.path, body), number)
+                if answer.wait:
+                    time.sleep(answer.wait)
             finally:
                 # Before the answer leaves: who has it may send the next request at once, over another connection.
                 with server.lock:
                     server.at_once -= 1
-            self._say(said, body)
+            self._say(answer, body)
 
-        def _say(self, said: Answer, body: dict[str, Any]) -> None:
-            content = said.body if said.body is not None else json.dumps(_told(self.path, said, body)).encode()
-            self.send_response(said.status)
-            for name, value in {"Content-Type": "application/json", **said.headers}.items():
+        def _say(self, answer: Answer, body: dict[str, Any]) -> None:
+            content = answer.body if answer.body is not None else json.dumps(_reply(self.path, answer, body)).encode()
+            self.send_response(answer.status)
+            for name, value in {"Content-Type": "application/json", **answer.headers}.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
@@ -151,34 +151,34 @@ def _prompt(path: str, body: dict[str, Any]) -> str:
     return str(body["messages"][-1]["content"])
 
 
-def _told(path: str, said: Answer, body: dict[str, Any]) -> dict[str, Any]:
-    if said.status != 200:
-        return {"error": {"message": said.text, "type": "error"}}
-    read = len(_prompt(path, body)) // 4 if said.read is None else said.read
-    written = max(1, len(said.text) // 4) if said.written is None else said.written
+def _reply(path: str, answer: Answer, body: dict[str, Any]) -> dict[str, Any]:
+    if answer.status != 200:
+        return {"error": {"message": answer.text, "type": "error"}}
+    read = len(_prompt(path, body)) // 4 if answer.read is None else answer.read
+    written = max(1, len(answer.text) // 4) if answer.written is None else answer.written
     if path.endswith("/messages"):
-        content: list[dict[str, Any]] = [{"type": "text", "text": said.text}]
-        if "tools" in body and said.stop == "done" and said.text.startswith("{"):
-            content = [{"type": "tool_use", "id": "t1", "name": "answer", "input": json.loads(said.text)}]
-        stop = "tool_use" if content[0]["type"] == "tool_use" else STOPS["anthropic"][said.stop]
+        content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
+        if "tools" in body and answer.stop == "done" and answer.text.startswith("{"):
+            content = [{"type": "tool_use", "id": "t1", "name": "answer", "input": json.loads(answer.text)}]
+        stop = "tool_use" if content[0]["type"] == "tool_use" else STOPS["anthropic"][answer.stop]
         usage = {"input_tokens": read, "output_tokens": written}
-        return {"content": content, "stop_reason": stop, "usage": usage, "model": said.model or body["model"]}
+        return {"content": content, "stop_reason": stop, "usage": usage, "model": answer.model or body["model"]}
     if "contents" in body:
         parts: dict[str, Any]
         usage = {"promptTokenCount": read, "candidatesTokenCount": written}
-        usage |= {"thoughtsTokenCount": said.thought} if said.thought else {}
-        parts = {"content": {"parts": [{"text": said.text}]}, "finishReason": STOPS["gemini"][said.stop]}
+        usage |= {"thoughtsTokenCount": answer.thought} if answer.thought else {}
+        parts = {"content": {"parts": [{"text": answer.text}]}, "finishReason": STOPS["gemini"][answer.stop]}
         if body["generationConfig"].get("responseLogprobs"):
-            parts["logprobsResult"] = _gemini_tokens(said.tokens or tokens_of(said.text))
-        return {"candidates": [parts], "usageMetadata": usage, "modelVersion": said.model or "gemini-test"}
-    message: dict[str, Any] = {"role": "assistant", "content": said.text}
-    if said.stop == "refused":
-        message = {"role": "assistant", "content": None, "refusal": said.text}
-    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": STOPS["openai"][said.stop]}
+            parts["logprobsResult"] = _gemini_tokens(answer.tokens or tokens_of(answer.text))
+        return {"candidates": [parts], "usageMetadata": usage, "modelVersion": answer.model or "gemini-test"}
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+    if answer.stop == "refused":
+        message = {"role": "assistant", "content": None, "refusal": answer.text}
+    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": STOPS["openai"][answer.stop]}
     if body.get("logprobs"):
-        choice["logprobs"] = {"content": [_openai_token(*one) for one in said.tokens or tokens_of(said.text)]}
+        choice["logprobs"] = {"content": [_openai_token(*one) for one in answer.tokens or tokens_of(answer.text)]}
     usage = {"prompt_tokens": read, "completion_tokens": written}
-    return {"choices": [choice], "usage": usage, "model": said.model or body["model"]}
+    return {"choices": [choice], "usage": usage, "model": answer.model or body["model"]}
 
 
 def tokens_of(text: str) -> list[tuple[str, dict[str, float]]]:

@@ -1,4 +1,4 @@
-"""Which tests run where? The quick ones on SQLite; with ``--all`` every one, and those of a database on PostgreSQL too.
+"""Runner of the tests: quick ones on SQLite, with ``--all`` every one, also on PostgreSQL.
 
 Tests that are named by path run on both databases, slow or not. What cannot run is skipped by name with its reason, and
 counted at the end.
@@ -36,8 +36,8 @@ def main(arguments: list[str]) -> int:
     if postgresql:
         without = [f"--ignore={path}" for path in ONLY_ON_SQLITE]
         legs.append(("PostgreSQL", postgresql, arguments or ["tests", *without]))
-    with tables(postgresql) as told_of:
-        results = [(name, *run(name, url, options, told_of)) for name, url, options in legs]
+    with tables(postgresql) as names:
+        results = [(name, *run(name, url, options, names)) for name, url, options in legs]
     print()
     for name, status, line in results:
         print(f"{name}: {line}" + ("" if status == 0 else f" (pytest ended with {status})"))
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
         print("PostgreSQL and slow tests: not part of make test; make test-all runs them")
     elif not postgresql:
         print("PostgreSQL: skipped, TEST_DATABASE_URL is not set (postgres://user@host:port/database)")
-    print(told())
+    print(database_label())
     return max(status for _, status, _ in results)
 
 
@@ -53,15 +53,15 @@ def main(arguments: list[str]) -> int:
 def tables(postgresql: str) -> Iterator[dict[str, str]]:
     """The migrations, run once on each database, both at once; answers the variables that tell tests where to copy."""
     name = f"assay_tables_{uuid.uuid4().hex[:12]}" if postgresql else ""
-    told_of = {migrated.TEMPLATE: name} if postgresql else {}
+    names = {migrated.TEMPLATE: name} if postgresql else {}
     command = [sys.executable, "-m", "tests.migrated"]
     try:
         with ExitStack() as both:
             places = ["", postgresql] if postgresql else [""]
-            environments = [beside(url, told_of) for url in places]
+            environments = [beside(url, names) for url in places]
             begun = [both.enter_context(subprocess.Popen(command, cwd=ROOT, env=one)) for one in environments]
         # Where they failed, each test will say so.
-        yield {} if any(process.returncode for process in begun) else told_of
+        yield {} if any(process.returncode for process in begun) else names
     finally:
         if postgresql:
             migrated.drop_template(postgresql, name)
@@ -75,9 +75,9 @@ def beside(url: str, more: dict[str, str]) -> dict[str, str]:
     return {**os.environ, **caches, **ours, **more}
 
 
-def run(name: str, url: str, options: list[str], told_of: dict[str, str]) -> tuple[int, str]:
+def run(name: str, url: str, options: list[str], names: dict[str, str]) -> tuple[int, str]:
     """One pytest run; answers exit status and its closing line."""
-    environment = beside(url, {**told_of, "ONLY_DATABASE_TESTS": "1"} if url else told_of)
+    environment = beside(url, {**names, "ONLY_DATABASE_TESTS": "1"} if url else names)
     workers = [] if any(option.startswith("-n") for option in options) else ["-n", str(os.cpu_count() or 1)]
     command = [sys.executable, "-m", "pytest", "-q", "--dist", "loadgroup", *workers, *options]
     print(f"== {name}", flush=True)
@@ -95,7 +95,7 @@ def run(name: str, url: str, options: list[str], told_of: dict[str, str]) -> tup
     return status, last or f"nothing ran in {time.monotonic() - began:.0f} s"
 
 
-def told() -> str:
+def database_label() -> str:
     """What this machine does not have, in one line."""
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     missing = [

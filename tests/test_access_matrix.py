@@ -1,4 +1,4 @@
-"""Who is answered what at every address of the project? An address that is missing in the table fails."""
+"""Tests of access: the response of every URL to every role. A URL that is missing in the table fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.db import transaction
 
-from judgments.collections import create_collection
+from judgments.members.collections import create_collection
 from tests.addresses import api_calls, routes
 from tests.world import World, make_world
 
@@ -410,6 +410,7 @@ POST   api/v1/collections/<slug:slug>/archive/                        404 403 40
 POST   api/v1/collections/<slug:slug>/restore/                        404 403 403 400 401
 POST   api/v1/collections/<slug:slug>/delete/                         404 403 403 400 401
 GET    api/v1/rounds/<uuid:uuid>/conflicts/                           404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/resolve/       404 403 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/        404 403 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/join/                                404 200 403 403 401
 POST   api/v1/rounds/<uuid:uuid>/release/                             404 200 403 200 401
@@ -495,7 +496,7 @@ def address(route: str, world: World) -> str:
     }
     filled = route.replace("<slug:slug>", world.collection.slug).replace("<slug:kind>", "runs")
     filled = filled.replace("<str:kind>/<uuid:uuid>", f"run/{world.runs[0].uuid}")
-    filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)
+    filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda match: f"{match[1]}/{things[match[1]].uuid}", filled)
     filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
@@ -564,13 +565,13 @@ def test_every_method_of_the_api_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("area", sorted({line.route.split("/")[0] for line in LINES}))
-def test_everybody_is_answered_as_the_table_says(area: str, ask: Callable[[str, str], tuple[int, ...]]) -> None:
+def test_every_role_gets_the_status_of_the_table(area: str, ask: Callable[[str, str], tuple[int, ...]]) -> None:
     lines = [line for line in LINES if line.route.split("/")[0] == area]
-    found = [line._replace(expected=ask(line.method, line.route)) for line in lines]
-    assert found == lines
+    statuses = [line._replace(expected=ask(line.method, line.route)) for line in lines]
+    assert statuses == lines
 
 
-def test_the_admin_lets_nobody_of_the_cast_in(client_of: Callable[[Any], Any], lead: Any, outsider: Any) -> None:
+def test_the_admin_refuses_every_role(client_of: Callable[[Any], Any], lead: Any, outsider: Any) -> None:
     paths = {
         "/" + re.sub(r"<[^>]+>", "1", route)
         for route, _ in routes()

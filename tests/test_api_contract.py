@@ -1,4 +1,4 @@
-"""Does every path of the API answer as the contract says, with the shapes and statuses that scripts rely on?"""
+"""Tests of the API contract: paths, shapes and statuses."""
 
 from __future__ import annotations
 
@@ -118,24 +118,36 @@ def test_a_pool_of_given_pairs(api: APIClient, pooled: dict[str, Any]) -> None:
 
 
 def test_agreement_has_the_shape_and_numbers_of_the_command(api: APIClient, graded: str) -> None:
-    found = get(api, f"{graded}/agreement/")
-    assert (found["raters"], found["pairs"], found["overlap"]) == (2, 5, 5)
-    assert found["cohen"][0]["unweighted"] == pytest.approx(example.KAPPA, abs=5e-5)
-    assert found["alpha"]["ordinal"]["value"] == pytest.approx(example.ALPHA_ORDINAL, abs=5e-5)
+    response = get(api, f"{graded}/agreement/")
+    assert (response["raters"], response["pairs"], response["overlap"]) == (2, 5, 5)
+    assert response["cohen"][0]["unweighted"] == pytest.approx(example.KAPPA, abs=5e-5)
+    assert response["alpha"]["ordinal"]["value"] == pytest.approx(example.ALPHA_ORDINAL, abs=5e-5)
 
 
 def test_progress_is_counted_in_ratings(api: APIClient, graded: str) -> None:
-    found = get(api, f"{graded}/progress/")
-    assert (found["pairs"], found["ratings_wanted"], found["ratings"], found["surplus"]) == (5, 10, 10, 0)
-    assert {row["rater"] for row in found["raters"]} == {"r01", "r02"}
+    progress = get(api, f"{graded}/progress/")
+    assert (progress["pairs"], progress["ratings_wanted"], progress["ratings"], progress["surplus"]) == (5, 10, 10, 0)
+    assert {row["rater"] for row in progress["raters"]} == {"r01", "r02"}
 
 
-def test_a_conflict_is_listed_and_settled(api: APIClient, graded: str) -> None:
+def test_a_conflict_is_listed_and_resolved(api: APIClient, graded: str) -> None:
     (conflict,) = get(api, f"{graded}/conflicts/")["results"]
     assert (conflict["document"]["id"], conflict["spread"], conflict["settled"]) == ("d3", 1, None)
-    settled = post(api, f"{graded}/conflicts/{conflict['pair']}/settle/", {"grade": 1, "reason": "For men."})
-    assert settled["grade"] == 1
-    assert get(api, f"{graded}/conflicts/")["results"][0]["settled"]["reason"] == "For men."
+    for name, grade in (("settle", 0), ("resolve", 1)):
+        body = post(
+            api, f"{graded}/conflicts/{conflict['pair']}/{name}/", {"grade": grade, "reason": f"For men, {name}."}
+        )
+        assert body.keys() == {"pair", "grade", "reason", "settled_by", "created_at"}
+        resolution = get(api, f"{graded}/conflicts/")["results"][0]["settled"]
+        assert (body["grade"], resolution["grade"], resolution["reason"]) == (grade, grade, body["reason"])
+
+
+def test_only_the_former_name_of_resolving_is_deprecated() -> None:
+    paths = json.loads(SCHEMA.read_text())["paths"]
+    conflict = "/api/v1/rounds/{uuid}/conflicts/{pair}"
+    alias, resolve = (dict(paths[f"{conflict}/{name}/"]["post"]) for name in ("settle", "resolve"))
+    assert alias.pop("deprecated")
+    assert alias | {"operationId": resolve["operationId"]} == resolve
 
 
 def test_the_frozen_labels_come_out_as_qrels(api: APIClient, frozen: dict[str, Any]) -> None:
@@ -158,7 +170,7 @@ def test_every_export_format_answers(api: APIClient, frozen: dict[str, Any], nam
     assert api.get(f"{API}/snapshots/{frozen['id']}/export/{name}/").status_code == 200
 
 
-def test_an_unknown_export_format_is_not_found(api: APIClient, frozen: dict[str, Any]) -> None:
+def test_an_unknown_export_format_is_404(api: APIClient, frozen: dict[str, Any]) -> None:
     error = get(api, f"{API}/snapshots/{frozen['id']}/export/qrel/", 404)["error"]
     assert "trec-qrels" in error["message"]
 
@@ -230,10 +242,10 @@ def test_a_collection_is_made_changed_and_read(api: APIClient) -> None:
     assert get(api, f"{API}/collections/books/")["name"] == "All books"
 
 
-def test_a_member_is_asked(api: APIClient, outsider: Any) -> None:
-    sent = {"username": outsider.username, "role": "rater"}
-    response = api.post(f"{SHOP}/members/", sent, format="json")
-    assert (response.status_code, response.json()) == (202, sent)
+def test_a_new_member_is_invited(api: APIClient, outsider: Any) -> None:
+    payload = {"username": outsider.username, "role": "rater"}
+    response = api.post(f"{SHOP}/members/", payload, format="json")
+    assert (response.status_code, response.json()) == (202, payload)
     assert outsider.username in [row["username"] for row in get(api, f"{SHOP}/invitations/")["results"]]
 
 
@@ -257,7 +269,7 @@ def test_errors_have_one_shape(api: APIClient, method: str, path: str, body: Any
     assert bool(error["fields"]) is (status == 400)
 
 
-def test_nobody_is_answered_with_401(db: None) -> None:
+def test_anonymous_requests_get_401(db: None) -> None:
     response = APIClient().get(f"{API}/collections/")
     assert (response.status_code, response.json()["error"]["code"]) == (401, "not_authenticated")
 
@@ -289,16 +301,16 @@ def test_reading_the_schema_does_not_generate_it(client: Any, monkeypatch: Any) 
 def test_docs_api_shows_every_call_and_no_other() -> None:
     calls = re.findall(r"\bcurl [^|;\n]*", shell.examples(DOCS.read_text(encoding="utf-8")))
     shown = {call for call in map(shown_call, calls) if call}
-    assert shown == api_calls()
+    assert shown == api_calls() - {("POST", "api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/")}  # deprecated
 
 
 def shown_call(command: str) -> tuple[str, str] | None:
     """Method and route of a curl command of docs/api.md."""
-    found = re.search(r'\$API(/[^\s"?]*)', command)
-    if not found or "$(" in found[1]:
+    match = re.search(r'\$API(/[^\s"?]*)', command)
+    if not match or "$(" in match[1]:
         return None
     method = re.search(r"-X (\w+)", command)
-    path = re.sub(r"\$\w+", str(uuid.uuid4()), found[1])
+    path = re.sub(r"\$\w+", str(uuid.uuid4()), match[1])
     return method[1] if method else "GET", resolve(f"{API}{path}").route
 
 

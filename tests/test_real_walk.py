@@ -1,4 +1,4 @@
-"""Does the whole way work on real input, through HTTP? Real products, queries and grades of three paid raters.
+"""Tests of the whole workflow over HTTP with real products, queries and grades of three paid raters.
 
 Documents and queries in, three runs in, a depth-10 pool drawn, a round over the pairs that were really graded, the real
 grades submitted by three raters, agreement, snapshot, export and evaluation out; and every number held against the
@@ -23,7 +23,7 @@ import pytest
 from django.db import connection
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
-from judgments import member_invitations, tokens
+from judgments.members import invitations, tokens
 from judgments.models import User
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.shared, pytest.mark.xdist_group("real_walk")]
@@ -90,13 +90,13 @@ class Walk:
 
 @pytest.fixture
 def real_grades(shared: Path) -> dict[tuple[str, str], dict[str, int]]:
-    found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    grades: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     with (shared / "demo-electronics" / "judgments.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            found[row["query_id"], row["doc_id"]][row["rater"]] = int(row["grade"])
-    assert len(found) == 3188
-    asked = sorted({query_id for query_id, _ in found})[:: 1 if connection.vendor == "sqlite" else 3]
-    return {unit: given for unit, given in found.items() if unit[0] in asked}
+            grades[row["query_id"], row["doc_id"]][row["rater"]] = int(row["grade"])
+    assert len(grades) == 3188
+    query_ids = sorted({query_id for query_id, _ in grades})[:: 1 if connection.vendor == "sqlite" else 3]
+    return {unit: given for unit, given in grades.items() if unit[0] in query_ids}
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def walk(caller: Callable[..., Caller], shared: Path, real_grades: Any, tmp_path
     for name in RATERS:
         lead.post("collections/electronics/members/", {"username": name, "role": "rater"})
         user = User.objects.get(username=name)  # who accepts on the first page
-        member_invitations.accept(member_invitations.waiting_for(user).get(), actor=user)
+        invitations.accept(invitations.waiting_for(user).get(), actor=user)
     stored = {
         "documents": lead.send("collections/electronics/documents/", data / "documents.jsonl"),
         "queries": lead.send(
@@ -219,7 +219,7 @@ def check_agreement(walk: Walk) -> None:
     units = sorted(walk.grades)
     columns = {name: [walk.grades[unit][name] for unit in units] for name in RATERS}
     assert (walk.agreement["pairs"], walk.agreement["overlap"], walk.agreement["raters"]) == (len(units), len(units), 3)
-    found = sorted((row["unweighted"], row["linear"], row["quadratic"], row["n"]) for row in walk.agreement["cohen"])
+    kappas = sorted((row["unweighted"], row["linear"], row["quadratic"], row["n"]) for row in walk.agreement["cohen"])
     expected = sorted(
         (
             *(
@@ -230,7 +230,7 @@ def check_agreement(walk: Walk) -> None:
         )
         for a, b in (("agent_1", "agent_2"), ("agent_1", "agent_3"), ("agent_2", "agent_3"))
     )
-    assert np.array(found) == pytest.approx(np.array(expected), abs=1e-9)
+    assert np.array(kappas) == pytest.approx(np.array(expected), abs=1e-9)
     matrix = np.array([columns[name] for name in RATERS], dtype=float)
     for level in ("nominal", "ordinal", "interval"):
         alpha = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level, value_domain=range(4))

@@ -1,14 +1,11 @@
-"""Does the same snapshot have the same hash on SQLite and on PostgreSQL? Both are made here, from nothing."""
+"""Tests that a snapshot has the same hash on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
@@ -22,10 +19,16 @@ ROOT = Path(__file__).resolve().parent.parent
 WALK = """
 import hashlib, io, json, uuid
 from django.core.management import call_command
-from judgments import assignment, guidelines, ingestion, rounds, snapshots, submission
-from judgments.collections import add_member, create_collection
+from judgments.rating import assignment
+from judgments.guidelines import guidelines
+from judgments.imports import ingestion
+from judgments.rounds import rounds
+from judgments.snapshots import snapshots
+from judgments.rating import submission
+from judgments.members.collections import add_member, create_collection
 from judgments.models import User
-from pooling import pools, query_logs
+from pooling.pools import pools
+from pooling.logs import query_logs
 from pooling.models import QueryLog, Run
 
 call_command("migrate", verbosity=0)
@@ -67,22 +70,6 @@ for name in ("trec-qrels", "judgment-list", "queries-csv", "queries-tsv", "docum
     print("FILE", name, hashlib.sha256(snapshots.export(snapshot, name)[1]).hexdigest())
 print("FILE baseline", hashlib.sha256(json.dumps(snapshot.manifest["baseline"], sort_keys=True).encode()).hexdigest())
 """
-
-
-@pytest.fixture
-def postgresql() -> Iterator[str]:
-    """A PostgreSQL database of this test's own, dropped afterwards; with tables, if the migrations ran here before."""
-    url = os.environ.get("TEST_DATABASE_URL", "")
-    if not url:
-        pytest.skip("no PostgreSQL: set TEST_DATABASE_URL, for example postgres://postgres@127.0.0.1:5432/postgres")
-    import psycopg
-
-    name = f"assay_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated.template() or "template1"}"')
-    yield urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def walked(database_url: str, folder: Path, **extra: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Does the example of design.md section 0 come out right, step by step, all the way?"""
+"""Tests of the example of design.md section 0, step by step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from typing import Any
 import pytest
 
 from assay.cli import main
-from evaluation import scoring
-from judgments import assignment, conflicts, guidelines, reliability, rounds, snapshots, submission
+from evaluation.scoring import scoring
+from judgments.agreement import conflicts, round_agreement
+from judgments.guidelines import guidelines
+from judgments.labels import rating_rows
 from judgments.models import Round, Snapshot
-from pooling import pools
+from judgments.rating import assignment, submission
+from judgments.rounds import rounds
+from judgments.snapshots import snapshots
 from pooling.models import Run
+from pooling.pools import pools
 from tests import worked_example as example
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +43,7 @@ def rated(stored: Any, lead: Any, rater: Any, rater2: Any) -> Round:
     version = guidelines.add_version(stored, markdown="Grade 0 to 3.", actor=lead)
     made = pools.make_round(pool, actor=lead, name="Round 1", guidelines=version, raters=[rater, rater2])
     made = rounds.open_round(made, actor=lead)
-    names = reliability.pseudonyms(made)
+    names = rating_rows.pseudonyms(made)
     for user in (rater, rater2):
         grades = example.GRADES[names[user.pk]]
         for pair in assignment.claim_batch(made, rater=user, size=10):
@@ -53,8 +58,8 @@ def frozen(rated: Round, lead: Any) -> Snapshot:
 
 
 def test_the_depth_3_pool_holds_five_documents_with_their_runs(rated: Round) -> None:
-    found = {pair.document.doc_id: pair.origin["runs"] for pair in rated.pairs.select_related("document")}
-    assert found == {
+    runs = {pair.document.doc_id: pair.origin["runs"] for pair in rated.pairs.select_related("document")}
+    assert runs == {
         "d1": {"bm25": 1, "neural": 2},
         "d2": {"bm25": 3},  # tied with d3: the pool takes them in trec_eval's order, as metrics do
         "d3": {"bm25": 2},
@@ -64,17 +69,17 @@ def test_the_depth_3_pool_holds_five_documents_with_their_runs(rated: Round) -> 
 
 
 def test_agreement_is_kappa_and_alpha_with_n(rated: Round) -> None:
-    found = reliability.agreement(rated)
-    assert (found["raters"], found["pairs"], found["overlap"]) == (2, 5, 5)
-    (pair,) = found["cohen"]
+    agreement = round_agreement.agreement(rated)
+    assert (agreement["raters"], agreement["pairs"], agreement["overlap"]) == (2, 5, 5)
+    (pair,) = agreement["cohen"]
     assert pair["n"] == 5
     assert pair["unweighted"] == pytest.approx(example.KAPPA, abs=5e-5)
     assert pair["quadratic"] == pytest.approx(example.KAPPA_QUADRATIC, abs=5e-5)
-    assert found["alpha"]["ordinal"]["value"] == pytest.approx(example.ALPHA_ORDINAL, abs=5e-5)
+    assert agreement["alpha"]["ordinal"]["value"] == pytest.approx(example.ALPHA_ORDINAL, abs=5e-5)
 
 
 def test_the_interval_says_how_little_five_pairs_prove(rated: Round) -> None:
-    ordinal = reliability.agreement(rated)["alpha"]["ordinal"]
+    ordinal = round_agreement.agreement(rated)["alpha"]["ordinal"]
     assert ordinal["low"] is None or ordinal["high"] - ordinal["low"] > 0.2
 
 
@@ -83,7 +88,7 @@ def test_d3_is_a_conflict_of_one_step(rated: Round, lead: Any) -> None:
     assert (pair.document.doc_id, pair.spread) == ("d3", 1)
 
 
-def test_the_lower_median_settles_the_labels(frozen: Snapshot) -> None:
+def test_the_lower_median_decides_the_labels(frozen: Snapshot) -> None:
     assert snapshots.export(frozen, "trec-qrels")[1].decode() == example.QRELS
 
 
@@ -115,8 +120,8 @@ def test_ndcg_at_3_is_the_same_on_the_page_and_on_the_command_line(
     frozen: Snapshot, files: Any, lead: Any, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = list(Run.objects.order_by("name"))
-    kept = scoring.score_runs(frozen, runs, actor=lead, metrics=["nDCG@3", "RR@3", "Judged@3"])
-    pages = {scoring_.run.name: {score.metric: score.mean for score in scoring_.scores.all()} for scoring_ in kept}
+    stored = scoring.score_runs(frozen, runs, actor=lead, metrics=["nDCG@3", "RR@3", "Judged@3"])
+    pages = {scoring_.run.name: {score.metric: score.mean for score in scoring_.scores.all()} for scoring_ in stored}
     arguments = [str(tmp_path / "qrels.txt"), files("bm25.run", example.BM25), files("neural.run", example.NEURAL)]
     shell = command(capsys, *arguments, "-m", "nDCG@3", "-m", "RR@3 Judged@3")
     for name, expected in example.NDCG_AT_3.items():

@@ -1,4 +1,4 @@
-"""A small collection with something in every room, for tests that ask every address."""
+"""A small collection with data for every feature, for tests of all URLs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from evaluation import scoring
+from assay.connectors import CONNECTORS
 from evaluation.models import RagSampleSet, RagSystem, Scoring
-from judgments import (
-    assignment,
-    declarations,
-    guidelines,
-    ingestion,
-    jobs,
-    prompts_kept,
-    rounds,
-    sealing,
-    snapshots,
-    submission,
-    tokens,
-)
+from evaluation.scoring import scoring
+from judgments.guidelines import guidelines
+from judgments.imports import ingestion
+from judgments.jobs import encrypted_secrets, jobs
+from judgments.machines.prompts import prompts
+from judgments.members import recorded_changes, tokens
 from judgments.models import (
     ApiToken,
     Battle,
@@ -51,11 +44,13 @@ from judgments.models import (
     Upload,
     User,
 )
-from pooling import pools
-from pooling.connectors import CONNECTORS
+from judgments.rating import assignment, submission
+from judgments.rounds import rounds
+from judgments.snapshots import snapshots
 from pooling.models import Connector, Pool, QueryLog, Run
+from pooling.pools import pools
 from tests import worked_example as example
-from tests.kept import kept
+from tests.cached_rows import cached
 
 # Words that no answer to a rater may hold: names of runs, another rater's note, a machine's reasons.
 SECRETS = (
@@ -107,7 +102,7 @@ class World:
 def make_world(collection: Collection, *, lead: User, engineer: User, rater: User, rater2: User) -> World:
     """Fill the collection by its verbs, as a lead would."""
     known = [collection, lead, engineer, rater, rater2]
-    return kept("world", known, lambda: _make_world(collection, lead, engineer, rater, rater2))
+    return cached("world", known, lambda: _make_world(collection, lead, engineer, rater, rater2))
 
 
 def _make_world(collection: Collection, lead: User, engineer: User, rater: User, rater2: User) -> World:
@@ -148,7 +143,7 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         scoring=scored[0],
         samples=collection.rag_sample_sets.get(),
         system=collection.rag_systems.get(),
-        declaration=declarations.declare(collection, kind="schema", note="stemmer", actor=lead),
+        declaration=recorded_changes.declare(collection, kind="schema", note="stemmer", actor=lead),
         job=_waiting_job(collection, lead),
         upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
         version=version,
@@ -206,7 +201,7 @@ def _connector(collection: Collection, engineer: User) -> Connector:
     """An engine with a secret, at an address that nobody allowed: no test of addresses asks it."""
     settings = {one.name: one.default for one in CONNECTORS["json-http"].settings if not one.secret}
     settings["address"] = "https://search.example.com/find"
-    sealed = sealing.seal({"secret": "secret-of-a-connector"})
+    sealed = encrypted_secrets.seal({"secret": "secret-of-a-connector"})
     return Connector.objects.create(
         collection=collection, name="live", kind="json-http", settings=settings, sealed=sealed, created_by=engineer
     )
@@ -215,7 +210,7 @@ def _connector(collection: Collection, engineer: User) -> Connector:
 def _provider(collection: Collection, lead: User) -> Provider:
     """A place where models are asked, with a key, at an address that nobody allowed."""
     models = [{"name": "judge-1", "price_in": 1.0, "price_out": 4.0}]
-    sealed = sealing.seal({"key": "key-of-a-provider"})
+    sealed = encrypted_secrets.seal({"key": "key-of-a-provider"})
     return Provider.objects.create(
         collection=collection,
         name="models",
@@ -229,7 +224,7 @@ def _provider(collection: Collection, lead: User) -> Provider:
 
 def _prompt(collection: Collection, lead: User) -> PromptVersion:
     words = "Asked: {query}. Grades: {scale}. Text: {document}"
-    return prompts_kept.add_version(collection, actor=lead, name="ours", system="", prompt=words)
+    return prompts.add_version(collection, actor=lead, name="ours", system="", prompt=words)
 
 
 def _stored(collection: Collection, lead: User) -> None:
@@ -257,8 +252,8 @@ def _round(pool: Pool, name: str, version: GuidelinesVersion, lead: User, *rater
 
 
 def _machine_grades(round_: Round) -> None:
-    told = {"expected": {"q1": ["answer-expected-by-a-judge"]}}
-    judge = Judge.objects.create(collection=round_.collection, name="name-of-a-judge", kind="test", told=told)
+    pair_fields = {"expected": {"q1": ["answer-expected-by-a-judge"]}}
+    judge = Judge.objects.create(collection=round_.collection, name="name-of-a-judge", kind="test", inputs=pair_fields)
     MachineJudgment.objects.bulk_create(
         MachineJudgment(
             judge=judge,
@@ -278,7 +273,7 @@ def _battles(round_: Round) -> BattleRun:
         round=round_,
         number=1,
         ensemble=[{"provider": str(uuid.uuid4()), "name": "models", "model": "judge-1"}],
-        told={"template": ["pairwise", 1, "", "{query} {first} {second}"], "guidelines": "", "guidelines_version": 1},
+        inputs={"template": ["pairwise", 1, "", "{query} {first} {second}"], "guidelines": "", "guidelines_version": 1},
         cycles=1,
         both=0.0,
         seed=1,
@@ -296,7 +291,7 @@ def _battles(round_: Round) -> BattleRun:
             swapped=False,
             key=f"{pair.pk:064}",
             prompt_sha256="",
-            model_asked="name-of-a-judge",
+            requested_model="name-of-a-judge",
             outcome="graded",
             score=0.5,
             reason="reasons-of-a-machine",

@@ -30,7 +30,7 @@ Numbers = npt.NDArray[np.int64]
 
 SEED = 8_140_227
 # Passages: how many there are, and how often the relevant one is found at all.
-PASSAGES, FOUND = 8_841_823, 0.86
+PASSAGES, RETRIEVAL_RATE = 8_841_823, 0.86
 MOST_RELEVANT = 3
 # Pages: how many there are, how many of them could answer a query, and what each grade asks for.
 PAGES, CANDIDATES = 40_000, 15_000
@@ -120,8 +120,8 @@ class Passages:
 
     def _documents(self, rng: np.random.Generator, at: Numbers) -> Numbers:
         place = np.exp(rng.random((len(at), MOST_RELEVANT)) * np.log(self.depth_made)).astype(np.int64) - 1
-        found = (rng.random(place.shape) < FOUND) & (np.arange(MOST_RELEVANT) < self.count[at][:, None])
-        row, column = np.nonzero(found)
+        retrieved = (rng.random(place.shape) < RETRIEVAL_RATE) & (np.arange(MOST_RELEVANT) < self.count[at][:, None])
+        row, column = np.nonzero(retrieved)
         documents = np.empty((len(at), self.depth_made), dtype=np.int64)
         again = np.arange(len(at))
         while len(again):
@@ -201,8 +201,8 @@ def main() -> None:
     parser.add_argument("shape", choices=sorted(SHAPES))
     for name in ("queries", "depth", "runs"):
         parser.add_argument(f"--{name}", type=int, required=True)
-    asked = parser.parse_args()
-    make(asked.folder, asked.shape, asked.queries, asked.depth, asked.runs)
+    args = parser.parse_args()
+    make(args.folder, args.shape, args.queries, args.depth, args.runs)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ def main(draws: int) -> None:
     """Print bias and coverage of both designs."""
     import numpy as np
 
-    from pooling.sampling.draw import draw_pps, draw_stratified
-    from pooling.sampling.estimate import weighted_mean
-    from pooling.sampling.queries import LogQuery
-    from pooling.sampling.tiers import cut_tiers
+    from assay.sampling.draw import draw_pps, draw_stratified
+    from assay.sampling.query_table import LogQuery
+    from assay.sampling.tiers import cut_tiers
+    from assay.sampling.traffic_estimate import weighted_mean
 
     random = np.random.default_rng(SEED)
     counts = np.maximum(1, 1_000_000 // np.arange(1, FRAME + 1))
@@ -33,7 +33,7 @@ def main(draws: int) -> None:
     values = random.beta(1 + 3 * ease, 2.2 - ease)
     truth = float(counts @ values / counts.sum())
     cut = cut_tiers([LogQuery(f"q{at:06}", "", int(count), None, 1, at) for at, count in enumerate(counts)])
-    found = {}
+    errors = {}
     for design in ("pps", "stratified"):
         began = time.perf_counter()
         means, held = [], 0
@@ -49,12 +49,12 @@ def main(draws: int) -> None:
                 raise AssertionError(estimate.reason)
             means.append(estimate.mean)
             held += estimate.low <= truth <= estimate.high
-        found[design] = {
+        errors[design] = {
             "bias": float(np.mean(means)) - truth,
             "coverage": held / draws,
             "seconds": time.perf_counter() - began,
         }
-    print(json.dumps(found))
+    print(json.dumps(errors))
 
 
 if __name__ == "__main__":

@@ -38,20 +38,20 @@ def sampled(table: Scores, count: int) -> list[tuple[int, int]]:
 
     pairs = list(combinations(range(table.shape[1]), 2))
     first, second = np.array(pairs).T
-    found = ttest_rel(table[:, first], table[:, second]).pvalue
-    return [pairs[int(np.argmin(abs(found - wanted)))] for wanted in SAMPLED_AT[:count]]
+    p_values = ttest_rel(table[:, first], table[:, second]).pvalue
+    return [pairs[int(np.argmin(abs(p_values - wanted)))] for wanted in SAMPLED_AT[:count]]
 
 
 def assay(table: Scores, pairs: list[tuple[int, int]], permutations: int) -> tuple[float, list[float]]:
     """Test all pairs; the p of the sampled ones are read from the answer."""
-    from evaluation.significance.paired import paired_p_values
+    from assay.significance.paired_differences import paired_p_values
 
     paired_p_values(table[:20, :4], permutations=100)
     began = time.perf_counter()
-    found = paired_p_values(table, permutations=permutations, seed=1)
+    p_values = paired_p_values(table, permutations=permutations, seed=1)
     seconds = time.perf_counter() - began
     at = {pair: number for number, pair in enumerate(combinations(range(table.shape[1]), 2))}
-    return seconds, [float(found.values[at[pair]] or 0.0) for pair in pairs]
+    return seconds, [float(p_values.values[at[pair]] or 0.0) for pair in pairs]
 
 
 def scipy(table: Scores, pairs: list[tuple[int, int]], permutations: int) -> tuple[float, list[float]]:
@@ -59,7 +59,7 @@ def scipy(table: Scores, pairs: list[tuple[int, int]], permutations: int) -> tup
     from scipy.stats import permutation_test
 
     def test(pair: tuple[int, int]) -> float:
-        found = permutation_test(
+        result = permutation_test(
             (table[:, pair[0]], table[:, pair[1]]),
             lambda a, b, axis: (a - b).mean(axis=axis),
             permutation_type="samples",
@@ -68,7 +68,7 @@ def scipy(table: Scores, pairs: list[tuple[int, int]], permutations: int) -> tup
             batch=max(1, 20_000_000 // len(table) // 10),
             rng=np.random.default_rng(2),
         )
-        return float(found.pvalue)
+        return float(result.pvalue)
 
     return _timed(test, pairs)
 
@@ -87,8 +87,8 @@ def ranx(table: Scores, pairs: list[tuple[int, int]], permutations: int) -> tupl
 
 def _timed(test: Callable[[tuple[int, int]], float], pairs: list[tuple[int, int]]) -> tuple[float, list[float]]:
     began = time.perf_counter()
-    found = [test(pair) for pair in pairs]
-    return time.perf_counter() - began, found
+    p_values = [test(pair) for pair in pairs]
+    return time.perf_counter() - began, p_values
 
 
 SIDES = {"assay": assay, "scipy": scipy, "ranx": ranx}
@@ -100,9 +100,9 @@ def main() -> None:
     parser.add_argument("side", choices=sorted(SIDES))
     for name, default in (("queries", 43), ("runs", 60), ("permutations", 100_000), ("pairs", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    asked = parser.parse_args()
-    table = scores(asked.queries, asked.runs)
-    seconds, p_values = SIDES[asked.side](table, sampled(table, asked.pairs), asked.permutations)
+    args = parser.parse_args()
+    table = scores(args.queries, args.runs)
+    seconds, p_values = SIDES[args.side](table, sampled(table, args.pairs), args.permutations)
     print(json.dumps({"seconds": seconds, "p": p_values}))
 
 

@@ -31,8 +31,10 @@ def build(judgments: int) -> Any:
     """Make the collection, its people and the round; answer the round."""
     from django.db import connection, transaction
 
-    from judgments import collections, guidelines, rounds
+    from judgments.guidelines import guidelines
+    from judgments.members import collections
     from judgments.models import Document, Membership, Query, Round, User
+    from judgments.rounds import rounds
 
     pairs = judgments // 2
     lead = User.objects.create_user("lead")
@@ -109,7 +111,7 @@ def _tally(made: Any) -> None:
     from django.utils import timezone
 
     from judgments.models import Judgment, Tally
-    from judgments.tallies import seconds_class
+    from judgments.rating.round_counters import seconds_class
 
     rows = Judgment.objects.of_round(made).order_by().values_list("rater", "seconds_active").annotate(n=Count("pk"))
     tallies: dict[int, Tally] = {}
@@ -124,18 +126,18 @@ def _tally(made: Any) -> None:
 
 def timed(work: Callable[[], Any], times: int) -> list[float]:
     """Do it again and again; the seconds of each."""
-    found = []
+    seconds = []
     for _ in range(times):
         began = time.perf_counter()
         work()
-        found.append(time.perf_counter() - began)
-    return found
+        seconds.append(time.perf_counter() - began)
+    return seconds
 
 
 def freeze(made: Any) -> None:
     """Freeze the round as its lead does; every pair must have its label."""
-    from judgments import snapshots
     from judgments.models import User
+    from judgments.snapshots import snapshots
 
     lead = User.objects.get(username="lead")
     frozen = snapshots.freeze(made.collection, name="Full", rounds=[made], actor=lead, override_reason="measured")
@@ -152,7 +154,7 @@ def main(words: Sequence[str]) -> None:
     from django.test import Client
     from django.urls import reverse
 
-    from judgments import round_reports
+    from judgments.agreement import round_report
     from judgments.models import User
 
     call_command("migrate", verbosity=0)
@@ -160,7 +162,7 @@ def main(words: Sequence[str]) -> None:
     judgments, loads = int(words[0]), int(words[1])
     began = time.perf_counter()
     made = build(judgments)
-    told: dict[str, Any] = {"build": time.perf_counter() - began}
+    times: dict[str, Any] = {"build": time.perf_counter() - began}
     client = Client(HTTP_HOST="localhost")
     client.force_login(User.objects.get(username="lead"))
     pages = {name: reverse(name, args=[made.uuid]) for name in ("round_progress", "round_agreement", "conflicts")}
@@ -174,12 +176,12 @@ def main(words: Sequence[str]) -> None:
             raise SystemExit(f"{address} answered {answer.status_code}")
 
     # Before the report is there, nobody waits for it either.
-    told["before"] = {name: timed(lambda at=at: load(at), 1) for name, at in pages.items()}
-    told["report"] = timed(lambda: round_reports.exact(made), 1)[0]
-    told["pages"] = {name: timed(lambda at=at: load(at), loads) for name, at in pages.items()}
-    told["preview"] = timed(lambda: load(f"{reverse('snapshot_new', args=['full'])}?rounds={made.uuid}"), 1)[0]
-    told["freezing"] = timed(lambda: freeze(made), 1)[0]
-    print(json.dumps(told))
+    times["before"] = {name: timed(lambda at=at: load(at), 1) for name, at in pages.items()}
+    times["report"] = timed(lambda: round_report.exact(made), 1)[0]
+    times["pages"] = {name: timed(lambda at=at: load(at), loads) for name, at in pages.items()}
+    times["preview"] = timed(lambda: load(f"{reverse('snapshot_new', args=['full'])}?rounds={made.uuid}"), 1)[0]
+    times["freezing"] = timed(lambda: freeze(made), 1)[0]
+    print(json.dumps(times))
 
 
 if __name__ == "__main__":

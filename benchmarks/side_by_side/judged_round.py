@@ -33,9 +33,14 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
     """Make the round, the provider and the run; its job waits."""
     from django.core.management import call_command
 
-    from judgments import collections, grants, guidelines, judging, prompts_kept, providers_kept, rounds
-    from judgments.model_judges import Choice
+    from judgments.guidelines import guidelines
+    from judgments.machines.judge_runs import judge_runs
+    from judgments.machines.judge_runs.model_judges import Choice
+    from judgments.machines.prompts import prompts
+    from judgments.machines.providers import accounts
+    from judgments.members import collections, grants
     from judgments.models import Document, Query, User
+    from judgments.rounds import rounds
 
     call_command("migrate", verbosity=0)
     lead = User.objects.create_user("lead")
@@ -46,9 +51,9 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
     )
     texts = (Document(collection=shop, doc_id=f"d{at:06}", text=text_of(at, characters)) for at in range(pairs))
     documents = Document.objects.bulk_create(texts, batch_size=500)
-    found = [rounds.Candidate(queries[at // A_QUERY], one, {}) for at, one in enumerate(documents)]
+    candidates = [rounds.Candidate(queries[at // A_QUERY], one, {}) for at, one in enumerate(documents)]
     made = rounds.create_round(
-        shop, name="Judged", candidates=found, provenance={}, guidelines=version, actor=lead, raters=[]
+        shop, name="Judged", candidates=candidates, provenance={}, guidelines=version, actor=lead, raters=[]
     )
     given = {
         "name": "slow",
@@ -58,9 +63,9 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
         "concurrency": at_once,
     }
     grants.grant(shop, kind="provider-host", value=grants.ALL)
-    provider = providers_kept.add(shop, actor=lead, given=given, key="sk-key")
-    choice = Choice(provider, "slow", prompt=prompts_kept.find(shop, "graded"))
-    judging.start(made, choice, actor=lead, cap_usd=1_000.0, cap_calls=None)
+    provider = accounts.add(shop, actor=lead, given=given, key="sk-key")
+    choice = Choice(provider, "slow", prompt=prompts.find(shop, "graded"))
+    judge_runs.start(made, choice, actor=lead, cap_usd=1_000.0, cap_calls=None)
     return {"pairs": pairs}
 
 
@@ -68,7 +73,7 @@ def work() -> dict[str, Any]:
     """Do the job that waits, as a worker does; how long it took, and how many pairs were graded."""
     import resource
 
-    from judgments import jobs
+    from judgments.jobs import jobs
     from judgments.models import Job, JudgeRun, MachineJudgment, ModelCall
 
     job = Job.objects.get(kind="judge")
@@ -80,7 +85,7 @@ def work() -> dict[str, Any]:
         "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         # Linux counts in KB, macOS in bytes.
         "peak": after.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e6 / 1024),
-        "said": JudgeRun.objects.get().said,
+        "said": JudgeRun.objects.get().end_message,
         "graded": MachineJudgment.objects.filter(grade=2).count(),
         "calls": ModelCall.objects.count(),
     }
@@ -91,5 +96,5 @@ if __name__ == "__main__":
 
     django.setup()
     first, *rest = sys.argv[1:]
-    told = work() if first == "work" else make(int(rest[0]), rest[1], int(rest[2]), int(rest[3]))
-    print(json.dumps(told))
+    result = work() if first == "work" else make(int(rest[0]), rest[1], int(rest[2]), int(rest[3]))
+    print(json.dumps(result))

@@ -52,8 +52,10 @@ def alpha(path: str) -> float:
     grades = np.array(sorted(counts["grade"].unique()))
     values = np.zeros((int(counts["pair"].max()) + 1, len(grades)), dtype=np.int64)  # type: ignore[arg-type]
     values[counts["pair"].to_numpy(), np.searchsorted(grades, counts["grade"].to_numpy())] = counts["len"].to_numpy()
-    found = krippendorff.alpha(value_counts=values, value_domain=grades.astype(float), level_of_measurement="ordinal")
-    return float(found)
+    alpha_value = krippendorff.alpha(
+        value_counts=values, value_domain=grades.astype(float), level_of_measurement="ordinal"
+    )
+    return float(alpha_value)
 
 
 def main() -> None:

@@ -28,10 +28,12 @@ def make(pairs: int) -> Large:
     """
     from django.db import connection, transaction
 
-    from judgments import guidelines, inviting, rounds
-    from judgments.collections import create_collection
+    from judgments.guidelines import guidelines
+    from judgments.members import round_raters
+    from judgments.members.collections import create_collection
     from judgments.models import Membership, Role, User
-    from judgments.scales import make_scale
+    from judgments.rounds import rounds
+    from judgments.rounds.scales import make_scale
 
     lead, *raters = [User.objects.create_user(f"bench{number}") for number in range(5)]
     collection = create_collection(actor=lead, slug="bench", name="Bench")
@@ -42,7 +44,7 @@ def make(pairs: int) -> Large:
     round_ = Round.objects.create(
         collection=collection, name="Large", scale=make_scale(collection, None), guidelines=version, created_by=lead
     )
-    inviting.ask(round_, raters)
+    round_raters.ask(round_, raters)
     round_.pairs_made, round_.slots_made, round_.languages_made = pairs, 2 * pairs, {"": pairs}
     round_.save()
     with transaction.atomic(), connection.cursor() as cursor:
@@ -111,7 +113,7 @@ def _tallies(round_: Any, raters: list[Any], pairs: int) -> None:
     from django.utils import timezone
 
     from judgments.models import Tally
-    from judgments.tallies import seconds_class
+    from judgments.rating.round_counters import seconds_class
 
     ahead, half = pairs // 5, pairs // 2
     for rater, number, places, reached in (

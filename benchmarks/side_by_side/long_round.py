@@ -25,9 +25,11 @@ def main() -> None:
     import django
 
     django.setup()
-    from judgments import collections, guidelines, rounds
-    from judgments.core.content_hash import content_hash
+    from assay.core.content_hash import content_hash
+    from judgments.guidelines import guidelines
+    from judgments.members import collections
     from judgments.models import Document, Membership, Query, User
+    from judgments.rounds import rounds
 
     count = int(sys.argv[1])
     rng = random.Random(5)
@@ -70,8 +72,8 @@ def main() -> None:
 
 def answers(collection: Any, lead: Any, rater: Any, count: int, rng: random.Random) -> None:
     """Make a round of answers with five passages each, of which one is long."""
-    from judgments import rounds
-    from judgments.answer_rounds import GivenAnswer, Passage, create_answer_rounds
+    from judgments.rounds import rounds
+    from judgments.rounds.answer_rounds import GivenAnswer, Passage, create_answer_rounds
 
     given = []
     for number in range(count):
@@ -79,9 +81,9 @@ def answers(collection: Any, lead: Any, rater: Any, count: int, rng: random.Rand
             Passage(f"d{number}-{place}", written(rng, 5 if place == 4 else 0), f"Passage {place}")
             for place in range(5)
         )
-        said = " ".join(f"{one.text.split('.')[0]} [{place}]." for place, one in enumerate(evidence[:3], 1))
+        response = " ".join(f"{one.text.split('.')[0]} [{place}]." for place, one in enumerate(evidence[:3], 1))
         text = f"What about shell {number // PER_QUERY}?"
-        given.append(GivenAnswer(f"q{number // PER_QUERY}", text, f"{said} Number {number}.", evidence))
+        given.append(GivenAnswer(f"q{number // PER_QUERY}", text, f"{response} Number {number}.", evidence))
     (made,) = create_answer_rounds(
         collection,
         name="Answers",

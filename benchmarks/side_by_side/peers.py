@@ -28,7 +28,7 @@ RANX = {
 METRICS = ("nDCG@10", "AP", "RR@10", "R@100", "R@1000", "P@10", "Judged@10")
 
 
-def pytrec_eval(qrels: str, runs: list[str], asked: argparse.Namespace) -> Iterator[Values]:
+def pytrec_eval(qrels: str, runs: list[str], args: argparse.Namespace) -> Iterator[Values]:
     """Score with pytrec_eval: six of the seven metrics; the seventh, if asked, by its definition."""
     import pytrec_eval
 
@@ -41,11 +41,11 @@ def pytrec_eval(qrels: str, runs: list[str], asked: argparse.Namespace) -> Itera
     def scored(path: str) -> Values:
         with open(path) as file:
             run = pytrec_eval.parse_run(file)
-        if asked.file_order:
+        if args.file_order:
             run = {query: {document: -place for place, document in enumerate(of)} for query, of in run.items()}
         scores = evaluator.evaluate(run)
         values = {query: _from_pytrec_eval(scores.get(query)) for query in judged}
-        if asked.judged:
+        if args.judged:
             for query, of_query in values.items():
                 of_query["Judged@10"] = judged_share(judged[query], run.get(query, {}))
         return values
@@ -63,11 +63,11 @@ def _from_pytrec_eval(scores: dict[str, float] | None) -> dict[str, float]:
     # A judged query that the run does not answer counts as 0, as trec_eval -c does.
     if scores is None:
         return dict.fromkeys([*PYTREC_EVAL.values(), "RR@10"], 0.0)
-    found = {ours: scores[theirs] for theirs, ours in PYTREC_EVAL.items()}
-    return {**found, "RR@10": scores["recip_rank"] if scores["recip_rank"] >= 1 / 10 else 0.0}
+    values = {ours: scores[theirs] for theirs, ours in PYTREC_EVAL.items()}
+    return {**values, "RR@10": scores["recip_rank"] if scores["recip_rank"] >= 1 / 10 else 0.0}
 
 
-def ir_measures(qrels: str, runs: list[str], asked: argparse.Namespace) -> Iterator[Values]:
+def ir_measures(qrels: str, runs: list[str], args: argparse.Namespace) -> Iterator[Values]:
     """Score with ir_measures: all seven, by the tie rules of its providers."""
     import ir_measures
 
@@ -81,7 +81,7 @@ def ir_measures(qrels: str, runs: list[str], asked: argparse.Namespace) -> Itera
         yield values
 
 
-def ranx(qrels: str, runs: list[str], asked: argparse.Namespace) -> Iterator[Values]:
+def ranx(qrels: str, runs: list[str], args: argparse.Namespace) -> Iterator[Values]:
     """Score with ranx: six of the seven; its sort leaves ties in any order."""
     from ranx import Qrels, Run, evaluate
 
@@ -102,7 +102,7 @@ PEERS: dict[str, Callable[[str, list[str], argparse.Namespace], Iterator[Values]
 }
 
 
-def told(name: str, values: Values, per_query: bool) -> dict[str, Any]:
+def summary(name: str, values: Values, per_query: bool) -> dict[str, Any]:
     """Take the means of one run."""
     metrics = next(iter(values.values()), {})
     means = {metric: sum(of[metric] for of in values.values()) / len(values) for metric in metrics}
@@ -118,10 +118,12 @@ def main() -> None:
     parser.add_argument("--file-order", action="store_true", help="the control: leave ties as they stand in the file")
     parser.add_argument("qrels")
     parser.add_argument("runs", nargs="+")
-    asked = parser.parse_args()
-    scored = PEERS[asked.peer](asked.qrels, asked.runs, asked)
-    found = [told(Path(path).stem, values, asked.per_query) for path, values in zip(asked.runs, scored, strict=True)]
-    print(json.dumps(found))
+    args = parser.parse_args()
+    scored = PEERS[args.peer](args.qrels, args.runs, args)
+    summaries = [
+        summary(Path(path).stem, values, args.per_query) for path, values in zip(args.runs, scored, strict=True)
+    ]
+    print(json.dumps(summaries))
 
 
 if __name__ == "__main__":

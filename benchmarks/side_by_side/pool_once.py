@@ -43,9 +43,9 @@ def make(folder: Path, queries: int, depth: int, runs: int) -> None:
 
 def store(path: Path) -> None:
     """Write the run as the server keeps it, beside the TREC file."""
-    from judgments.formats.rows import RunRow
-    from judgments.formats.stored_run import write_stored
-    from judgments.formats.tables import open_run
+    from assay.formats.qrels_and_runs import open_run
+    from assay.formats.row_types import RunRow
+    from assay.formats.stored_run import write_stored
 
     rows = open_run(path).rows()
     columns = (rows.query_ids, rows.doc_ids, rows.scores.tolist(), rows.ranks.astype(int).tolist())
@@ -54,9 +54,9 @@ def store(path: Path) -> None:
 
 def pool(folder: Path, strategy: str, depth: int | None, stored: bool) -> dict[str, float]:
     """Read the runs and choose."""
-    from judgments.formats.stored_run import StoredRun
-    from judgments.formats.tables import load_run
-    from pooling.strategies.pool import build_pool
+    from assay.formats.qrels_and_runs import load_run
+    from assay.formats.stored_run import StoredRun
+    from assay.strategies.pool import build_pool
 
     began = time.perf_counter()
     paths = sorted(folder.glob("run-*.parquet" if stored else "run-*.txt"))
@@ -64,9 +64,9 @@ def pool(folder: Path, strategy: str, depth: int | None, stored: bool) -> dict[s
         StoredRun(path.read_bytes(), path.stem).whole() if stored else load_run(path, str(path), path.stem)[0]
         for path in paths
     )
-    found = build_pool(runs, strategy, {"depth": depth} if depth else {}, seed=1)
+    chosen = build_pool(runs, strategy, {"depth": depth} if depth else {}, seed=1)
     seconds = time.perf_counter() - began
-    return {"seconds": seconds, "pairs": len(found), "entries": len(found.candidates.ranks)}
+    return {"seconds": seconds, "pairs": len(chosen), "entries": len(chosen.candidates.ranks)}
 
 
 def main() -> None:
@@ -78,11 +78,11 @@ def main() -> None:
     parser.add_argument("--stored", action="store_true")
     for name, default in (("queries", 5000), ("depth", 100), ("runs", 20)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    asked = parser.parse_args()
-    if asked.act == "make":
-        make(asked.folder, asked.queries, asked.depth, asked.runs)
+    args = parser.parse_args()
+    if args.act == "make":
+        make(args.folder, args.queries, args.depth, args.runs)
     else:
-        print(json.dumps(pool(asked.folder, asked.strategy, asked.depth, asked.stored)))
+        print(json.dumps(pool(args.folder, args.strategy, args.depth, args.stored)))
 
 
 if __name__ == "__main__":

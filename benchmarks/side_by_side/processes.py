@@ -50,13 +50,13 @@ def measure(command: Command) -> Measured:
         wall = time.perf_counter() - began
         # We have collected the child ourselves; without this Popen would wait for it again.
         process.returncode = os.waitstatus_to_exitcode(status)
-        said = [_text(file) for file in (output, errors)]
+        texts = [_text(file) for file in (output, errors)]
     if process.returncode:
-        words = "\n".join(said[1].strip().splitlines()[-3:]) or "it said nothing"
+        words = "\n".join(texts[1].strip().splitlines()[-3:]) or "it said nothing"
         raise CouldNotRun(f"{' '.join(map(str, command[:6]))} ... ended with {process.returncode}: {words}")
     # Linux counts in KB, macOS in bytes.
     peak = used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
-    return Measured(wall, used.ru_utime + used.ru_stime, peak, *said)
+    return Measured(wall, used.ru_utime + used.ru_stime, peak, *texts)
 
 
 def child(name: str, *arguments: str | Path, python: str = sys.executable) -> Command:

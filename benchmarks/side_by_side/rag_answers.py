@@ -38,14 +38,14 @@ def texts(number: int) -> list[tuple[str, str, list[str]]]:
     def some(count: int) -> list[str]:
         return draw.choices(words, cum_weights=weights, k=count)
 
-    found = []
+    pairs = []
     for _ in range(number):
         reference = some(REFERENCE)
         answer = [*some((ANSWER - REFERENCE) // 2), *reference, *some((ANSWER - REFERENCE) // 2)]
         for at in draw.sample(range(ANSWER), ANSWER // 4):
             answer[at] = draw.choice(words)
-        found.append((_sentence(reference), _sentence(answer), [_sentence(some(PASSAGE)) for _ in range(PASSAGES)]))
-    return found
+        pairs.append((_sentence(reference), _sentence(answer), [_sentence(some(PASSAGE)) for _ in range(PASSAGES)]))
+    return pairs
 
 
 def _sentence(words: list[str]) -> str:
@@ -74,15 +74,15 @@ def peers(number: int, folder: Path, model: str) -> dict[str, Any]:
     from sacrebleu.metrics.bleu import BLEU
 
     lines = [(folder / f"{name}.jsonl").read_text().splitlines() for name in ("samples", "outputs")]
-    right, told = (
+    right, answers = (
         [json.loads(line)[field] for line in part]
         for field, part in zip(("reference_answer", "response"), lines, strict=True)
     )
     kinds = {"Rouge1": "rouge1", "Rouge2": "rouge2", "RougeL": "rougeL"}
     scorer = RougeScorer(list(kinds.values()), use_stemmer=True)
-    scores = [scorer.score(*pair) for pair in zip(right, told, strict=True)]
+    scores = [scorer.score(*pair) for pair in zip(right, answers, strict=True)]
     values = {label: sum(one[kind].fmeasure for one in scores) / number for label, kind in kinds.items()}
-    return {"values": values | {"BleuScore": BLEU().corpus_score(told, [right]).score}}
+    return {"values": values | {"BleuScore": BLEU().corpus_score(answers, [right]).score}}
 
 
 def similarity(number: int, folder: Path, model: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def encode(number: int, folder: Path, model: str) -> dict[str, Any]:
     import numpy as np
     from sentence_transformers import SentenceTransformer
 
-    from judgments.judges.embeddings import BATCH, PACKAGE, packaged
+    from assay.llm.judges.embeddings import BATCH, PACKAGE, packaged
 
     where = str(packaged(model.removeprefix(PACKAGE))) if model.startswith(PACKAGE) else model
     transformer = SentenceTransformer(where, device="cpu")
@@ -130,9 +130,9 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=10_000)
     parser.add_argument("--folder", type=Path, default=Path())
     parser.add_argument("--model", default=PACKAGED)
-    asked = parser.parse_args()
-    if (found := SIDES[asked.side](asked.samples, asked.folder, asked.model)) is not None:
-        print(json.dumps(found))
+    args = parser.parse_args()
+    if (values := SIDES[args.side](args.samples, args.folder, args.model)) is not None:
+        print(json.dumps(values))
 
 
 if __name__ == "__main__":

@@ -35,57 +35,59 @@ def drawn(pairs: int, share: float, raters: int) -> tuple[Ints, Ints, Ints]:
     return unit, rater, np.clip(truth[unit] + off, 0, 3)
 
 
-def report(asked: argparse.Namespace) -> Callable[[], dict[str, float]]:
+def report(args: argparse.Namespace) -> Callable[[], dict[str, float]]:
     """All our coefficients, without intervals."""
-    from judgments.agreement.report import agreement_report
-    from judgments.agreement.table import GradeTable
+    from assay.coefficients.grade_table import GradeTable
+    from assay.coefficients.report import agreement_report
 
-    unit, rater, grade = drawn(asked.pairs, asked.share, asked.raters)
-    query = np.arange(asked.pairs) * asked.queries // asked.pairs
-    names = tuple(f"r{code}" for code in range(asked.raters))
-    table = GradeTable(names, tuple(f"q{code:06}" for code in range(asked.queries)), unit, rater, grade, query)
+    unit, rater, grade = drawn(args.pairs, args.share, args.raters)
+    query = np.arange(args.pairs) * args.queries // args.pairs
+    names = tuple(f"r{code}" for code in range(args.raters))
+    table = GradeTable(names, tuple(f"q{code:06}" for code in range(args.queries)), unit, rater, grade, query)
 
     def values() -> dict[str, float]:
-        found = agreement_report(table, GRADES, bootstrap=0)
-        told = {f"{row.a}-{row.b}": row.quadratic.value for row in found.cohen}
-        return {name: value for name, value in {**told, "alpha": found.ordinal.value}.items() if value is not None}
+        agreement = agreement_report(table, GRADES, bootstrap=0)
+        kappas = {f"{row.a}-{row.b}": row.quadratic.value for row in agreement.cohen}
+        return {
+            name: value for name, value in {**kappas, "alpha": agreement.ordinal.value}.items() if value is not None
+        }
 
     return values
 
 
-def bootstrap(asked: argparse.Namespace) -> Callable[[], dict[str, float]]:
+def bootstrap(args: argparse.Namespace) -> Callable[[], dict[str, float]]:
     """Our ordinal alpha with its interval."""
-    from judgments.agreement import krippendorff_alpha
+    from assay.coefficients import krippendorff_alpha
 
-    unit, _, grade = drawn(asked.pairs, asked.share, asked.raters)
-    query = unit * asked.queries // asked.pairs
+    unit, _, grade = drawn(args.pairs, args.share, args.raters)
+    query = unit * args.queries // args.pairs
 
     def values() -> dict[str, float]:
-        found = krippendorff_alpha(unit, grade, clusters=query, resamples=1_000)
-        return {"alpha": found.value or 0.0, "low": found.low or 0.0}
+        alpha = krippendorff_alpha(unit, grade, clusters=query, resamples=1_000)
+        return {"alpha": alpha.value or 0.0, "low": alpha.low or 0.0}
 
     return values
 
 
-def krippendorff(asked: argparse.Namespace) -> Callable[[], dict[str, float]]:
+def krippendorff(args: argparse.Namespace) -> Callable[[], dict[str, float]]:
     """The peer's ordinal alpha, of the raters x pairs matrix that it asks for."""
     import krippendorff as peer
 
-    unit, rater, grade = drawn(asked.pairs, asked.share, asked.raters)
-    matrix = np.full((asked.raters, asked.pairs), np.nan)
+    unit, rater, grade = drawn(args.pairs, args.share, args.raters)
+    matrix = np.full((args.raters, args.pairs), np.nan)
     matrix[rater, unit] = grade
     return lambda: {"alpha": float(peer.alpha(matrix, level_of_measurement="ordinal", value_domain=list(GRADES)))}
 
 
-def sklearn(asked: argparse.Namespace) -> Callable[[], dict[str, float]]:
+def sklearn(args: argparse.Namespace) -> Callable[[], dict[str, float]]:
     """The peer's quadratic kappas, of the columns of every two raters."""
     from sklearn.metrics import cohen_kappa_score
 
-    unit, rater, grade = drawn(asked.pairs, asked.share, asked.raters)
-    matrix = np.full((asked.raters, asked.pairs), -1)
+    unit, rater, grade = drawn(args.pairs, args.share, args.raters)
+    matrix = np.full((args.raters, args.pairs), -1)
     matrix[rater, unit] = grade
     columns = {}
-    for a, b in combinations(range(asked.raters), 2):
+    for a, b in combinations(range(args.raters), 2):
         both = (matrix[a] >= 0) & (matrix[b] >= 0)
         columns[f"r{a}-r{b}"] = matrix[a][both], matrix[b][both]
 
@@ -98,10 +100,10 @@ def sklearn(asked: argparse.Namespace) -> Callable[[], dict[str, float]]:
     return values
 
 
-def nothing(asked: argparse.Namespace) -> Callable[[], dict[str, float]]:
+def nothing(args: argparse.Namespace) -> Callable[[], dict[str, float]]:
     """The grades alone."""
-    kept = drawn(asked.pairs, asked.share, asked.raters)
-    return lambda: {"rows": float(len(kept[0]))}
+    ratings = drawn(args.pairs, args.share, args.raters)
+    return lambda: {"rows": float(len(ratings[0]))}
 
 
 SIDES = {one.__name__: one for one in (report, bootstrap, krippendorff, sklearn, nothing)}
@@ -114,10 +116,10 @@ def main() -> None:
     for name in ("pairs", "queries", "raters", "reps"):
         parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("--share", type=float, required=True)
-    asked = parser.parse_args()
-    compute = SIDES[asked.side](asked)
+    args = parser.parse_args()
+    compute = SIDES[args.side](args)
     seconds: list[float] = []
-    for _ in range(asked.reps):
+    for _ in range(args.reps):
         began = time.perf_counter()
         values = compute()
         seconds.append(time.perf_counter() - began)

@@ -32,7 +32,7 @@ class Crowd:
         Seconds from sending to the acknowledgement, of each try that was acknowledged.
     first_batches : list of float
         The same of the first batch of each rater: all of them ask at the same moment.
-    told : list of str
+    recorded : list of str
         The client ids that the server said are recorded.
     errors : Counter
         What else came back: statuses, and connections that broke.
@@ -43,7 +43,7 @@ class Crowd:
     submits: list[float] = field(default_factory=list)
     batches: list[float] = field(default_factory=list)
     first_batches: list[float] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    recorded: list[str] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
     lost: int = 0
 
@@ -81,7 +81,7 @@ class Rater(threading.Thread):
             spent, status, _ = self.post("/judgments/", body)
             if status in FINE:
                 self.crowd.submits.append(spent)
-                self.crowd.told.append(client_id)
+                self.crowd.recorded.append(client_id)
                 return True
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -106,14 +106,14 @@ class Rater(threading.Thread):
             self.line = self.line or http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
             self.line.request("POST", self.path + path, json.dumps(body) if body else None, headers)
             answer = self.line.getresponse()
-            status, told = answer.status, answer.read()
+            status, content = answer.status, answer.read()
         except (OSError, http.client.HTTPException) as broken:
             self.line = None
             self.crowd.errors[type(broken).__name__] += 1
             return time.monotonic() - began, 0, b""
         if status not in FINE and status != 204:
             self.crowd.errors[f"status {status}"] += 1
-        return time.monotonic() - began, status, told
+        return time.monotonic() - began, status, content
 
 
 def rate(port: int, round_: str, tokens: list[str], seconds: float, every: float, begin: float) -> Crowd:

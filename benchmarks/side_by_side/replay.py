@@ -21,12 +21,12 @@ import numpy.typing as npt
 from scipy.stats import kendalltau
 from simulated import WORLDS, collection
 
+from assay.core.qrels import Qrels
+from assay.core.run import Run
+from assay.strategies import STRATEGIES
+from assay.strategies.candidates import Candidates
+from assay.strategies.strategy import UNKNOWN, Task, Wording
 from evaluation import evaluate
-from judgments.core.qrels import Qrels
-from judgments.core.run import Run
-from pooling.strategies import STRATEGIES
-from pooling.strategies.candidates import Candidates
-from pooling.strategies.strategy import UNKNOWN, Task, Wording
 
 BUDGET = 50
 METRIC = "nDCG@10"
@@ -49,8 +49,10 @@ class Known:
         """Look every candidate up; one without a label is not relevant."""
         table = Candidates.of(runs)
         names = [table.query_ids[query] for query in table.query_of.tolist()]
-        found = [grades.get(query_id, {}).get(doc_id, 0) for query_id, doc_id in zip(names, table.doc_ids, strict=True)]
-        values = np.array(found, dtype=np.float64)
+        pair_grades = [
+            grades.get(query_id, {}).get(doc_id, 0) for query_id, doc_id in zip(names, table.doc_ids, strict=True)
+        ]
+        values = np.array(pair_grades, dtype=np.float64)
         return cls(runs, table, values, (values >= from_grade).astype(np.int8), wording)
 
     def replay(self, name: str, batch: int, seed: int) -> npt.NDArray[np.bool_]:
@@ -80,18 +82,18 @@ class Known:
         labels: dict[str, dict[str, float]] = {}
         for query, doc_id, grade in zip(names, doc_ids, self.grades[rows].tolist(), strict=True):
             labels.setdefault(self.table.query_ids[query], {})[doc_id] = grade
-        found = evaluate(Qrels.from_dict(labels), self.runs, [METRIC])
-        return [run.metrics[METRIC].mean or 0.0 for run in found.runs]
+        scored = evaluate(Qrels.from_dict(labels), self.runs, [METRIC])
+        return [run.metrics[METRIC].mean or 0.0 for run in scored.runs]
 
-    def told(self, judged: npt.NDArray[np.bool_], truth: list[float]) -> dict[str, float]:
+    def recall_at_effort(self, judged: npt.NDArray[np.bool_], truth: list[float]) -> dict[str, float]:
         """Describe what was found."""
         queries = len(self.table.query_ids)
-        found = np.bincount(self.table.query_of, weights=judged & (self.relevant == 1), minlength=queries)
+        relevant_judged = np.bincount(self.table.query_of, weights=judged & (self.relevant == 1), minlength=queries)
         there = np.bincount(self.table.query_of, weights=self.relevant == 1, minlength=queries)
         some = there > 0
         return {
-            "found": float(found.sum()),
-            "share": float(np.mean(found[some] / there[some])),
+            "found": float(relevant_judged.sum()),
+            "share": float(np.mean(relevant_judged[some] / there[some])),
             "judged": float(judged.sum() / queries),
             "tau": float(kendalltau(self.scores(judged), truth).statistic),
         }
@@ -99,7 +101,7 @@ class Known:
 
 def cranfield(folder: Path) -> Known:
     """Cranfield's eight runs with its texts; what its labels leave out counts as not relevant."""
-    from judgments.formats.tables import load_qrels, load_run
+    from assay.formats.qrels_and_runs import load_qrels, load_run
 
     paths = sorted((folder / "runs").glob("*.run.gz"))
     runs = [load_run(path, str(path), path.name.split(".")[0])[0] for path in paths]
@@ -121,7 +123,7 @@ def worlds(name: str, folder: Path, seeds: int) -> Iterator[tuple[int, Known]]:
         return
     for seed in range(1, seeds + 1):
         runs, grades = collection(WORLDS[name], seed)
-        yield seed, Known.of(runs, {query: dict(found) for query, found in grades.items()}, 2, None)
+        yield seed, Known.of(runs, {query: dict(documents) for query, documents in grades.items()}, 2, None)
 
 
 def main() -> None:
@@ -131,16 +133,18 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path())
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=5)
-    asked = parser.parse_args()
-    found: dict[str, list[dict[str, float]]] = {}
-    for seed, known in worlds(asked.world, asked.folder, asked.seeds):
+    args = parser.parse_args()
+    summaries: dict[str, list[dict[str, float]]] = {}
+    for seed, known in worlds(args.world, args.folder, args.seeds):
         truth = known.scores(np.ones(len(known.table), dtype=np.bool_))
         for name in STRATEGIES:
             if STRATEGIES[name].given is None and (known.wording or not STRATEGIES[name].reads):
-                judged = known.replay(name, asked.batch, seed)
-                found.setdefault(name, []).append(known.told(judged, truth))
-        found.setdefault("oracle", []).append(known.told(known.best(), truth))
-    means = {name: {key: float(np.mean([one[key] for one in rows])) for key in rows[0]} for name, rows in found.items()}
+                judged = known.replay(name, args.batch, seed)
+                summaries.setdefault(name, []).append(known.recall_at_effort(judged, truth))
+        summaries.setdefault("oracle", []).append(known.recall_at_effort(known.best(), truth))
+    means = {
+        name: {key: float(np.mean([one[key] for one in rows])) for key in rows[0]} for name, rows in summaries.items()
+    }
     print(json.dumps(means))
 
 

@@ -83,8 +83,8 @@ def options(about: str | None, cases: Iterable[str]) -> argparse.ArgumentParser:
     names = list(cases)
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     if names:
-        told = f"may be repeated: {', '.join(names)}"
-        parser.add_argument("--only", metavar="CASE", action="append", choices=names, help=told)
+        case_help = f"may be repeated: {', '.join(names)}"
+        parser.add_argument("--only", metavar="CASE", action="append", choices=names, help=case_help)
     parser.add_argument("--reps", type=_count, metavar="N", help="repetitions of every case")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repetitions, no verdicts")
     parser.add_argument("--full", action="store_true", help="the largest sizes too")
@@ -93,20 +93,20 @@ def options(about: str | None, cases: Iterable[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def tell(cases: Mapping[str, Callable[[argparse.Namespace], Iterable[Row]]], asked: argparse.Namespace) -> int:
+def print_table(cases: Mapping[str, Callable[[argparse.Namespace], Iterable[Row]]], args: argparse.Namespace) -> int:
     """Run the cases asked for, print their rows in one table or write them; 1 when a case could not run to its end."""
     done: list[Row] = []
     status = 0
-    for name in asked.only or cases:
+    for name in args.only or cases:
         try:
-            for row in cases[name](asked):
+            for row in cases[name](args):
                 note(f"{row.case}: {short(row.ratio)} of {row.against}, {row.verdict}")
                 done.append(row)
         except CouldNotRun as problem:
             note(f"FAILED {name}: {problem}")
             status = 1
-    if asked.json:
-        asked.json.write_text(json.dumps([asdict(row) for row in done], indent=2) + "\n")
+    if args.json:
+        args.json.write_text(json.dumps([asdict(row) for row in done], indent=2) + "\n")
     elif done:
         print(table(done))
     return status

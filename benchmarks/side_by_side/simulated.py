@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgments.core.run import Run
+from assay.core.run import Run
 
 TOP_GRADE = 3
 FAMILIES = 6
@@ -82,7 +82,7 @@ def collection(world: World, seed: int) -> tuple[list[Run], Grades]:
             best = np.argsort(-scores)[: world.depth]
             answers[run][query_id] = {f"d{at}": float(scores[at]) for at in best.tolist()}
         grades[query_id] = {f"d{at}": int(grade[at]) for at in range(world.documents)}
-    return [Run.from_dict(found, f"s{at:02d}") for at, found in enumerate(answers)], grades
+    return [Run.from_dict(rankings, f"s{at:02d}") for at, rankings in enumerate(answers)], grades
 
 
 def _grades(world: World, rng: np.random.Generator) -> np.ndarray:

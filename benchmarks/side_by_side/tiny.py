@@ -34,10 +34,10 @@ def data() -> tuple[dict[str, dict[str, int]], list[Ranked]]:
 
 def assay(qrels: dict[str, dict[str, int]]) -> Callable[[Ranked], dict[str, float]]:
     """Prepare ours."""
+    from assay.core.qrels import Qrels
+    from assay.core.run import Run
+    from assay.metrics.metric_names import parse_metrics
     from evaluation import evaluate
-    from evaluation.metrics.names import parse_metrics
-    from judgments.core.qrels import Qrels
-    from judgments.core.run import Run
 
     judged, metrics = Qrels.from_dict(qrels), parse_metrics(METRICS)
 
@@ -56,10 +56,15 @@ def pytrec_eval(qrels: dict[str, dict[str, int]]) -> Callable[[Ranked], dict[str
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
 
     def score(run: Ranked) -> dict[str, float]:
-        found = evaluator.evaluate(run)["q1"]
-        first = found["recip_rank"]
-        values = (found["ndcg_cut_10"], found["map"], first if first >= 1 / 10 else 0.0, found["recall_100"])
-        return dict(zip(METRICS, (*values, found["recall_1000"], found["P_10"]), strict=True))
+        query_values = evaluator.evaluate(run)["q1"]
+        first = query_values["recip_rank"]
+        values = (
+            query_values["ndcg_cut_10"],
+            query_values["map"],
+            first if first >= 1 / 10 else 0.0,
+            query_values["recall_100"],
+        )
+        return dict(zip(METRICS, (*values, query_values["recall_1000"], query_values["P_10"]), strict=True))
 
     return score
 
@@ -71,12 +76,12 @@ def main(side: str, rounds: int) -> None:
     """Warm up on every run, which also gives the check; then count the seconds."""
     qrels, runs = data()
     score = SIDES[side](qrels)
-    found = [score(run) for run in runs]
+    scores = [score(run) for run in runs]
     began = time.perf_counter()
     for at in range(rounds):
         score(runs[at % RUNS])
     seconds = (time.perf_counter() - began) / rounds
-    means = {metric: sum(values[metric] for values in found) / RUNS for metric in METRICS}
+    means = {metric: sum(values[metric] for values in scores) / RUNS for metric in METRICS}
     print(json.dumps({"seconds": seconds, "means": means}))
 
 

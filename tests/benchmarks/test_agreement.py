@@ -1,4 +1,4 @@
-"""Would a difference between two sides be seen, also by the whole benchmark?"""
+"""Tests of the comparison of two sides in benchmarks: differences stop them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def side(name: str, key: str, mean: float, value: float) -> dict[str, Any]:
     return {"name": name, key: means, "per_query": {"q1": {"AP": value}}}
 
 
-def test_the_largest_difference_of_means_and_of_queries_is_found() -> None:
-    found = largest([side("a", "metrics", 0.5, 0.5)], [side("a", "means", 0.5, 0.75)])
-    assert found == {"means": 0.0, "queries": 0.25, "metrics": ["AP"]}
+def test_the_largest_difference_of_means_and_of_queries() -> None:
+    differences = largest([side("a", "metrics", 0.5, 0.5)], [side("a", "means", 0.5, 0.75)])
+    assert differences == {"means": 0.0, "queries": 0.25, "metrics": ["AP"]}
     assert largest([side("a", "metrics", 0.5, 0.5)], [side("a", "means", 0.25, 0.5)])["means"] == 0.25
 
 
@@ -59,11 +59,11 @@ def benchmark(folder: Path, **environment: str) -> subprocess.CompletedProcess[s
 
 
 def test_the_benchmark_agrees_with_the_peer_and_its_control_does_not(tmp_path: Path) -> None:
-    found = benchmark(tmp_path, ASSAY_BENCH_PYTHON="")
-    assert found.returncode == 0, found.stderr
-    assert "7 metrics agree with the peer's" in found.stderr
-    assert "control (ties as in the file)" in found.stderr
-    assert "20 queries x 1,000, means  pytrec_eval's wall" in found.stdout
+    completed = benchmark(tmp_path, ASSAY_BENCH_PYTHON="")
+    assert completed.returncode == 0, completed.stderr
+    assert "7 metrics agree with the peer's" in completed.stderr
+    assert "control (ties as in the file)" in completed.stderr
+    assert "20 queries x 1,000, means  pytrec_eval's wall" in completed.stdout
 
 
 def test_a_peer_that_computes_something_else_stops_the_clock(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_peer_that_computes_something_else_stops_the_clock(tmp_path: Path) -> 
         f"""{sys.executable} "$@" | sed 's/"AP": 0[.]/"AP": 1./g'\n"""
     )
     other.chmod(0o755)
-    found = benchmark(tmp_path / "data", ASSAY_BENCH_PYTHON=str(other))
-    assert found.returncode == 1
-    assert "nothing is timed that is not exact" in found.stderr
-    assert found.stdout == ""
+    completed = benchmark(tmp_path / "data", ASSAY_BENCH_PYTHON=str(other))
+    assert completed.returncode == 1
+    assert "FAILED small" in completed.stderr
+    assert completed.stdout == ""

@@ -1,4 +1,4 @@
-"""Is the invented data what the benchmarks say that it is, and the same every time?"""
+"""Tests of the generated data of the benchmarks: shape and reproducibility."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_same_bytes_again_and_other_runs_for_other_numbers(made: Path, tmp_p
     assert (tmp_path / "run-00.txt").read_bytes() != (tmp_path / "run-01.txt").read_bytes()
 
 
-def test_what_is_there_stays_unless_another_state_made_it(tmp_path: Path) -> None:
+def test_existing_data_stays_unless_another_version_made_it(tmp_path: Path) -> None:
     make(tmp_path, "passages", 5, 10, 1)
     right = (tmp_path / "run-00.txt").read_bytes()
     (tmp_path / "run-00.txt").write_text("mine\n")

@@ -1,4 +1,4 @@
-"""The benchmark of RAG metrics: it runs, and it stops where the peers compute something else."""
+"""Tests of the benchmark of RAG metrics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_peers_must_compute_the_same(tmp_path: Path, wrong: bool) -> None:
         python = str(tmp_path / "python")
         Path(python).write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path}:$PYTHONPATH exec {sys.executable} "$@"\n')
         Path(python).chmod(0o755)
-    found = subprocess.run(
+    completed = subprocess.run(
         [python, "benchmarks/rag.py", "--quick", "--reps", "1", "--only", "lexical"],
         cwd=ROOT,
         env={**os.environ, "ASSAY_BENCH_PYTHON": python},
@@ -43,8 +43,8 @@ def test_the_peers_must_compute_the_same(tmp_path: Path, wrong: bool) -> None:
         check=False,
     )
     if wrong:
-        assert found.returncode == 1, found.stderr
-        assert "the peer's" in found.stderr
+        assert completed.returncode == 1, completed.stderr
+        assert "the peer's" in completed.stderr
     else:
-        assert found.returncode == 0, found.stderr
-        assert found.stdout.count("lexical metrics of 300 answers") == 3
+        assert completed.returncode == 0, completed.stderr
+        assert completed.stdout.count("lexical metrics of 300 answers") == 3

@@ -1,4 +1,4 @@
-"""Do the benchmarks of rounds still run, on a database of their own, and would they notice what they are there for?"""
+"""Tests of the benchmarks of rounds, on their own database."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, submission
-from judgments.answers import Answer
 from judgments.models import Judgment, Tally
+from judgments.rating import assignment, submission
+from judgments.rating.answers import Answer
 from tests import migrated
 from tests.world import make_world
 
@@ -80,9 +80,9 @@ def test_claiming_has_a_row_for_each_act_and_no_verdict_on_a_small_round(claimin
     assert all("p95" in row.measured and row.ratios[0] > 0 for row in rows.values())
 
 
-def test_pages_of_a_round_have_a_row_each_and_freezing_is_told(round_pages: ModuleType) -> None:
-    told = round_pages.measured("SQLite", QUICK)
-    rows = {row.case.removeprefix("2,000 judgments, SQLite: "): row for row in told}
+def test_each_page_of_a_round_has_a_row_and_freezing_is_reported(round_pages: ModuleType) -> None:
+    measured_rows = round_pages.measured("SQLite", QUICK)
+    rows = {row.case.removeprefix("2,000 judgments, SQLite: "): row for row in measured_rows}
     pages = {"round_progress", "round_agreement", "conflicts", "rounds", "overview", "api_progress"}
     assert set(rows) == {*pages, "freeze preview", "freezing"}
     assert {row.against for name, row in rows.items() if name in pages} == {"300 ms"}
@@ -98,16 +98,16 @@ def test_the_percentile_is_that_of_the_times_in_milliseconds(station_load: Modul
     assert station_load.percentile([0.25], 0.95) == 250
 
 
-def test_what_was_measured_is_told_in_words(station_load: ModuleType) -> None:
-    crowd = station_load.rater_crowd.Crowd(told=["a"] * 120, errors=Counter({"ConnectionError": 3}))
-    told = station_load.words(crowd, [60.0, 12.5], 8.0, kill=False)
-    assert told.startswith("120 recorded once (15/s)")
-    assert "server 60 %, raters 12 %" in told
+def test_the_summary_of_a_measurement(station_load: ModuleType) -> None:
+    crowd = station_load.rater_crowd.Crowd(recorded=["a"] * 120, errors=Counter({"ConnectionError": 3}))
+    summary = station_load.words(crowd, [60.0, 12.5], 8.0, kill=False)
+    assert summary.startswith("120 recorded once (15/s)")
+    assert "server 60 %, raters 12 %" in summary
     assert "sent again after {'ConnectionError': 3}" in station_load.words(crowd, [60.0, 12.5], 8.0, kill=True)
 
 
 @pytest.mark.django_db
-def test_what_is_lost_doubled_or_counted_wrongly_is_a_fault(
+def test_lost_doubled_or_miscounted_judgments_are_faults(
     station_load: ModuleType,
     collection: Any,
     lead: Any,
@@ -118,11 +118,11 @@ def test_what_is_lost_doubled_or_counted_wrongly_is_a_fault(
 ) -> None:
     """In an open round of two ratings a pair, one pair of which has both."""
     world = make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
-    told = [str(one) for one in Judgment.objects.values_list("client_id", flat=True)]
+    recorded = [str(one) for one in Judgment.objects.values_list("client_id", flat=True)]
 
     def faults(*more: str) -> list[str]:
-        said = json.dumps({"round": str(world.round.uuid), "told": [*told, *more]})
-        monkeypatch.setattr("sys.stdin", io.StringIO(said))
+        request = json.dumps({"round": str(world.round.uuid), "told": [*recorded, *more]})
+        monkeypatch.setattr("sys.stdin", io.StringIO(request))
         return [fault for fault in station_load.check()["faults"] if fault]
 
     assert faults() == []

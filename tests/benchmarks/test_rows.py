@@ -1,4 +1,4 @@
-"""Does a row say PASS exactly where its limit is kept?"""
+"""Tests of benchmark rows: verdicts and table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.side_by_side.processes import CouldNotRun
-from benchmarks.side_by_side.rows import Row, options, read, table, tell
+from benchmarks.side_by_side.rows import Row, options, print_table, read, table
 
 
 @pytest.mark.parametrize(
@@ -24,26 +24,28 @@ from benchmarks.side_by_side.rows import Row, options, read, table, tell
         ([9.0], None, None, "-"),
     ],
 )
-def test_the_median_is_held_against_the_limit(
+def test_the_median_is_compared_with_the_limit(
     ratios: list[float], at_most: float | None, aim: float | None, verdict: str
 ) -> None:
     assert Row("case", "peer", ratios, at_most, aim).verdict == verdict
 
 
-def test_columns_stand_under_their_headings() -> None:
+def test_columns_align_with_their_headings() -> None:
     lines = table([Row("a long case", "peer", [0.5], 1.0), Row("b", "another peer", [0.004])]).splitlines()
     at = lines[0].index("against")
     assert [line[at:].split("  ")[0] for line in lines] == ["against", "peer", "another peer"]
     assert "0.004" in lines[2]
 
 
-def test_a_case_that_cannot_run_is_told_and_the_others_still_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    def bad(asked: Namespace) -> Iterator[Row]:
+def test_a_case_that_cannot_run_is_reported_and_the_others_still_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    def bad(args: Namespace) -> Iterator[Row]:
         yield Row("before", "peer", [1.0])
         raise CouldNotRun("the means differ")
 
-    asked = options("", ["bad", "good"]).parse_args(["--json", str(tmp_path / "rows.json")])
-    status = tell({"bad": bad, "good": lambda asked: [Row("after", "peer", [2.0], 1.0)]}, asked)
+    command = options("", ["bad", "good"]).parse_args(["--json", str(tmp_path / "rows.json")])
+    status = print_table({"bad": bad, "good": lambda args: [Row("after", "peer", [2.0], 1.0)]}, command)
     assert status == 1
     assert "FAILED bad: the means differ" in capsys.readouterr().err
     assert [(row.case, row.verdict) for row in read(tmp_path / "rows.json")] == [("before", "-"), ("after", "FAIL")]

@@ -1,4 +1,4 @@
-"""Would the benchmark of query logs notice a side that has seen other searches?"""
+"""Tests of the benchmark of query logs: a peer that counts other searches stops it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_log_is_awkward_and_the_same_each_time(path: Path, tmp_path: Path) -
 
 
 def test_both_sides_see_the_same_searches(path: Path) -> None:
-    said = subprocess.run([sys.executable, LOG, "count", path], cwd=ROOT, check=True, capture_output=True)
+    completed = subprocess.run([sys.executable, LOG, "count", path], cwd=ROOT, check=True, capture_output=True)
     words = [sys.executable, "-m", "assay", "sample", path, "--head", "1", "--window-days", "9999"]
     ours = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert f"{json.loads(said.stdout)['searches']:,} searches for " in ours.stderr
+    assert f"{json.loads(completed.stdout)['searches']:,} searches for " in ours.stderr

@@ -1,4 +1,4 @@
-"""What does a screen reader's user stumble over on the page that is open?"""
+"""Accessibility check of the open page with axe."""
 
 from __future__ import annotations
 

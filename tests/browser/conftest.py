@@ -1,4 +1,4 @@
-"""Which browser do these tests drive? The machine's own Chromium; without one they skip, and fail on CI."""
+"""Fixtures of the browser tests. They drive the machine's Chromium; without one they skip, and fail on CI."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ SWITCHES = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """The plugin that gives Playwright its base address declares a fixture in a way that pytest will drop."""
-    told = "Session-scoped fixtures defined as instance methods"
-    config.addinivalue_line("filterwarnings", f"ignore:{told}:pytest.PytestDeprecationWarning")
+    warning = "Session-scoped fixtures defined as instance methods"
+    config.addinivalue_line("filterwarnings", f"ignore:{warning}:pytest.PytestDeprecationWarning")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,8 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    found = {"executable_path": CHROMIUM} if CHROMIUM else {}
-    return {**browser_type_launch_args, **found, "args": [f"--{switch}" for switch in SWITCHES]}
+    launch_args = {"executable_path": CHROMIUM} if CHROMIUM else {}
+    return {**browser_type_launch_args, **launch_args, "args": [f"--{switch}" for switch in SWITCHES]}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -133,10 +133,10 @@ def enter(page: Any, live_server: Any, client_of: Callable[[Any], Any]) -> Calla
 @pytest.fixture
 def faults(page: Any) -> list[str]:
     """What the browser complained about: errors of scripts, and things that the policy refused."""
-    found: list[str] = []
-    page.on("pageerror", lambda error: found.append(str(error)))
-    page.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
-    return found
+    messages: list[str] = []
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("console", lambda message: messages.append(message.text) if message.type == "error" else None)
+    return messages
 
 
 @pytest.fixture

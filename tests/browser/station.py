@@ -1,4 +1,4 @@
-"""How does a test sit at the rater station: a round to rate, one key, and what the server has of it?"""
+"""Helpers for browser tests of the station: a round to rate, key presses, and stored judgments."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from urllib.parse import urlsplit
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, Request
 
-from judgments import assignment, guidelines, rounds
-from judgments.core.content_hash import content_hash
+from assay.core.content_hash import content_hash
+from judgments.guidelines import guidelines
 from judgments.models import Collection, Document, Judgment, Query, Round
 from judgments.models.judgment import JudgmentQuerySet
+from judgments.rating import assignment
+from judgments.rounds import rounds
 from tests.world import grade_together
 
 # Every document tries to run a script.
@@ -64,12 +66,12 @@ def ready(page: Page) -> None:
 def press(page: Page, key: str) -> None:
     """One key on a document that was seen; the server has what it said when this returns."""
     ready(page)
-    with sent(page):
+    with wait_until_submitted(page):
         page.keyboard.press(key)
 
 
 # What this browser keeps. A page that has been seen has opened it; where that is refused, nothing outlives the page.
-KEPT = """() => new Promise((done) => {
+ALL_STORED = """() => new Promise((done) => {
     const none = () => done([]);
     try {
         const asked = indexedDB.open("assay-station");
@@ -90,14 +92,14 @@ Response.prototype.text = function () { return text.call(this).finally(() => { w
 
 
 @contextmanager
-def sent(page: Page) -> Iterator[None]:
+def wait_until_submitted(page: Page) -> Iterator[None]:
     """Wait until the server has answered what is said on the page within the block.
 
     Of several tabs one sends for all. What was said before may be on its way still, and so may what somebody else said
     in another tab: neither of them is it.
     """
-    before = {tuple(row) for row in page.evaluate(KEPT)}
-    with answered(page, lambda request: said(request) - before):
+    before = {tuple(row) for row in page.evaluate(ALL_STORED)}
+    with answered(page, lambda request: submitted_pairs(request) - before):
         yield
 
 
@@ -112,13 +114,15 @@ def answered(page: Page, it: Callable[[Request], object]) -> Iterator[Any]:
     context = page.context
     context.on("request", note)
     try:
-        with context.expect_event("response", lambda answer: answer.request in begun and it(answer.request)) as found:
-            yield found
+        with context.expect_event(
+            "response", lambda answer: answer.request in begun and it(answer.request)
+        ) as response:
+            yield response
     finally:
         context.remove_listener("request", note)
 
 
-def said(request: Request) -> set[tuple[str, str]]:
+def submitted_pairs(request: Request) -> set[tuple[str, str]]:
     """The answers that a request tells, and those that it takes back."""
     _, judgments, taken = urlsplit(request.url).path.partition("/judgments/")
     if request.method != "POST" or not judgments:
@@ -163,7 +167,7 @@ def chosen(row: Locator) -> str:
     return row.evaluate("(one) => one.querySelector(':checked')?.value ?? ''")
 
 
-def kept(page: Page) -> Locator:
+def stored_notice(page: Page) -> Locator:
     """What the page says of answers that the browser still keeps."""
     return page.locator("#kept")
 

@@ -1,4 +1,4 @@
-"""Grading of answers in a real browser: by keyboard, without a script, narrow and wide."""
+"""Tests of grading answers in a browser: by keyboard, without a script, narrow and wide."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from judgments import assignment, rounds
-from judgments.answer_rounds import GivenAnswer, Passage, create_answer_rounds
 from judgments.models import Round
+from judgments.rating import assignment
+from judgments.rounds import rounds
+from judgments.rounds.answer_rounds import GivenAnswer, Passage, create_answer_rounds
 from tests.browser.axe import violations
 from tests.browser.station import mine, press, ready
 from tests.browser.test_every_page import OVERFLOW, show
@@ -22,13 +23,13 @@ LONG = "Some other sentence stands here. " * 60
 @pytest.fixture
 def answers() -> list[GivenAnswer]:
     """Ten answers to five questions; the last one has no evidence."""
-    found = []
+    created = []
     for number in range(10):
         evidence = (
             Passage("d1", f"It is blue. The shell number {number} is waterproof.", "Shell", "https://shop.example/1"),
             Passage("d2", f"{LONG}The shell has {number} pockets. {LONG}", "Pockets"),
         )
-        found.append(
+        created.append(
             GivenAnswer(
                 f"q{number // 2}",
                 f"What about shell {number // 2}?",
@@ -37,7 +38,7 @@ def answers() -> list[GivenAnswer]:
                 "It is waterproof." if number % 4 < 2 else "",
             )
         )
-    return found
+    return created
 
 
 @pytest.fixture

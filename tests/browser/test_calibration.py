@@ -1,4 +1,4 @@
-"""Does a rater calibrate by keyboard, and rate what is mixed in without noticing?"""
+"""Tests of qualification by keyboard and of gold pairs among other pairs."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from judgments import gold, probing, station_keys
 from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round
+from judgments.quality import gold_pairs
+from judgments.rating import inserted_checks, keyboard_shortcuts
 from tests.browser.axe import violations
 from tests.browser.station import make_round, press, ready
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def known(collection: Any, first: int, number: int) -> list[gold.Known]:
+def known(collection: Any, first: int, number: int) -> list[gold_pairs.Known]:
     """Pairs of known grade 2, each of a query of its own."""
     made = []
     for place in range(first, first + number):
         query = Query.objects.create(collection=collection, query_id=f"g{place}", text=f"known {place}")
         document = Document.objects.create(collection=collection, doc_id=f"k{place}", title=f"Known {place}", text="A.")
-        made.append(gold.Known(query, document, 2, "It is what was asked for."))
+        made.append(gold_pairs.Known(query, document, 2, "It is what was asked for."))
     return made
 
 
 @pytest.fixture
 def calibrating(collection: Any, lead: Any, rater: Any) -> Round:
     made = make_round(collection, lead, [rater], ratings_per_pair=1)
-    gold.add(made, known(collection, 0, 2), use="calibration", actor=lead)
-    gold.add(made, known(collection, 2, 3), use="hidden", actor=lead)
+    gold_pairs.add(made, known(collection, 0, 2), use="calibration", actor=lead)
+    gold_pairs.add(made, known(collection, 2, 3), use="hidden", actor=lead)
     Round.objects.filter(pk=made.pk).update(pass_mark=0.5, gold_every=5)
     return Round.objects.get(pk=made.pk)
 
@@ -39,10 +40,10 @@ def test_calibrate_by_keys_then_rate_what_comes(page, go, enter, calibrating, ra
     go("rate", calibrating)
     page.wait_for_url("**/calibrate/")
     assert violations(page) == []
-    for key, said in (("2", "Right"), ("0", "Not yet")):
+    for key, message in (("2", "Correct"), ("0", "Incorrect")):
         ready(page)
         page.keyboard.press(key)
-        expect(page.get_by_role("heading", name=said, exact=True)).to_be_visible()
+        expect(page.get_by_role("heading", name=message, exact=True)).to_be_visible()
         expect(page.get_by_text("It is what was asked for.")).to_be_visible()
         ready(page)
         page.keyboard.press("g")
@@ -51,18 +52,18 @@ def test_calibrate_by_keys_then_rate_what_comes(page, go, enter, calibrating, ra
         assert violations(page) == []
         page.keyboard.press("Enter")
         page.wait_for_url(lambda address: "told" not in address)
-    expect(page.get_by_role("heading", name="You are ready")).to_be_visible()
+    expect(page.get_by_role("heading", name="You are qualified")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     assert violations(page) == []
-    page.get_by_role("link", name="Begin Round 1").click()
+    page.get_by_role("link", name="Start Round 1").click()
     page.wait_for_url("**/rate/")
     shown = []
-    due = probing._due(f"{calibrating.seed} gold r01", 5, 12)
+    due = inserted_checks._due(f"{calibrating.seed} gold r01", 5, 12)
     for _ in range(12 + due):
         ready(page)
         shown.append(page.locator(".ask__query").inner_text())
         press(page, "1")
-    expect(page.get_by_role("heading", name="Round 1 is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Round 1 is complete")).to_be_visible()
     assert Judgment.objects.count() == 12
     mixed = ProbeAnswer.objects.filter(probe__kind=Probe.Kind.GOLD)
     assert mixed.count() == Probe.objects.filter(kind=Probe.Kind.GOLD).count() == due
@@ -76,7 +77,7 @@ def test_calibrate_by_keys_then_rate_what_comes(page, go, enter, calibrating, ra
 def test_the_keys_are_those_of_the_station_ones_own_among_them(page, go, enter, calibrating, rater, faults):
     text = "".join(f"<p>Paragraph {number} says nothing.</p>" for number in range(400))
     Document.objects.filter(doc_id__startswith="k").update(text=f"{text}<p>It is known, and no more.</p>")
-    station_keys.set_keys(rater, {"unable": "x", "grade-2": "d"})
+    keyboard_shortcuts.set_keys(rater, {"unable": "x", "grade-2": "d"})
     enter(rater)
     go("calibrate", calibrating)
     ready(page)
@@ -92,8 +93,8 @@ def test_the_keys_are_those_of_the_station_ones_own_among_them(page, go, enter, 
     expect(marks).to_have_count(0)
     page.keyboard.press("?")
     box = page.locator("#keys")
-    expect(box).to_contain_text("the whole text, then the picture larger")
-    expect(box).not_to_contain_text("it comes back when nothing else is left")
+    expect(box).to_contain_text("whole text, then larger picture")
+    expect(box).not_to_contain_text("show the pair again at the end")
     assert violations(page) == []
     page.keyboard.press("?")
     expect(box).to_be_hidden()
@@ -103,7 +104,7 @@ def test_the_keys_are_those_of_the_station_ones_own_among_them(page, go, enter, 
     expect(page.locator("#unable-box")).to_be_visible()
     assert violations(page) == []
     page.keyboard.press("2")
-    expect(page.get_by_role("heading", name="Not yet", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Incorrect", exact=True)).to_be_visible()
     answer = ProbeAnswer.objects.get()
     assert (answer.state, answer.reason) == ("unrateable", "document broken")
     ready(page)
@@ -111,5 +112,5 @@ def test_the_keys_are_those_of_the_station_ones_own_among_them(page, go, enter, 
     page.wait_for_url(lambda address: "told" not in address)
     ready(page)
     page.keyboard.press("d")
-    expect(page.get_by_role("heading", name="Right", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Correct", exact=True)).to_be_visible()
     assert faults == []

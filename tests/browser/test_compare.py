@@ -1,4 +1,4 @@
-"""Do the pages of a comparison and of a query work by keyboard, without script, narrow and dark, for everybody?"""
+"""Tests of the pages of a comparison and of a query: keyboard, no script, narrow and dark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from evaluation import scoring
+from evaluation.scoring import scoring
 from tests.browser.axe import violations
 from tests.evaluation.stage import Stage
 

@@ -1,4 +1,4 @@
-"""Does any page, for anybody, break a rule of accessibility, make the browser complain, or run over its edge?
+"""Tests of every page for every role: accessibility, browser errors and overflow.
 
 Every address of the access matrix that answers with a page is opened, full and empty, and looked at wide and light,
 then narrow and dark. It is opened once: to answer, to load it and to put axe into it takes longer than to look.
@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Error, Page
 
-from judgments.collections import create_collection
+from judgments.members.collections import create_collection
 from tests.browser.axe import violations
 from tests.test_access_matrix import LINES, address
 from tests.world import World, make_world
@@ -50,8 +50,10 @@ def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str
             raise
         if answer is None or "text/html" not in answer.headers.get("content-type", ""):
             return []
-        found = [f"{path} ({width} px, {scheme}): {fault}" for width, scheme in VIEWS for fault in seen(width, scheme)]
-        return [*found, *(f"{path}: {fault}" for fault in faults)]
+        problems = [
+            f"{path} ({width} px, {scheme}): {fault}" for width, scheme in VIEWS for fault in seen(width, scheme)
+        ]
+        return [*problems, *(f"{path}: {fault}" for fault in faults)]
 
     def seen(width: int, scheme: Scheme) -> list[str]:
         show(page, width, scheme)
@@ -83,8 +85,8 @@ def test_every_page_is_sound(
     person: str | None,
 ) -> None:
     enter(request.getfixturevalue(person) if person else None)
-    found = [fault for path in paths(world, place) for fault in wrong_with(path)]
-    assert found == []
+    problems = [fault for path in paths(world, place) for fault in wrong_with(path)]
+    assert problems == []
 
 
 def test_every_page_of_an_empty_collection_is_sound(

@@ -1,4 +1,4 @@
-"""Does a lead get from a log and runs to an open round by clicking, and is every page on the way fit for everybody?"""
+"""Tests of the way from a log and runs to an open round."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from judgments.models import Query, Round
 from tests.browser.axe import violations
-from tests.pooling.clicks_example import LOG as CLICKS
+from tests.pooling.clicks.example import LOG as CLICKS
 from tests.pooling.conftest import BM25, LOG, NEURAL, QUERIES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -20,7 +20,7 @@ def put(collection: Any, lead: Any) -> Callable[..., str]:
     """Store a file; answers the public id of what it became."""
     import io
 
-    from judgments import ingestion
+    from judgments.imports import ingestion
 
     def store(kind: str, content: bytes, filename: str) -> str:
         upload = ingestion.receive(collection, kind=kind, file=io.BytesIO(content), filename=filename, actor=lead)
@@ -72,9 +72,9 @@ def test_from_runs_to_an_open_round(
     page.get_by_label("Depth").fill("1")
     page.get_by_label("Depth").blur()
     page.get_by_role("button", name="Draw 2 pairs").click()
-    page.get_by_role("link", name="Make a round from these pairs").click()
+    page.get_by_role("link", name="Create round").click()
     page.get_by_label("rosa (rater)").uncheck()
-    page.get_by_role("button", name="Open the round for 2 raters").click()
+    page.get_by_role("button", name="Open round for 2 raters").click()
     page.wait_for_url("**/progress/")
     assert Round.objects.get().state == "open"
     assert faults == []
@@ -97,7 +97,7 @@ def test_a_start_counts_while_one_types(page: Any, live_server: Any, enter: Any,
     enter(lead)
     page.goto(f"{live_server.url}/c/{collection.slug}/start/")
     page.get_by_label("Queries", exact=True).fill("rain jacket\ntent")
-    page.get_by_role("button", name="Go on to the results").click()
+    page.get_by_role("button", name="Continue to results").click()
     page.get_by_label("rain jacket").fill("Fell 3L\nTarn poncho")
     page.get_by_role("button", name="Rate 2 pairs").click()
     page.wait_for_url("**/rate/")

@@ -1,4 +1,4 @@
-"""RAG pages in a browser: an engineer imports two systems and reads the scorecard."""
+"""Tests of the RAG pages: an engineer imports two systems and reads the scorecard."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluation.models import RagSampleSet
-from judgments import rounds
 from judgments.models import Round
+from judgments.rounds import rounds
 from tests.browser.axe import violations
 from tests.browser.station import mine, press
 from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, lines, work
@@ -22,7 +22,7 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 def import_file(page: Page, link: str, path: Path) -> None:
     page.get_by_role("link", name=link).first.click()
     page.locator("input[type=file]").set_input_files(path)
-    page.get_by_role("button", name="Read and check the file").click()
+    page.get_by_role("button", name="Preview import").click()
     page.get_by_role("button", name="Store 14 rows").click()
 
 
@@ -66,7 +66,7 @@ def test_an_engineer_imports_two_systems_and_reads_the_scorecard(
     assert page.evaluate(OVERFLOW) <= 0
 
 
-def test_ten_answers_are_graded_by_a_rater_and_stand_on_the_scorecard(
+def test_ten_graded_answers_reach_the_scorecard(
     page: Page, live_server: Any, imported: RagSampleSet, lead: Any, rater: Any, engineer: Any, log_in: Any
 ) -> None:
     address = f"{live_server.url}/c/shop/rag/{imported.uuid}/"
@@ -86,7 +86,9 @@ def test_ten_answers_are_graded_by_a_rater_and_stand_on_the_scorecard(
     page.goto(f"{live_server.url}/rounds/{round_.uuid}/rate/")
     for number in range(10):
         press(page, str(number % 3))
-    expect(page.get_by_role("heading", name="is done")).to_be_visible()  # the station leaves for this page by itself
+    expect(
+        page.get_by_role("heading", name="is complete")
+    ).to_be_visible()  # the station leaves for this page by itself
     assert sorted(mine(rater).values_list("grade", flat=True)) == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
     rounds.close_round(round_, actor=lead)
     log_in(engineer)

@@ -1,4 +1,4 @@
-"""Does the main job work in a real browser: rate by keyboard, see the agreement, freeze, take the qrels away?"""
+"""Tests of the main task: rate by keyboard, read the agreement, freeze and download qrels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_rate_by_keyboard_then_freeze_and_download(page, go, log_in, open_round,
     expect(page.locator("#toast")).to_contain_text("Saved 1, Fair.")
     press(page, "z")
     assert mine(rater).count() == 9
-    expect(page.locator("#toast")).to_contain_text("Taken back")
+    expect(page.locator("#toast")).to_contain_text("Undone")
     press(page, "Numpad2")
     expect(page.locator("#toast")).to_contain_text("Saved 2, Good.")
     rate_all(open_round, rater2, grade=lambda pair: pair.position % 4)
@@ -32,9 +32,9 @@ def test_rate_by_keyboard_then_freeze_and_download(page, go, log_in, open_round,
     log_in(lead)
     go("round_agreement", open_round)
     expect(page.get_by_role("heading", name="Agreement:")).to_be_visible()
-    expect(page.get_by_role("img", name="the gate stands at 0.60")).to_be_visible()
+    expect(page.get_by_role("img", name="the gate is 0.60")).to_be_visible()
     page.locator(".steps a[href$='/snapshots/']").click()
-    page.get_by_role("link", name="See what would be frozen").click()
+    page.get_by_role("link", name="Preview labels").click()
     page.get_by_label("Name").fill("first")
     page.get_by_role("button", name="Freeze 12 labels").click()
     expect(page.get_by_role("link", name="qrels.txt")).to_be_visible()
@@ -90,7 +90,7 @@ def test_cannot_judge_asks_for_a_reason_and_keeps_the_note(page, go, enter, open
     page.keyboard.type("half of it is missing")
     page.keyboard.press("Escape")
     page.keyboard.press("u")
-    expect(page.get_by_role("heading", name="Why can it not be judged?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Why can’t you judge it?")).to_be_visible()
     press(page, "2")
     judgment = mine(rater).get()
     assert (judgment.state, judgment.reason) == ("unrateable", "document broken")
@@ -106,13 +106,13 @@ def test_guidelines_keys_and_marks_are_a_key_away(page, go, enter, open_round, r
     page.keyboard.press("g")
     expect(page.get_by_role("heading", name="Grade what helps")).to_be_hidden()
     page.keyboard.press("?")
-    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+    expect(page.get_by_role("heading", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("h")
     expect(page.locator("#doc")).to_have_attribute("data-plain", "")
 
 
-def test_what_was_saved_is_said_to_screen_readers(page, go, enter, open_round, rater):
+def test_screen_readers_announce_what_was_saved(page, go, enter, open_round, rater):
     enter(rater)
     go("rate", open_round)
     press(page, "3")
@@ -153,12 +153,12 @@ def test_station_works_without_javascript(browser, live_server, open_round, clie
     page.get_by_role("button", name="2 Good").click()
     expect(page.locator("#toast")).to_contain_text("Saved 2, Good.")
     page.locator("#toast").get_by_role("button", name="Undo").click()
-    expect(page.locator("#toast")).to_contain_text("Taken back")
+    expect(page.locator("#toast")).to_contain_text("Undone")
     context.close()
     assert not mine(rater).exists()
 
 
-def test_round_pages_are_for_everybody(page, go, enter, live_server, open_round, rater, rater2, lead):
+def test_round_pages_are_accessible(page, go, enter, live_server, open_round, rater, rater2, lead):
     rate_all(open_round, rater, grade=lambda pair: pair.position % 4)
     rate_all(open_round, rater2, grade=lambda pair: 3 - pair.position % 4)
     enter(lead)
@@ -166,7 +166,7 @@ def test_round_pages_are_for_everybody(page, go, enter, live_server, open_round,
         go(name, open_round)
         assert violations(page) == [], name
     page.get_by_role("rowheader").get_by_role("link").first.click()
-    expect(page.get_by_role("heading", name="Settle it")).to_be_visible()
+    expect(page.get_by_role("heading", name="Resolve conflict")).to_be_visible()
     assert violations(page) == []
     for address in ("rounds/", "snapshots/", "snapshots/new/", "qrels/", "documents/new/", "query-logs/new/"):
         page.goto(f"{live_server.url}/c/shop/{address}")
@@ -174,7 +174,7 @@ def test_round_pages_are_for_everybody(page, go, enter, live_server, open_round,
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_station_is_for_everybody(page, go, enter, open_round, rater, scheme):
+def test_station_is_accessible(page, go, enter, open_round, rater, scheme):
     page.emulate_media(color_scheme=scheme)
     enter(rater)
     go("rate", open_round)
@@ -189,18 +189,18 @@ def test_station_is_for_everybody(page, go, enter, open_round, rater, scheme):
     assert violations(page) == []
 
 
-def test_checked_file_and_snapshot_are_for_everybody(page, enter, live_server, open_round, rater, lead):
+def test_import_preview_and_snapshot_are_accessible(page, enter, live_server, open_round, rater, lead):
     rate_all(open_round, rater)
     enter(lead)
     page.goto(f"{live_server.url}/c/shop/qrels/new/")
     content = b"q1 0 q1-d1 3\nq1 0\n"
     page.locator("input[type=file]").set_input_files({"name": "old.txt", "mimeType": "text/plain", "buffer": content})
-    page.get_by_role("button", name="Read and check the file").click()
-    expect(page.get_by_role("heading", name="1 odd line")).to_be_visible()
+    page.get_by_role("button", name="Preview import").click()
+    expect(page.get_by_role("heading", name="1 issue")).to_be_visible()
     assert violations(page) == []
-    page.get_by_label("I have read the 1 error").check()
+    page.get_by_label("I have read the error").check()
     page.get_by_role("button", name="Store 1 row").click()
-    expect(page.get_by_text("Stored 1 row of old.txt")).to_be_visible()
+    expect(page.get_by_text("Stored 1 row from old.txt")).to_be_visible()
     page.goto(f"{live_server.url}/c/shop/snapshots/new/")
     page.get_by_label("Name").fill("first")
     page.get_by_role("button", name="Freeze 12 labels").click()

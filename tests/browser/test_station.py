@@ -1,4 +1,4 @@
-"""Does the station lose nothing and ask nothing twice: without a line or a session, in two tabs, beside others?"""
+"""Tests of the station: no lost or repeated judgments without a connection or session, or in two tabs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,23 @@ from django.contrib.sessions.models import Session
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from judgments import guidelines, rounds
+from judgments.guidelines import guidelines
 from judgments.models import Document, Judgment, Membership, Pair, Query
+from judgments.rounds import rounds
 from tests.browser.axe import violations
-from tests.browser.station import hold_time, kept, list_of, make_round, mine, press, query_of, quick, ready, sent, title
+from tests.browser.station import (
+    hold_time,
+    list_of,
+    make_round,
+    mine,
+    press,
+    query_of,
+    quick,
+    ready,
+    stored_notice,
+    title,
+    wait_until_submitted,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SCRIPTS = Path(__file__).parents[2] / "static" / "js"
@@ -33,14 +46,14 @@ def log_in_as(page: Page, address: str, user: Any) -> None:
     page.wait_for_url(lambda url: "/login/" not in url)
 
 
-def test_nothing_is_lost_without_a_line(page, context, station, enter, open_round, rater):
+def test_no_judgment_is_lost_offline(page, context, station, enter, open_round, rater):
     enter(rater)
     station(page, open_round)
     context.set_offline(True)
     quick(page, "0123")
-    expect(kept(page)).to_contain_text("4 unsent: no connection")
+    expect(stored_notice(page)).to_contain_text("4 unsent: no connection")
     page.keyboard.press("z")
-    expect(kept(page)).to_contain_text("3 unsent")
+    expect(stored_notice(page)).to_contain_text("3 unsent")
     back = title(page)
     assert not mine(rater).exists()
     # The tab goes, the answers stay: the next one sends them, and does not ask for them again.
@@ -48,7 +61,7 @@ def test_nothing_is_lost_without_a_line(page, context, station, enter, open_roun
     context.set_offline(False)
     with context.expect_event("response", lambda answer: "/judgments/" in answer.url):
         page = station(context.new_page(), open_round)
-    expect(kept(page)).to_be_hidden()
+    expect(stored_notice(page)).to_be_hidden()
     assert sorted(mine(rater).values_list("grade", flat=True)) == [0, 1, 2]
     assert title(page) == back
     press(page, "2")
@@ -61,21 +74,21 @@ def test_line_comes_back_by_itself_and_documents_with_it(page, context, station,
     station(page, open_round)
     context.set_offline(True)
     quick(page, "222222222222")
-    expect(page.get_by_role("heading", name="nothing more lies ready")).to_be_visible()
-    expect(kept(page)).to_contain_text("12 unsent")
+    expect(page.get_by_role("heading", name="No connection and no more documents")).to_be_visible()
+    expect(stored_notice(page)).to_contain_text("12 unsent")
     context.set_offline(False)
     expect(page.get_by_role("heading", name="Nothing left for you")).to_be_visible()
     assert mine(rater).count() == 12
 
 
-def test_answers_wait_for_who_gave_them(page, context, station, enter, live_server, open_round, rater, rater2):
+def test_stored_answers_wait_for_their_rater(page, context, station, enter, live_server, open_round, rater, rater2):
     enter(rater)
     station(page, open_round)
     press(page, "1")
     Session.objects.all().delete()
     quick(page, "23")
-    expect(kept(page)).to_contain_text("2 unsent: your session has ended")
-    assert "next=/rounds/" in str(kept(page).get_by_role("link", name="Log in").get_attribute("href"))
+    expect(stored_notice(page)).to_contain_text("2 unsent: your session has ended")
+    assert "next=/rounds/" in str(stored_notice(page).get_by_role("link", name="Log in").get_attribute("href"))
     # Somebody else logs in on the same machine: the answers are none of theirs, on the old page and on their own.
     other = context.new_page()
     log_in_as(other, f"{live_server.url}/login/", rater2)
@@ -83,7 +96,7 @@ def test_answers_wait_for_who_gave_them(page, context, station, enter, live_serv
         page.evaluate("dispatchEvent(new Event('focus'))")
     assert refused.value.status == 401
     station(other, open_round)
-    expect(kept(other)).to_be_hidden()
+    expect(stored_notice(other)).to_be_hidden()
     press(other, "0")
     assert (mine(rater2).count(), mine(rater).count()) == (1, 1)
     other.close()
@@ -92,11 +105,11 @@ def test_answers_wait_for_who_gave_them(page, context, station, enter, live_serv
     # One that was on its way before is still told that nobody is logged in.
     with page.expect_response(lambda answer: "/judgments/" in answer.url and answer.ok):
         log_in_as(page, f"{live_server.url}/login/", rater)
-    expect(kept(page)).to_be_hidden()
+    expect(stored_notice(page)).to_be_hidden()
     assert sorted(mine(rater).values_list("grade", flat=True)) == [1, 2, 3]
 
 
-def test_what_is_refused_is_kept_and_shown(page, station, enter, open_round, rater, collection):
+def test_refused_answers_are_stored_and_shown(page, station, enter, open_round, rater, collection):
     enter(rater)
     station(page, open_round)
     press(page, "1")
@@ -104,16 +117,16 @@ def test_what_is_refused_is_kept_and_shown(page, station, enter, open_round, rat
     membership.delete()
     name = title(page)
     press(page, "2")
-    expect(kept(page)).to_contain_text("1 not taken by the server")
-    kept(page).get_by_role("button", name="See them").click()
+    expect(stored_notice(page)).to_contain_text("1 rejected by the server")
+    stored_notice(page).get_by_role("button", name="View answers").click()
     box = page.locator("#refused-box")
     expect(box).to_contain_text(f"Saved 2, Good. for {name} ({query_of(page)})")
     expect(box).to_contain_text("no longer a member of Shop search")
     assert violations(page) == []
     Membership.objects.create(user=rater, collection=collection, role=membership.role)
     with page.expect_response(lambda answer: "/judgments/" in answer.url):
-        box.get_by_role("button", name="Send it again").click()
-    expect(kept(page)).to_be_hidden()
+        box.get_by_role("button", name="Send again").click()
+    expect(stored_notice(page)).to_be_hidden()
     assert sorted(mine(rater).values_list("grade", flat=True)) == [1, 2]
 
 
@@ -169,10 +182,10 @@ def test_a_phone_grades_with_a_thumb(browser, live_server, station, client_of, o
     assert violations(page) == []
     first = title(page)
     swipe(page, 300, 60)
-    expect(page.locator("#toast")).to_contain_text("Kept for later.")
+    expect(page.locator("#toast")).to_contain_text("Saved for later.")
     assert title(page) != first
     swipe(page, 100, 340)
-    expect(page.locator("#toast")).to_contain_text("Taken back")
+    expect(page.locator("#toast")).to_contain_text("Undone")
     assert title(page) == first
     ready(page)
     # What was put off and taken back may still be on its way: the grade's own answer is waited for.
@@ -192,7 +205,7 @@ def test_a_tap_right_after_a_swipe_counts(browser, live_server, station, client_
     toast = page.locator("#toast")
     for _ in range(5):
         swipe(page, 300, 60)
-        expect(toast).to_contain_text("Kept for later.")
+        expect(toast).to_contain_text("Saved for later.")
         ready(page)
         page.get_by_role("button", name="3 Perfect").tap()
         expect(toast).to_contain_text("Saved 3")
@@ -245,21 +258,21 @@ def test_keys_of_other_keyboards_and_of_ones_own(page, live_server, station, ent
     page.clock.install()
     enter(rater)
     page.goto(live_server.url + reverse("station_keys"))
-    page.get_by_label("Later: it comes back").fill("n")
-    page.get_by_role("button", name="Keep these keys").click()
-    expect(page.get_by_text("“n” is also the key for write a note")).to_be_visible()
+    page.get_by_label("Later: show the pair again at the end").fill("n")
+    page.get_by_role("button", name="Save shortcuts").click()
+    expect(page.get_by_text("“n” is also the key for “write a note”")).to_be_visible()
     assert violations(page) == []
-    page.get_by_label("Later: it comes back").fill("s")
+    page.get_by_label("Later: show the pair again at the end").fill("s")
     page.get_by_label("Grade 2", exact=True).fill("d")
-    page.get_by_role("button", name="Keep these keys").click()
-    expect(page.get_by_text("Your keys are kept.")).to_be_visible()
+    page.get_by_role("button", name="Save shortcuts").click()
+    expect(page.get_by_text("Shortcuts saved.")).to_be_visible()
     station(page, round_)
     press(page, "s")
     assert mine(rater).get().state == "later"
     press(page, "d")
     # French keyboard, top row: the key of the digit 2 types an accent.
     ready(page)
-    with sent(page):
+    with wait_until_submitted(page):
         page.dispatch_event("body", "keydown", {"key": "é", "code": "Digit2", "bubbles": True})
     # A scale with grades of two digits: 1 waits for a second digit, or for Enter.
     ready(page)
@@ -270,8 +283,8 @@ def test_keys_of_other_keyboards_and_of_ones_own(page, live_server, station, ent
     ready(page)
     page.keyboard.press("1")
     press(page, "Enter")
-    found = mine(rater).filter(state="graded").order_by("pk").values_list("grade", flat=True)
-    assert list(found) == [2, 2, 12, 1]
+    stored_grades = mine(rater).filter(state="graded").order_by("pk").values_list("grade", flat=True)
+    assert list(stored_grades) == [2, 2, 12, 1]
 
 
 def test_long_texts_other_scripts_and_a_rest(page, station, enter, open_round, rater):
@@ -291,9 +304,9 @@ def test_long_texts_other_scripts_and_a_rest(page, station, enter, open_round, r
     page.evaluate("sessionStorage.setItem('assay-sitting', '49')")
     press(page, "1")
     assert [row.how["text"] for row in mine(rater).order_by("pk")] == ["excerpt", "whole"]
-    expect(page.locator("#rest")).to_contain_text("50 answers in this sitting.")
+    expect(page.locator("#rest")).to_contain_text("50 answers in this session.")
     assert violations(page) == []
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.locator("#rest")).to_be_hidden()
     press(page, "2")
 
@@ -307,7 +320,7 @@ def test_changed_guidelines_are_read_once(page, live_server, station, enter, ope
     )
     enter(rater)
     station(page, rounds.open_round(made, actor=lead))
-    expect(page.get_by_role("heading", name="version 2 instead of 1")).to_be_visible()
+    expect(page.get_by_role("heading", name="version 2 replaces 1")).to_be_visible()
     assert violations(page) == []
     with page.expect_response(lambda answer: answer.request.method == "POST" and answer.url.endswith("/rate/")):
         page.get_by_role("button", name="I have read it").click()

@@ -1,4 +1,4 @@
-"""Do the guidelines stand beside the document in a wide window, as long as the rater wants them there?"""
+"""Tests of the guidelines next to the document in a wide window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the list keep what was said of each row: in two tabs, by thumb, with reasons and notes?"""
+"""Tests of the list view: two tabs, touch, reasons and notes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.browser.station import (
     query_of,
     ready,
     rows,
-    sent,
     title,
+    wait_until_submitted,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -59,7 +59,7 @@ def test_next_query_in_a_stale_tab_takes_no_grade_back(page, context, listed, en
     assert sorted(answers.values_list("state", "grade")) == [("graded", 2), *[("later", None)] * 5]
 
 
-def test_a_list_that_heard_of_nothing_takes_no_grade_back(page, context, listed, station, enter, open_round, rater):
+def test_an_outdated_list_reverts_no_grade(page, context, listed, station, enter, open_round, rater):
     enter(rater)
     deaf = context.new_page()
     deaf.add_init_script("delete window.BroadcastChannel")
@@ -107,11 +107,11 @@ def test_a_reason_and_a_note_outlive_each_other_and_a_reload(page, listed, enter
 def note(page: Page, text: str) -> None:
     page.keyboard.press("n")
     page.get_by_label("What should the lead know?").fill(text)
-    with sent(page):
+    with wait_until_submitted(page):
         page.keyboard.press("Escape")
 
 
-def test_a_thumb_is_asked_why_a_row_cannot_be_judged(phone, listed, open_round, rater):
+def test_a_phone_asks_for_the_reason_of_an_unrateable_row(phone, listed, open_round, rater):
     page = listed(phone, open_round)
     small = """[...document.querySelectorAll('.give button, .ask a, .ask button, .pick label')]
         .filter((one) => one.checkVisibility()).map((one) => [one.textContent.trim(), one.getBoundingClientRect()])
@@ -120,13 +120,13 @@ def test_a_thumb_is_asked_why_a_row_cannot_be_judged(phone, listed, open_round, 
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert violations(page) == []
     row, box = rows(page).nth(1), page.locator("#unable-box")
-    with sent(page):
+    with wait_until_submitted(page):
         button(row, "2").tap()
     # Without a reason what was said before stands.
     button(row, "unable").tap()
     expect(box).to_be_visible()
     assert violations(page) == []
-    box.get_by_role("button", name="Back to the grades").tap()
+    box.get_by_role("button", name="Back to grades").tap()
     expect(box).to_be_hidden()
     expect(row.locator("input[value='2']")).to_be_checked()
     assert mine(rater).get().grade == 2
@@ -135,13 +135,13 @@ def test_a_thumb_is_asked_why_a_row_cannot_be_judged(phone, listed, open_round, 
     page.locator(".ask__query").tap()
     expect(rows(page).nth(2).locator("input[value='unable']")).not_to_be_checked()
     button(row, "unable").tap()
-    with sent(page):
+    with wait_until_submitted(page):
         box.get_by_role("button", name="Document broken").tap()
     judgment = mine(rater).get()
     assert (judgment.state, judgment.reason, judgment.how["by"]) == ("unrateable", "document broken", "touch")
     # Once more on the same sign asks for another reason.
     button(row, "unable").tap()
-    with sent(page):
+    with wait_until_submitted(page):
         box.get_by_role("button", name="Language").tap()
     assert mine(rater).get().reason == "language"
     assert Judgment.objects.count() == 3
@@ -177,7 +177,7 @@ def test_a_digit_that_waits_for_another_is_shown(page, listed, enter, collection
     assert mine(rater).get().grade == 12
 
 
-def test_the_next_query_lies_ready_when_the_last_row_is_graded(page, context, listed, enter, open_round, rater):
+def test_the_next_query_is_loaded_when_the_last_row_is_graded(page, context, listed, enter, open_round, rater):
     enter(rater)
     page.add_init_script(READS)
     listed(page, open_round)

@@ -1,4 +1,4 @@
-"""Does a rater see the picture of a document, larger by a key or a click, and words where it does not come?"""
+"""Tests of pictures of documents: zoom, and a text when a picture fails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHIFTS = """(since) => new Promise((done) => {
     watcher.observe({ type: "layout-shift", buffered: true });
     setTimeout(() => done([]), 300);
 })"""
-GONE = "The picture does not load."
+GONE = "The picture can’t be loaded."
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Shop:
 
     url: str = ""
     status: int = 200
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    requested: list[tuple[str, str | None]] = field(default_factory=list)
     open: threading.Event = field(default_factory=threading.Event)
 
 
@@ -44,7 +44,7 @@ def serving() -> Iterator[Shop]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            shop.asked.append((self.path, self.headers["Referer"]))
+            shop.requested.append((self.path, self.headers["Referer"]))
             shop.open.wait(20)
             body = PICTURE if shop.status == 200 else b"none"
             self.send_response(shop.status)
@@ -72,11 +72,11 @@ def serving() -> Iterator[Shop]:
 def shop(open_round, settings) -> Iterator[Shop]:
     """Every document has a picture of its own."""
     settings.REMOTE_IMAGES = True
-    with serving() as found:
+    with serving() as server:
         for document in Document.objects.all():
-            document.image = f"{found.url}/{document.doc_id}.svg"
+            document.image = f"{server.url}/{document.doc_id}.svg"
             document.save()
-        yield found
+        yield server
 
 
 def test_a_picture_that_comes_late_moves_nothing_and_grows_by_a_key(page, station, enter, open_round, rater, shop):
@@ -91,7 +91,7 @@ def test_a_picture_that_comes_late_moves_nothing_and_grows_by_a_key(page, statio
     page.wait_for_function(COME)
     assert picture.bounding_box() == before
     assert page.evaluate(SHIFTS, since) == []
-    assert {came for _, came in shop.asked} == {None}, "whose page it is shown on is nobody's concern"
+    assert {came for _, came in shop.requested} == {None}, "whose page it is shown on is nobody's concern"
     page.keyboard.press("f")
     large = picture.bounding_box()
     assert large["width"] > 3 * before["width"]
@@ -106,7 +106,7 @@ def test_a_picture_that_comes_late_moves_nothing_and_grows_by_a_key(page, statio
     page.wait_for_function(COME)
 
 
-def test_one_that_does_not_come_says_so_and_is_asked_for_again(page, context, station, enter, open_round, rater, shop):
+def test_a_picture_that_fails_is_reported_and_requested_again(page, context, station, enter, open_round, rater, shop):
     shop.status = 404
     shop.open.set()
     enter(rater)
@@ -138,7 +138,7 @@ def test_rows_of_a_list_have_them_too(page, live_server, enter, open_round, rate
     expect(page.locator(".picture--none")).to_have_text(GONE)
     page.wait_for_function(COME)
     assert violations(page) == []
-    assert "judged?" not in page.locator("#list").inner_text(), "what a page without script asks"
+    assert "can’t you judge" not in page.locator("#list").inner_text(), "what a page without script asks"
     row = page.locator("li.short", has=page.locator("details.picture")).first
     row.locator("input").first.focus()
     small = row.locator("img").bounding_box()

@@ -1,4 +1,4 @@
-"""Does the server learn how long a document was looked at, and how long its rater was away?
+"""Tests of recorded viewing times and absences.
 
 In a Chromium of its own: the one that Playwright starts takes every tab for the one in front. The page's stopwatch
 stands still and is moved by hand, so that the seconds are exact.
@@ -57,16 +57,16 @@ def tabs(playwright: Any, tmp_path: Path) -> Iterator[BrowserContext]:
 def _running(chromium: str, folder: Path) -> Iterator[Callable[[], str]]:
     """A Chromium without a window, which ends with the block; what is given waits for its port."""
     own = ("headless=new", "remote-debugging-port=0", "no-startup-window", f"user-data-dir={folder}")
-    told = folder / "DevToolsActivePort"
+    port_file = folder / "DevToolsActivePort"
     with subprocess.Popen([chromium, *(f"--{one}" for one in (*SWITCHES, *own))], stderr=subprocess.DEVNULL) as process:
 
         def port() -> str:
             last = monotonic() + START
-            while not (told.exists() and len(told.read_text().split()) == 2):
+            while not (port_file.exists() and len(port_file.read_text().split()) == 2):
                 if process.poll() is not None or monotonic() > last:
                     raise PlaywrightError("Chromium has ended, or tells no port")
                 sleep(0.05)
-            return told.read_text().split()[0]
+            return port_file.read_text().split()[0]
 
         try:
             yield port

@@ -1,4 +1,4 @@
-"""Where does the server keep its state, and who else on the machine can read it?"""
+"""Tests of the settings: location and permissions of the server state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_importing_the_settings_writes_nothing(tmp_path: Path) -> None:
     assert {path.name for path in ROOT.iterdir()} == before
 
 
-def test_state_is_kept_in_var_of_the_working_directory_for_its_owner_alone(tmp_path: Path) -> None:
+def test_state_is_in_var_of_the_working_directory_and_private_to_its_owner(tmp_path: Path) -> None:
     code = """
 import django; django.setup()
 from django.conf import settings
@@ -83,7 +83,7 @@ def test_a_database_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
 def test_files_and_their_folders_are_closed_to_others(tmp_path: Path) -> None:
     code = """
 import django; django.setup()
-from judgments import storage
+from judgments.jobs import storage
 storage.keep("runs/deep", "a.run", b"q1")
 """
     python(code, tmp_path)

@@ -1,4 +1,4 @@
-"""Do the locks of a connection hold while the same process opens another one?"""
+"""Tests of SQLite locks: they hold while the same process opens another connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grades of answers in the demo."""
+"""Tests of the grades of answers in the demo."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.core.management import call_command
 from demo.answer_grades import GRADES, SYSTEMS, answer_grade
 from evaluation.models import RagSampleSet
 from evaluation.rag import people
-from judgments.models import Collection, Judgment, Query, Round
-from judgments.round_reports import look
+from judgments.agreement.round_report import look
+from judgments.models import Collection, Judgment, Query, Round, User
 
 
 def test_every_grade_is_on_the_scale_and_the_raters_differ_sometimes() -> None:
@@ -32,7 +32,7 @@ def test_every_grade_is_on_the_scale_and_the_raters_differ_sometimes() -> None:
 def test_the_demo_has_two_closed_rounds_over_the_answers_of_its_systems(db: None, settings: Any) -> None:
     settings.DEBUG = True
     call_command("load_demo", "--quiet")
-    graded = people.graded(RagSampleSet.objects.get())
+    graded = people.graded(RagSampleSet.objects.get(), User.objects.create_user("reader"))
     assert [one.round.dimension for one in graded] == list(GRADES)
     names = {str(system.uuid): system.name for system in RagSampleSet.objects.get().systems.all()}
     for one in graded:

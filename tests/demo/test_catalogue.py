@@ -1,3 +1,5 @@
+"""Tests of the demo's catalog."""
+
 from __future__ import annotations
 
 import json
@@ -11,12 +13,14 @@ from demo.shelves import SHELVES
 
 
 def test_about_three_hundred_products_in_the_shape_of_documents_jsonl() -> None:
-    found = documents()
-    assert 280 <= len(found) <= 320
+    products = documents()
+    assert 280 <= len(products) <= 320
     assert (
-        len({document["doc_id"] for document in found}) == len({document["title"] for document in found}) == len(found)
+        len({document["doc_id"] for document in products})
+        == len({document["title"] for document in products})
+        == len(products)
     )
-    for document in found:
+    for document in products:
         assert set(document) == {"doc_id", "title", "text", "url", "image", "fields"}
         assert {"category", "brand", "price", "weight"} <= set(document["fields"])
         assert all(isinstance(value, str) for value in document["fields"].values())
@@ -48,7 +52,7 @@ def test_rows_have_a_value_for_each_trait() -> None:
         assert set(shelf.colors) <= set(COLORS)
 
 
-def test_what_shelves_say_is_said_of_something() -> None:
+def test_every_phrase_of_a_shelf_applies_to_a_product() -> None:
     for shelf in SHELVES.values():
         values = {str(value) for row in shelf.rows for value in row[:-2]}
         assert set(shelf.says) | set(shelf.starts) <= values, shelf.key

@@ -1,13 +1,15 @@
+"""Tests of the demo's query log."""
+
 from __future__ import annotations
 
 from collections import Counter
 
+from assay.formats.row_types import LogRow
+from assay.sampling.counted_log import CountedLog
+from assay.sampling.row_counting import count_log, normalize
+from assay.sampling.tiers import cut_tiers
 from demo.asks import asks
 from demo.log import needs, query_log
-from judgments.formats.rows import LogRow
-from pooling.sampling.counted import CountedLog
-from pooling.sampling.log import count_log, normalize
-from pooling.sampling.tiers import cut_tiers
 
 
 def counted() -> CountedLog:

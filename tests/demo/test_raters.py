@@ -1,3 +1,5 @@
+"""Tests of the demo's simulated raters."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -9,11 +11,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from assay.strategies.pool import build_pool
 from demo.asks import by_text
 from demo.catalogue import documents
 from demo.engines import runs
 from demo.raters import TEMPERS, grade, note, relevance
-from pooling.strategies.pool import build_pool
 
 SEED = 7
 
@@ -47,7 +49,7 @@ def product(*words: str) -> dict:
         ("quillmoor", ("Velkrin",), -1, 0.5),
     ],
 )
-def test_relevance_follows_from_what_was_asked(query: str, words: tuple[str, ...], low: float, high: float) -> None:
+def test_relevance_follows_from_the_query(query: str, words: tuple[str, ...], low: float, high: float) -> None:
     assert low < relevance(query, product(*words)) < high
 
 
@@ -56,7 +58,7 @@ def test_a_query_that_the_shop_never_saw_is_graded_by_its_words() -> None:
 
 
 def test_raters_agree_as_people_do(answers: dict[int, list[tuple[str, int | None, float]]]) -> None:
-    grades = {rater: [np.nan if g is None else g for _, g, _ in found] for rater, found in answers.items()}
+    grades = {rater: [np.nan if g is None else g for _, g, _ in judged] for rater, judged in answers.items()}
     for one, other in combinations(grades, 2):
         both = [(a, b) for a, b in zip(grades[one], grades[other], strict=True) if a == a and b == b]
         assert 0.5 < cohen_kappa_score(*zip(*both, strict=True)) < 0.7
@@ -65,21 +67,21 @@ def test_raters_agree_as_people_do(answers: dict[int, list[tuple[str, int | None
 
 
 def test_one_is_strict_and_one_is_lenient(answers: dict[int, list[tuple[str, int | None, float]]]) -> None:
-    means = {rater: np.mean([g for _, g, _ in found if g is not None]) for rater, found in answers.items()}
+    means = {rater: np.mean([g for _, g, _ in judged if g is not None]) for rater, judged in answers.items()}
     assert means[2] < means[1] < means[3]
 
 
 def test_now_and_then_a_pair_cannot_be_rated(answers: dict[int, list[tuple[str, int | None, float]]]) -> None:
-    for found in answers.values():
-        states = Counter(state for state, _, _ in found)
+    for judged in answers.values():
+        states = Counter(state for state, _, _ in judged)
         assert set(states) == {"graded", "unrateable"}
-        assert states["unrateable"] < 0.05 * len(found)
-        assert all((g is None) == (state == "unrateable") for state, g, _ in found)
+        assert states["unrateable"] < 0.05 * len(judged)
+        assert all((g is None) == (state == "unrateable") for state, g, _ in judged)
 
 
 def test_seconds_are_those_of_people(answers: dict[int, list[tuple[str, int | None, float]]]) -> None:
-    for found in answers.values():
-        seconds = [second for _, _, second in found]
+    for judged in answers.values():
+        seconds = [second for _, _, second in judged]
         assert 5 < median(seconds) < 25
         assert min(seconds) > 1
 
@@ -94,14 +96,14 @@ def test_the_seed_decides() -> None:
 
 
 def test_a_note_says_what_is_missing_and_never_beside_the_highest_grade():
-    said = [
+    notes = [
         (note(rater, query, document, given), given)
         for query in ("rain jacket women", "tent")
         for document in documents()
         for rater in (1, 2, 3)
         for given in (0, 3)
     ]
-    assert not any(text for text, given in said if given == 3)
-    written = [text for text, grade in said if text]
-    assert 0.05 < len(written) / len(said) < 0.4
-    assert any(text.startswith("Asked for") for text in written)
+    assert not any(text for text, given in notes if given == 3)
+    written = [text for text, grade in notes if text]
+    assert 0.05 < len(written) / len(notes) < 0.4
+    assert any("asks for" in text for text in written)

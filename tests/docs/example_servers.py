@@ -29,12 +29,12 @@ class SearchHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if not self.path.endswith("/_search"):
             return self._send({"error": "no handler found"}, status=404)
         hits = [
             {"_index": "shop", "_id": f"d{rank}", "_score": 10 / rank, "_source": {"title": f"Product {rank}"}}
-            for rank in range(1, asked.get("size", 10) + 1)
+            for rank in range(1, request.get("size", 10) + 1)
         ]
         reply = {"took": 1, "timed_out": False, "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0}}
         self._send(reply | {"hits": {"total": {"value": len(hits), "relation": "eq"}, "max_score": 10.0, "hits": hits}})
@@ -56,7 +56,7 @@ class SearchHandler(BaseHTTPRequestHandler):
 
 def model_answer(prompt: str, number: int) -> Answer:
     """Grade what is waterproof 2 and everything else 0; of two products, prefer the one with the lower number."""
-    products = [int(found) for found in PRODUCT.findall(prompt)]
+    products = [int(match) for match in PRODUCT.findall(prompt)]
     if "The first document:" in prompt:
         first, second = [*products, 99, 99][:2]  # a planted sentence may cut a title in two
         score = max(-1.0, min(1.0, (first - second) / 20))

@@ -49,20 +49,20 @@ class Outcome:
         return not self.ran or bool(self.exits) or not answered or (self.calls and not self.statuses)
 
     def __str__(self) -> str:
-        said = self.output.strip()[:1500] if self.ran else "it never ran"
-        return f"line {self.line}: {self.text}\nHTTP {self.statuses}, failed with {self.exits}\n{said}"
+        text = self.output.strip()[:1500] if self.ran else "it never ran"
+        return f"line {self.line}: {self.text}\nHTTP {self.statuses}, failed with {self.exits}\n{text}"
 
 
 def examples(page: str) -> str:
     """Return the fenced blocks without a language, each line at its place, and nothing in between."""
-    kept: list[str] = []
+    lines: list[str] = []
     language: str | None = None
     for line in page.splitlines():
         fence = line.startswith("```")
-        kept.append(line if language == "" and not fence else "")
+        lines.append(line if language == "" and not fence else "")
         if fence:
             language = line[3:].strip() if language is None else None
-    return "\n".join(kept) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def run(script: str, *, folder: Path, environment: Mapping[str, str], seconds: int) -> list[Outcome]:
@@ -71,13 +71,13 @@ def run(script: str, *, folder: Path, environment: Mapping[str, str], seconds: i
     path.write_text(f"{script}printf '\\n@@end\\n' >&2\n", encoding="utf-8")
     prelude.write_text(PRELUDE, encoding="utf-8")
     # After so many seconds the outcomes say how far it came.
-    with log.open("ab") as said, suppress(subprocess.TimeoutExpired):
+    with log.open("ab") as log_stream, suppress(subprocess.TimeoutExpired):
         subprocess.run(
             ["bash", str(path)],
             cwd=folder,
             env={**environment, "BASH_ENV": str(prelude)},
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=log_stream,
             timeout=seconds,
             check=False,
         )
@@ -110,11 +110,11 @@ def read_log(script: str, log: str) -> list[Outcome]:
 
 def function_lines(lines: list[str]) -> set[int]:
     """The lines of functions: what stands in them runs where they are called."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     inside = False
     for number, line in enumerate(lines, 1):
         begins = re.match(r"\w+\(\) \{", line)
         if begins or inside:
-            found.add(number)
+            numbers.add(number)
         inside = (bool(begins) or inside) and not line.rstrip().endswith("}")
-    return found
+    return numbers

@@ -1,4 +1,4 @@
-"""The examples of docs/api.md: every call on the page, in order, in a real shell against a real server."""
+"""Tests of the examples of docs/api.md: every call, in order, in a real shell against a real server."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_every_example_of_the_api_page_runs_in_order(own_var: Path, start_server
         places = {"ASSAY_VAR": str(own_var), "SERVER": start_server(settings)}
         places |= {"ENGINE_URL": engine.url, "MODEL_URL": f"{model.url}/v1"}
         for name, place in places.items():
-            script, found = re.subn(rf"^export {name}=\S+", f"export {name}={place}", script, flags=re.M)
-            assert found == 1, f"the page says once where {name} is"
+            script, replaced = re.subn(rf"^export {name}=\S+", f"export {name}={place}", script, flags=re.M)
+            assert replaced == 1, f"the page says once where {name} is"
         outcomes = shell.run(script, folder=folder, environment=environment(), seconds=1200)
     failed = [str(one) for one in outcomes if one.failed]
     assert not failed, f"{len(failed)} lines of {PAGE.name} failed, the first of them:\n\n" + "\n\n".join(failed[:5])

@@ -1,4 +1,4 @@
-"""Running a page's examples: which lines ran, which failed, and what counts as an example."""
+"""Tests of running a page's examples: which lines are examples, ran or failed."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ curl $URL/never -d '{}'
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not here")
-def test_failed_and_missing_lines_are_found(tmp_path: Path) -> None:
+def test_failed_and_missing_lines_are_detected(tmp_path: Path) -> None:
     script = shell.examples(PAGE)
     with engine_serving() as engine:
-        told = {**os.environ, "URL": engine.url, "NO_PROXY": "127.0.0.1"}
-        outcomes = {one.line: one for one in shell.run(script, folder=tmp_path, environment=told, seconds=60)}
+        environment = {**os.environ, "URL": engine.url, "NO_PROXY": "127.0.0.1"}
+        outcomes = {one.line: one for one in shell.run(script, folder=tmp_path, environment=environment, seconds=60)}
     assert '"took": 1' in (tmp_path / "answer.json").read_text()
     assert [line for line, one in outcomes.items() if one.failed] == [19, 20, 21, 22]
     assert (outcomes[4].statuses, outcomes[8].statuses, outcomes[19].statuses) == ([200], [200], [404])

@@ -6,10 +6,15 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from judgments import assignment, guidelines, ingestion, rounds, snapshots
+from judgments.guidelines import guidelines
+from judgments.imports import ingestion
 from judgments.models import Collection, Pair, Round, Snapshot, User
-from pooling import pools, query_logs
-from tests.kept import kept
+from judgments.rating import assignment
+from judgments.rounds import rounds
+from judgments.snapshots import snapshots
+from pooling.logs import query_logs
+from pooling.pools import pools
+from tests.cached_rows import cached
 from tests.world import grade_together
 
 GUIDELINES = (
@@ -82,7 +87,7 @@ class Stage:
 
     def once(self, name: str, steps: Callable[[], Snapshot]) -> Snapshot:
         """What these steps lead to: made the first time, written again afterwards."""
-        return kept(name, [self.collection, self.lead, *self.raters], steps)
+        return cached(name, [self.collection, self.lead, *self.raters], steps)
 
     def _whole_way(self) -> Snapshot:
         self.queries()

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, guidelines, rounds, submission
-from judgments.core.content_hash import content_hash
+from assay.core.content_hash import content_hash
+from assay.llm.providers import attempts
+from judgments.guidelines import guidelines
 from judgments.models import Document, Pair, Query, Round
-from judgments.providers import attempts
+from judgments.rating import assignment, submission
+from judgments.rounds import rounds
 from tests.world import grade_together
 
 

@@ -1,16 +1,12 @@
-"""What do the tests of pools meet? The worked example of the design as files that came in, and an engine."""
+"""Shared fixtures of pool tests: the worked example as uploaded files, and an engine."""
 
 from __future__ import annotations
 
 import io
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from pooling.connectors import CONNECTORS, Allowed, Engine
-from tests.pooling.bad_engine import BadEngine
 
 BM25 = b"q1 Q0 d1 1 9.1 bm25\nq1 Q0 d2 2 8.7 bm25\nq1 Q0 d3 3 8.7 bm25\n"
 NEURAL = b"q1 Q0 d4 1 0.9 neural\nq1 Q0 d1 2 0.8 neural\nq1 Q0 d5 3 0.7 neural\n"
@@ -21,7 +17,7 @@ LOG = b"query,count\nrain jacket,50\ntent,20\nstove,10\nrope,5\nmug,5\nlamp,4\ns
 @pytest.fixture
 def store(lead: Any) -> Callable[..., dict[str, Any]]:
     """``store(collection, "runs", b"...", "bm25.run")``: a file read and stored as its kind."""
-    from judgments import ingestion
+    from judgments.imports import ingestion
 
     def put(collection: Any, kind: str, content: bytes, filename: str, **options: Any) -> dict[str, Any]:
         upload = ingestion.receive(
@@ -52,7 +48,7 @@ def log(collection: Any, store: Callable[..., Any]) -> Any:
 @pytest.fixture
 def pool(example: Any, lead: Any) -> Any:
     """The depth-3 pool of the example: d1 to d5 for q1."""
-    from pooling import pools
+    from pooling.pools import pools
 
     return pools.draw_pool(
         example, strategy="depth", actor=lead, runs=list(example.runs.all()), parameters={"depth": 3}
@@ -61,7 +57,7 @@ def pool(example: Any, lead: Any) -> Any:
 
 @pytest.fixture
 def guidelines(collection: Any, lead: Any) -> Any:
-    from judgments.guidelines import add_version
+    from judgments.guidelines.guidelines import add_version
 
     return add_version(collection, markdown="Grade what you see.", actor=lead)
 
@@ -69,40 +65,19 @@ def guidelines(collection: Any, lead: Any) -> Any:
 @pytest.fixture
 def open_round(pool: Any, guidelines: Any, lead: Any, rater: Any) -> Any:
     """A round over the example's pool, open for one rater."""
-    from judgments import rounds
-    from pooling import pools
+    from judgments.rounds import rounds
+    from pooling.pools import pools
 
     made = pools.make_round(pool, actor=lead, name="Round 1", guidelines=guidelines, ratings_per_pair=1, raters=[rater])
     return rounds.open_round(made, actor=lead)
 
 
 @pytest.fixture
-def bad_engine() -> Iterator[BadEngine]:
-    """The server, ended with the test."""
-    server = BadEngine()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.let_go.set()
-    server.shutdown()
-    server.server_close()
+def at() -> Callable[..., str]:
+    """``at("run", collection, run)``: the address of a page."""
+    from django.urls import reverse
 
+    def address(name: str, collection: Any, row: Any = None) -> str:
+        return reverse(name, args=[collection.slug, *([row.uuid] if row else [])])
 
-@pytest.fixture
-def opened() -> Iterator[Callable[..., Engine]]:
-    """``opened(name, settings, allowed)``: an engine that is closed with the test."""
-    engines: list[Engine] = []
-
-    def make(name: str, values: dict[str, str], allowed: Allowed, timeout: float = 5.0) -> Engine:
-        engines.append(CONNECTORS[name].engine(values, allowed, timeout))
-        return engines[-1]
-
-    yield make
-    for engine in engines:
-        engine.close()
-
-
-@pytest.fixture
-def here() -> Allowed:
-    """An operator who allows this machine."""
-    return Allowed.of(["127.0.0.1", "localhost"], ["127.0.0.0/8", "::1/128"])
+    return address

@@ -1,3 +1,5 @@
+"""Tests of the numbers and examples in the pooling docs."""
+
 from __future__ import annotations
 
 import re
@@ -5,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pooling.strategies import STRATEGIES
+from assay.strategies import STRATEGIES
 
 DOCS = Path(__file__).parents[2] / "docs"
 

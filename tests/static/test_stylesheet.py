@@ -1,4 +1,4 @@
-"""Do the colors keep their contrast, and are they all in one place?"""
+"""Tests of the stylesheet: contrast of the colors, and colors only in tokens."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_middle_of_the_ramp_can_be_read():
 
 
 @pytest.mark.parametrize("path", sorted(CSS.glob("*.css")), ids=lambda path: path.name)
-def test_literal_colors_stand_in_tokens_only(path):
+def test_only_tokens_contain_literal_colors(path):
     text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    found = re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(", text)
-    assert path.name == "tokens.css" or not found
+    colors = re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(", text)
+    assert path.name == "tokens.css" or not colors
     assert "!important" not in text

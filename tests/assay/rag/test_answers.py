@@ -14,7 +14,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
 from assay.rag import parse_metric
-from assay.rag.text import ngrams
+from assay.rag.words import ngrams
 from tests.assay.rag.cases import Row, answered, result
 
 PAIRS = 3000
@@ -51,16 +51,16 @@ def test_pairs_worked_by_hand(metric: str, reference: str, response: str, value:
 
 
 @pytest.mark.parametrize("metric", OVERLAP)
-def test_what_cannot_be_compared_is_skipped_and_an_empty_answer_counts_as_zero(metric: str) -> None:
+def test_missing_answers_are_skipped_and_empty_ones_are_zero(metric: str) -> None:
     cases = [answered("eight full hours here", "eight full hours here"), answered(None, "x"), answered("  ", "x"),
              answered("eight", None), answered("eight", ""), (answered("eight", "")[0], None)]  # fmt: skip
-    found = result(metric, *cases)
+    scores = result(metric, *cases)
     top = 100 if metric == "BleuScore" else 1
-    assert found.per_sample == (pytest.approx(top), None, None, None, 0, 0)
-    assert found.details["skipped"] == {"no_reference": 2, "no_response": 1}
-    assert found.details["num_samples"] == 3
+    assert scores.per_sample == (pytest.approx(top), None, None, None, 0, 0)
+    assert scores.details["skipped"] == {"no_reference": 2, "no_response": 1}
+    assert scores.details["num_samples"] == 3
     if metric != "BleuScore":
-        assert found.value == pytest.approx(1 / 3)
+        assert scores.value == pytest.approx(1 / 3)
     nothing = result(metric, answered(None, "x"))
     assert (nothing.value, nothing.defined, nothing.details["num_samples"]) == (0.0, False, 0)
 
@@ -75,18 +75,18 @@ def test_the_best_of_several_reference_answers_counts(metric: str) -> None:
 
 @pytest.fixture
 def golden(shared: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((shared / "text-metrics" / "qa_em_f1.json").read_text())
-    return found
+    data: dict[str, Any] = json.loads((shared / "text-metrics" / "qa_em_f1.json").read_text())
+    return data
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize(("metric", "name"), [("ExactMatch", "em"), ("TokenF1", "f1")])
 def test_exact_match_and_f1_are_those_of_squad(golden: dict[str, Any], metric: str, name: str) -> None:
     items = [item for item in golden["items"] if item["answers"]]
-    found = result(metric, *(answered(item["answers"], item["prediction"]) for item in items))
-    assert found.per_sample == pytest.approx([item[name] for item in items], abs=1e-6)
+    scores = result(metric, *(answered(item["answers"], item["prediction"]) for item in items))
+    assert scores.per_sample == pytest.approx([item[name] for item in items], abs=1e-6)
     total = golden["HasAns_" + {"em": "exact", "f1": "f1"}[name]]
-    assert 100 * found.value == pytest.approx(total, abs=1e-5)
+    assert 100 * scores.value == pytest.approx(total, abs=1e-5)
 
 
 def test_reference_answers_without_words_count_only_alone() -> None:
@@ -98,13 +98,13 @@ def test_reference_answers_without_words_count_only_alone() -> None:
 @pytest.mark.shared
 def test_rouge_is_that_of_the_published_program(shared: Path) -> None:
     folder = shared / "text-metrics" / "rouge"
-    right, told = ((folder / f"{name}.txt").read_text().splitlines() for name in ("target", "prediction"))
+    right, predictions = ((folder / f"{name}.txt").read_text().splitlines() for name in ("target", "prediction"))
     published = json.loads((folder / "rouge155_published.json").read_text())
     cases = [case for case in published["cases"] if "line" in case]
     for case in cases:
         metric = f"{case['type'].replace('rouge', 'Rouge')}(use_stemmer={case['stemmer']})"
-        found = result(metric, answered(right[case["line"]], told[case["line"]]))
-        assert found.value == pytest.approx(case["f"], abs=1e-5), case
+        scores = result(metric, answered(right[case["line"]], predictions[case["line"]]))
+        assert scores.value == pytest.approx(case["f"], abs=1e-5), case
     assert {(case["type"], case["stemmer"]) for case in cases} >= {
         ("rouge1", True),
         ("rouge2", True),
@@ -121,18 +121,18 @@ def test_rouge_is_that_of_the_published_program(shared: Path) -> None:
 def test_rouge_is_that_of_rouge_score_on_thousands_of_pairs(stemmer: bool) -> None:
     draw = random.Random(f"rouge {stemmer}")
     cases = [([text(draw) for _ in range(draw.choice([1, 1, 2, 3]))], text(draw)) for _ in range(PAIRS)]
-    cases = [([one for one in targets if one.strip()] or ["lamp"], told) for targets, told in cases]
+    cases = [([one for one in targets if one.strip()] or ["lamp"], prediction) for targets, prediction in cases]
     peer = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=stemmer)
-    theirs = [peer.score_multi(targets, told) for targets, told in cases]
+    theirs = [peer.score_multi(targets, prediction) for targets, prediction in cases]
     for name in ("rouge1", "rouge2", "rougeL"):
         metric = parse_metric(f"{name}_answer")
         metric = type(metric)(use_stemmer=stemmer)  # type: ignore[call-arg]
-        found = result(metric, *(answered(*case) for case in cases))
-        assert found.per_sample == pytest.approx([one[name].fmeasure for one in theirs], abs=1e-12)
+        scores = result(metric, *(answered(*case) for case in cases))
+        assert scores.per_sample == pytest.approx([one[name].fmeasure for one in theirs], abs=1e-12)
     assert len({round(one["rougeL"].fmeasure, 3) for one in theirs}) > 100
 
 
-def test_rouge_compares_with_the_question_where_asked() -> None:
+def test_rouge_compares_with_the_question_on_request() -> None:
     case = ({"query": "how long does it shine", "reference_answer": None}, {"response": "it shines how long"})
     peer = RougeScorer(["rougeL"], use_stemmer=True).score(case[0]["query"], case[1]["response"])["rougeL"]
     for name in ("rougeL_query", "RougeL(compare_to=query)"):
@@ -168,9 +168,9 @@ def test_bleu_is_that_of_the_tests_of_sacrebleu(order: int, value: float) -> Non
 
 @pytest.mark.parametrize(("smoothing", "value"), [("exp", 8.493), ("none", 0), ("floor", 4.51688), ("add-k", 14.882)])
 def test_bleu_smooths_as_sacrebleu_does(smoothing: str, value: float) -> None:
-    found = result(f"BleuScore(smooth_method={smoothing})", answered(*ROMANIAN))
-    assert found.value == pytest.approx(value, abs=1e-3)
-    assert found.per_sample == (pytest.approx(value, abs=1e-3),)
+    scores = result(f"BleuScore(smooth_method={smoothing})", answered(*ROMANIAN))
+    assert scores.value == pytest.approx(value, abs=1e-3)
+    assert scores.per_sample == (pytest.approx(value, abs=1e-3),)
 
 
 @pytest.mark.parametrize("smoothing", ["exp", "floor", "add-k", "none"])
@@ -180,15 +180,15 @@ def test_bleu_is_that_of_sacrebleu_on_random_corpora(smoothing: str) -> None:
         order = draw.randint(1, 6)
         targets = [[text(draw) or "lamp" for _ in range(draw.randint(1, 3))] for _ in range(size)]
         targets = [[one for one in many if one.strip()] for many in targets]
-        told = [draw.choice([text(draw), many[0], f"{many[-1]} {text(draw, 4)}"]) for many in targets]
+        texts = [draw.choice([text(draw), many[0], f"{many[-1]} {text(draw, 4)}"]) for many in targets]
         streams = [[many[at] if at < len(many) else None for many in targets] for at in range(3)]
         metric = f"BleuScore(max_order={order}, smooth_method={smoothing})"
-        found = result(metric, *(answered(*case) for case in zip(targets, told, strict=True)))
-        peer = BLEU(max_ngram_order=order, smooth_method=smoothing).corpus_score(told, streams)
-        assert found.value == pytest.approx(peer.score, abs=1e-9)
+        scores = result(metric, *(answered(*case) for case in zip(targets, texts, strict=True)))
+        peer = BLEU(max_ngram_order=order, smooth_method=smoothing).corpus_score(texts, streams)
+        assert scores.value == pytest.approx(peer.score, abs=1e-9)
         sentence = BLEU(max_ngram_order=order, smooth_method=smoothing, effective_order=True)
-        alone = [sentence.sentence_score(one, many).score for one, many in zip(told, targets, strict=True)]
-        assert found.per_sample == pytest.approx(alone, abs=1e-9)
+        alone = [sentence.sentence_score(one, many).score for one, many in zip(texts, targets, strict=True)]
+        assert scores.per_sample == pytest.approx(alone, abs=1e-9)
 
 
 @given(
@@ -197,13 +197,13 @@ def test_bleu_is_that_of_sacrebleu_on_random_corpora(smoothing: str) -> None:
     )
 )
 def test_values_are_shares_and_the_whole_answer_has_the_highest(cases: list[tuple[list[str], list[str]]]) -> None:
-    texts = [(" ".join(target), " ".join(told)) for target, told in cases]
+    texts = [(" ".join(target), " ".join(prediction)) for target, prediction in cases]
     for metric in ("ExactMatch", "TokenF1", "Rouge1", "Rouge2", "RougeL"):
-        found = result(metric, *(answered(*case) for case in texts))
-        assert all(0 <= value <= 1 for value in found.per_sample if value is not None)
-        swapped = result(metric, *(answered(told or "lamp", target) for target, told in texts))
-        assert [a for a, (_, told) in zip(found.per_sample, texts, strict=True) if told] == pytest.approx(
-            [b for b, (_, told) in zip(swapped.per_sample, texts, strict=True) if told]
+        scores = result(metric, *(answered(*case) for case in texts))
+        assert all(0 <= value <= 1 for value in scores.per_sample if value is not None)
+        swapped = result(metric, *(answered(prediction or "lamp", target) for target, prediction in texts))
+        assert [a for a, (_, prediction) in zip(scores.per_sample, texts, strict=True) if prediction] == pytest.approx(
+            [b for b, (_, prediction) in zip(swapped.per_sample, texts, strict=True) if prediction]
         )
     for target, _ in texts:
         assert result("TokenF1", answered(target, target)).value == pytest.approx(1)
@@ -234,14 +234,14 @@ def test_evidence_overlap_by_hand(metric: str, response: str, value: float) -> N
     assert result(metric, case).value == pytest.approx(value)
 
 
-def test_evidence_overlap_takes_the_relevant_documents_where_asked() -> None:
+def test_evidence_overlap_uses_relevant_documents_on_request() -> None:
     case = ({"relevant_docs": EVIDENCE[:1]}, {"retrieved": EVIDENCE[1:], "response": "rubber seals"})
     assert result("EvidenceOverlapFaithfulness", case).value == 0
     assert result("EvidenceOverlapFaithfulness(evidence_source=relevant)", case).value == 1
 
 
 def test_evidence_overlap_skips_what_claims_nothing_or_has_no_evidence() -> None:
-    found = result(
+    scores = result(
         "EvidenceOverlapFaithfulness",
         ({}, {"retrieved": EVIDENCE, "response": "..."}),
         ({}, {"retrieved": ["d1"], "response": "seals"}),
@@ -249,14 +249,14 @@ def test_evidence_overlap_skips_what_claims_nothing_or_has_no_evidence() -> None
         ({}, {"retrieved": EVIDENCE, "response": "seals"}),
         ({}, None),
     )
-    assert found.per_sample == (None, None, None, 1.0, 0.0)
-    assert found.details["skipped"] == {"empty_answer": 1, "no_evidence": 1, "no_response": 1}
+    assert scores.per_sample == (None, None, None, 1.0, 0.0)
+    assert scores.details["skipped"] == {"empty_answer": 1, "no_evidence": 1, "no_response": 1}
 
 
 def test_evidence_overlap_tells_a_short_answer_from_an_empty_one() -> None:
     answers = [({}, {"retrieved": EVIDENCE, "response": text}) for text in ("", "No")]
-    found = result("EvidenceOverlapFaithfulness(n=2)", *answers)
-    assert found.details["skipped"] == {"empty_answer": 1, "short_answer": 1}
+    scores = result("EvidenceOverlapFaithfulness(n=2)", *answers)
+    assert scores.details["skipped"] == {"empty_answer": 1, "short_answer": 1}
 
 
 @given(words=st.lists(st.sampled_from("abc"), max_size=9), n=st.integers(1, 4))

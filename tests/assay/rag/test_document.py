@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli import main
-from assay.rag.document import OUTPUTS, SAMPLES, example_of, page
+from assay.rag.metric_names import parse_metric
 from assay.rag.metrics import METRICS
-from assay.rag.names import parse_metric
-from tests.judgments.judges.test_semantic import installed
+from assay.rag.reference_page import OUTPUTS, SAMPLES, example_of, page
+from tests.assay.llm.judges.test_semantic import installed
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 WRITTEN = (DOCS / "rag.md").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_page_is_written_from_the_metrics() -> None:
-    assert page() == WRITTEN, "run python -m assay.rag.document > docs/rag.md"
+    assert page() == WRITTEN, "run python -m assay.rag.reference_page > docs/rag.md"
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.core.errors import NotValid
+from assay.llm.judges.embeddings import embed
 from assay.rag import evaluate
 from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
-from judgments.core.errors import NotValid
-from judgments.judges.embeddings import embed
+from tests.assay.llm.judges.test_semantic import D1, D2, E1, E2, MODEL, QUERY, needs_model
 from tests.assay.rag.cases import answered, result
-from tests.judgments.judges.test_semantic import D1, D2, E1, E2, MODEL, QUERY, needs_model
 
 LAYERS = 6  # of MiniLM; bert-score knows the number of layers of published names alone
 
@@ -28,18 +28,18 @@ def similarity(**named: Any) -> EmbeddingSimilarity:
 
 
 def test_the_cosine_by_hand() -> None:
-    found = result(similarity(), answered("aab", "abb"), answered("a", "b"), answered(["c", "ab"], "aabb"))
-    assert found.per_sample == pytest.approx((4 / 5, 0, 1))
-    assert found.value == pytest.approx(1.8 / 3)
-    assert found.details["num_samples"] == 3
+    scores = result(similarity(), answered("aab", "abb"), answered("a", "b"), answered(["c", "ab"], "aabb"))
+    assert scores.per_sample == pytest.approx((4 / 5, 0, 1))
+    assert scores.value == pytest.approx(1.8 / 3)
+    assert scores.details["num_samples"] == 3
 
 
-def test_what_cannot_be_compared_is_skipped_and_an_empty_answer_is_zero_and_not_embedded() -> None:
+def test_missing_answers_are_skipped_and_empty_ones_are_zero_and_not_embedded() -> None:
     texts: list[str] = []
 
-    def embed_fn(asked: list[str]) -> list[list[float]]:
-        texts.extend(asked)
-        return letters(asked)
+    def embed_fn(batch: list[str]) -> list[list[float]]:
+        texts.extend(batch)
+        return letters(batch)
 
     cases = [
         answered("ab", "ab"),
@@ -49,15 +49,15 @@ def test_what_cannot_be_compared_is_skipped_and_an_empty_answer_is_zero_and_not_
         (answered("ab", "")[0], None),
         answered("xyz", "ab"),
     ]
-    found = result(similarity(embed_fn=embed_fn), *cases)
-    assert found.per_sample == (pytest.approx(1), 0, None, None, 0, None)
-    assert found.details["skipped"] == {"no_reference": 1, "no_response": 1, "zero_vector": 1}
+    scores = result(similarity(embed_fn=embed_fn), *cases)
+    assert scores.per_sample == (pytest.approx(1), 0, None, None, 0, None)
+    assert scores.details["skipped"] == {"no_reference": 1, "no_response": 1, "zero_vector": 1}
     assert sorted(texts) == ["ab", "xyz"]
     nothing = result(similarity(), answered(None, "ab"))
     assert (nothing.value, nothing.defined, nothing.details["num_samples"]) == (0.0, False, 0)
 
 
-def test_the_answer_is_compared_with_the_question_where_asked() -> None:
+def test_the_answer_is_compared_with_the_question_on_request() -> None:
     metric = similarity(compare_to="query")
     assert result(metric, ({"query": "ab"}, {"response": "aabb"})).value == pytest.approx(1)
     assert metric.category == "generation_relevance"
@@ -90,9 +90,9 @@ def test_the_function_is_called_once_with_each_text_once_and_takes_arrays() -> N
 
     samples = [{"id": str(at), "question": "q", "ground_truth": "ab"} for at in range(50)]
     outputs = [{"id": str(at), "answer": "abc" if at % 2 else "ab"} for at in range(50)]
-    found = evaluate(samples, outputs, "EmbeddingSimilarity", embed_fn=embed_fn)
+    evaluation = evaluate(samples, outputs, "EmbeddingSimilarity", embed_fn=embed_fn)
     assert calls == [["ab", "abc"]] or calls == [["abc", "ab"]]
-    assert found.systems[0].scores["EmbeddingSimilarity"].value == pytest.approx((1 + 2 / math.sqrt(6)) / 2)
+    assert evaluation.systems[0].scores["EmbeddingSimilarity"].value == pytest.approx((1 + 2 / math.sqrt(6)) / 2)
 
 
 CASES = [answered([E1, E2], D1), answered(E1, D2), answered(E2, E2), answered(E1, ""), answered(None, D1)]
@@ -101,13 +101,13 @@ CASES = [answered([E1, E2], D1), answered(E1, D2), answered(E2, E2), answered(E1
 @needs_model
 @pytest.mark.filterwarnings("ignore")
 def test_similarity_with_a_real_model() -> None:
-    found = result(f"EmbeddingSimilarity(model='{MODEL}')", *CASES)
+    scores = result(f"EmbeddingSimilarity(model='{MODEL}')", *CASES)
     vectors = {text: embed(MODEL, [text])[0].astype(float) for text in (E1, E2, D1, D2)}
     best = max(vectors[D1] @ vectors[E1], vectors[D1] @ vectors[E2])
-    assert found.per_sample == pytest.approx((best, vectors[D2] @ vectors[E1], 1, 0, None), abs=1e-5)
-    assert best > 0.7 > found.per_sample[1]
-    asked = result(f"EmbeddingSimilarity(model='{MODEL}', compare_to=query)", ({"query": QUERY}, {"response": D1}))
-    assert asked.value == pytest.approx(float(vectors[D1] @ embed(MODEL, [QUERY])[0].astype(float)), abs=1e-5)
+    assert scores.per_sample == pytest.approx((best, vectors[D2] @ vectors[E1], 1, 0, None), abs=1e-5)
+    assert best > 0.7 > scores.per_sample[1]
+    compared = result(f"EmbeddingSimilarity(model='{MODEL}', compare_to=query)", ({"query": QUERY}, {"response": D1}))
+    assert compared.value == pytest.approx(float(vectors[D1] @ embed(MODEL, [QUERY])[0].astype(float)), abs=1e-5)
 
 
 @needs_model
@@ -119,12 +119,12 @@ def test_diversity_of_documents_with_a_real_model() -> None:
     docs = [
         [{"doc_id": str(at), "text": text} for at, text in enumerate(texts)] for texts in ((D1, E1, E2), (D1, D2, "x"))
     ]
-    found = result(metric, *(({}, {"retrieved": one}) for one in docs))
+    scores = result(metric, *(({}, {"retrieved": one}) for one in docs))
     vectors = embed(MODEL, [D1, E1, E2]).astype(float)
     cosines = vectors @ vectors.T
-    assert found.per_sample[0] == pytest.approx(1 - (cosines[0, 1] + cosines[0, 2] + cosines[1, 2]) / 3, abs=1e-5)
-    assert found.per_sample[1] is not None
-    assert found.per_sample[1] > found.per_sample[0]
+    assert scores.per_sample[0] == pytest.approx(1 - (cosines[0, 1] + cosines[0, 2] + cosines[1, 2]) / 3, abs=1e-5)
+    assert scores.per_sample[1] is not None
+    assert scores.per_sample[1] > scores.per_sample[0]
 
 
 @needs_model
@@ -133,20 +133,40 @@ def test_diversity_of_documents_with_a_real_model() -> None:
 def test_bert_score_is_that_of_bert_score(kind: str, place: int) -> None:
     from bert_score import score
 
-    from judgments.judges.embeddings import packaged
+    from assay.llm.judges.embeddings import packaged
 
     metric = f"BertScoreMetric(model_type='{MODEL}', num_layers={LAYERS}, score_type={kind})"
-    found = result(metric, *CASES)
+    scores = result(metric, *CASES)
     folder = str(packaged(MODEL.removeprefix("package:")))
     theirs = [
-        score([told], [right], model_type=folder, num_layers=LAYERS, device="cpu")[place].item()
-        for told, right in ((D1, E1), (D1, E2), (D2, E1), (E2, E2))
+        score([answer], [right], model_type=folder, num_layers=LAYERS, device="cpu")[place].item()
+        for answer, right in ((D1, E1), (D1, E2), (D2, E1), (E2, E2))
     ]
     expected = (max(theirs[:2]), theirs[2], theirs[3], 0, None)
-    assert found.per_sample == pytest.approx(expected, abs=1e-5)
+    assert scores.per_sample == pytest.approx(expected, abs=1e-5)
     assert theirs[3] == pytest.approx(1, abs=1e-5)
-    assert found.details["num_samples"] == 4
-    assert found.value == pytest.approx(sum(one for one in expected if one is not None) / 4, abs=1e-5)
+    assert scores.details["num_samples"] == 4
+    assert scores.value == pytest.approx(sum(one for one in expected if one is not None) / 4, abs=1e-5)
+
+
+FIXED = [answered("two spare rubber seals", "Two rubber seals."), answered("eight hours", "It shines for 8 hours.")]
+
+
+@needs_model
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("metric", "values"),
+    [
+        (f"BertScoreMetric(model_type='{MODEL}', num_layers={LAYERS}, score_type=Precision)", (0.930083, 0.436227)),
+        (f"BertScoreMetric(model_type='{MODEL}', num_layers={LAYERS}, score_type=Recall)", (0.842862, 0.875697)),
+        (f"BertScoreMetric(model_type='{MODEL}', num_layers={LAYERS})", (0.884327, 0.582355)),
+        (f"EmbeddingSimilarity(model='{MODEL}')", (0.898472, 0.573193)),
+    ],
+)
+def test_values_of_a_real_model_stay_the_same(metric: str, values: tuple[float, float]) -> None:
+    scores = result(metric, *FIXED)
+    assert scores.per_sample == pytest.approx(values, abs=1e-5)
+    assert scores.value == pytest.approx(sum(values) / 2, abs=1e-5)
 
 
 @needs_model
@@ -158,15 +178,15 @@ def test_consistency_of_counterfactual_answers_with_a_real_model() -> None:
         f"EmbeddingSimilarity(model='{MODEL}')",
         f"BertScoreMetric(model_type='{MODEL}', num_layers={LAYERS})",
     ):
-        found = result(f"CounterfactualConsistency({inner})", *cases)
-        assert found.per_sample[1] is not None
-        assert found.per_sample[2] is not None
-        assert found.per_sample[1] > found.per_sample[2]
+        scores = result(f"CounterfactualConsistency({inner})", *cases)
+        assert scores.per_sample[1] is not None
+        assert scores.per_sample[2] is not None
+        assert scores.per_sample[1] > scores.per_sample[2]
 
 
 def test_bert_score_asks_no_model_about_empty_answers() -> None:
-    found = result("BertScoreMetric", answered("a", ""), answered("a", " "), answered(None, "a"))
-    assert found.per_sample == (0, 0, None)
+    scores = result("BertScoreMetric", answered("a", ""), answered("a", " "), answered(None, "a"))
+    assert scores.per_sample == (0, 0, None)
 
 
 @needs_model

@@ -12,8 +12,8 @@ import polars
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
+from assay.core.errors import NotValid
 from assay.rag import LLMCritic, evaluate
-from judgments.core.errors import NotValid
 
 NUMBER = 300
 
@@ -25,11 +25,13 @@ def rows() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     samples, outputs = [], []
     for at in range(NUMBER):
         target = draw.choices(words, k=draw.randint(4, 9))
-        told = [word for word in target if draw.random() < 0.8]
+        remaining_words = [word for word in target if draw.random() < 0.8]
         labels = {"tier": draw.choice(["head", "tail", None]), "long": len(target) > 6}
         labels |= {"variant_of": "0", "scenario": "typo"} if at and at % 3 == 0 else {}
         samples.append({"sample_id": str(at), "query": "q", "reference_answer": " ".join(target), "labels": labels})
-        outputs.append({"sample_id": str(at), "response": " ".join(told), "timings": {"end_to_end": draw.random()}})
+        outputs.append(
+            {"sample_id": str(at), "response": " ".join(remaining_words), "timings": {"end_to_end": draw.random()}}
+        )
     return samples, outputs
 
 
@@ -56,9 +58,9 @@ def test_bleu_and_ratios_are_computed_anew_from_each_resample(rows) -> None:
     values = []
     for _ in range(400):
         places = draw.integers(0, NUMBER, NUMBER)
-        told, right = ([rows[at][key] for at in places] for rows, key in
+        answers, right = ([rows[at][key] for at in places] for rows, key in
                        ((outputs, "response"), (samples, "reference_answer")))  # fmt: skip
-        values.append(BLEU().corpus_score(told, [right]).score)
+        values.append(BLEU().corpus_score(answers, [right]).score)
     assert bleu.low == pytest.approx(np.quantile(values, 0.025), abs=0.25 * np.std(values))
     assert bleu.high == pytest.approx(np.quantile(values, 0.975), abs=0.25 * np.std(values))
     assert bleu.low < bleu.value < bleu.high
@@ -73,11 +75,11 @@ def test_bleu_and_ratios_are_computed_anew_from_each_resample(rows) -> None:
     assert ratio.high == pytest.approx(np.quantile(ratios, 0.975), abs=0.15 * np.std(ratios))
 
 
-def test_without_an_interval_the_reason_stands_there(rows) -> None:
+def test_a_missing_interval_has_a_reason(rows) -> None:
     samples, outputs = rows
-    found = evaluate(samples, outputs, ["QuantileLatency", "DistinctN", "recall@5"]).systems[0].scores
+    evaluation = evaluate(samples, outputs, ["QuantileLatency", "DistinctN", "recall@5"]).systems[0].scores
     few = evaluate(samples[:9], outputs[:9], "TokenF1").systems[0].scores
-    for score in (*found.values(), *few.values()):
+    for score in (*evaluation.values(), *few.values()):
         assert (score.low, score.high) == (None, None)
         assert score.interval_reason
         assert score.to_dict()["interval_reason"] == score.interval_reason
@@ -88,10 +90,10 @@ def test_without_an_interval_the_reason_stands_there(rows) -> None:
 
 def test_slices_are_the_metric_over_their_samples(rows) -> None:
     samples, outputs = rows
-    found = evaluate(samples, outputs, ["TokenF1", "bleu"], slices=["tier", "long"]).systems[0]
-    assert list(found.slices["tier"]) == ["", "head", "tail"]
-    assert list(found.slices["long"]) == ["false", "true"]
-    for label, values in found.slices.items():
+    evaluation = evaluate(samples, outputs, ["TokenF1", "bleu"], slices=["tier", "long"]).systems[0]
+    assert list(evaluation.slices["tier"]) == ["", "head", "tail"]
+    assert list(evaluation.slices["long"]) == ["false", "true"]
+    for label, values in evaluation.slices.items():
         assert sum(scores["TokenF1"].result.details["num_samples"] for scores in values.values()) == NUMBER
         for value, scores in values.items():
             one = f"SlicedMetric(TokenF1, slice_label={label}, value='{value}')"
@@ -103,15 +105,15 @@ def test_slices_are_the_metric_over_their_samples(rows) -> None:
 
 def test_the_results_as_rows_and_data_frames(rows) -> None:
     samples, outputs = rows
-    found = evaluate(samples, {"a": outputs, "b": outputs}, ["TokenF1", "MRRAtK"], slices=["tier"])
-    assert [system.name for system in found.systems] == ["a", "b"]
-    assert len(found.rows()) == 2 * 2 * 4
-    assert isinstance(found.to_polars(), polars.DataFrame)
-    assert isinstance(found.to_pandas(), pandas.DataFrame)
-    assert found.to_polars().height == len(found.to_pandas()) == 16
-    undefined = [row for row in found.rows() if row["metric"] == "MRRAtK"]
+    evaluation = evaluate(samples, {"a": outputs, "b": outputs}, ["TokenF1", "MRRAtK"], slices=["tier"])
+    assert [system.name for system in evaluation.systems] == ["a", "b"]
+    assert len(evaluation.to_rows()) == 2 * 2 * 4
+    assert isinstance(evaluation.to_polars(), polars.DataFrame)
+    assert isinstance(evaluation.to_pandas(), pandas.DataFrame)
+    assert evaluation.to_polars().height == len(evaluation.to_pandas()) == 16
+    undefined = [row for row in evaluation.to_rows() if row["metric"] == "MRRAtK"]
     assert {row["value"] for row in undefined} == {None}
-    whole = found.to_dict()
+    whole = evaluation.to_dict()
     assert whole["samples"] == NUMBER
     assert whole["metrics"]["MRRAtK"]["target"] == "retrieval_accuracy"
     assert len(whole["systems"][0]["per_sample"]) == NUMBER
@@ -145,6 +147,13 @@ def test_a_critic_that_gives_no_score_on_its_scale_is_skipped_and_counted(name: 
         evaluate(samples, outputs, name)
 
 
+def test_a_critic_may_return_numbers_of_numpy() -> None:
+    samples, outputs = [{"id": "s1", "query": "q"}], [{"id": "s1", "response": "r"}]
+    for answer in (np.float32(4), np.int64(4), np.array(4)):
+        (score,) = evaluate(samples, outputs, "LLMAnswerQuality", critic=Broken(answer)).systems[0].scores.values()
+        assert (score.value, score.defined) == (0.75, True)
+
+
 @pytest.mark.parametrize(
     ("named", "match"),
     [
@@ -157,7 +166,7 @@ def test_a_critic_that_gives_no_score_on_its_scale_is_skipped_and_counted(name: 
         ({"samples": []}, "no samples"),
     ],
 )
-def test_what_cannot_be_computed_is_refused(rows, named: dict[str, Any], match: str) -> None:
+def test_incomputable_metrics_are_refused(rows, named: dict[str, Any], match: str) -> None:
     given = {"samples": rows[0], "outputs": rows[1], "metrics": "TokenF1"} | named
     with pytest.raises(Exception, match=match) as raised:
         evaluate(**given)

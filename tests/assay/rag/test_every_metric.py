@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.core.errors import NotValid, UnknownName
 from assay.rag import LLMCritic, Metric, evaluate, parse_metric, read_outputs, read_samples
-from assay.rag.document import OUTPUTS, SAMPLES, example_of, rows
 from assay.rag.metric import REASONS
+from assay.rag.metric_names import with_services
 from assay.rag.metrics import METRICS
-from assay.rag.names import with_services
-from judgments.core.errors import NotValid, UnknownName
+from assay.rag.reference_page import OUTPUTS, SAMPLES, example_of, rows
 
 # These load a model of their own.
 NEEDS_MODEL = {"BertScoreMetric"}
@@ -53,19 +53,20 @@ def test_the_order_of_samples_and_of_outputs_does_not_matter(name: str) -> None:
 @pytest.mark.parametrize("name", COMPUTED)
 def test_the_counts_add_up_and_every_reason_is_known(name: str) -> None:
     samples, outputs = read_samples(rows(SAMPLES)), read_outputs(rows(OUTPUTS))
-    found = metric(name).compute(samples, outputs)
-    details = found.details
-    assert found.defined
+    result = metric(name).compute(samples, outputs)
+    details = result.details
+    assert result.defined
     assert details["num_skipped"] == sum(details["skipped"].values())
     assert set(details["skipped"]) <= set(REASONS)
     assert {key: details[f"skipped_{key}"] for key in details["skipped"]} == details["skipped"]
-    if found.per_sample:
-        assert len(found.per_sample) == len(samples)
-        assert details["num_samples"] == sum(value is not None for value in found.per_sample)
-    if found.is_mean:
-        known = [value for value in found.per_sample if value is not None]
-        assert found.value == pytest.approx(sum(known) / len(known))
-    assert name in NO_MEANS or found.is_mean
+    assert details["num_samples"] + details["num_skipped"] == len(samples)
+    if result.per_sample:
+        assert len(result.per_sample) == len(samples)
+        assert details["num_samples"] == sum(value is not None for value in result.per_sample)
+    if result.is_mean:
+        known = [value for value in result.per_sample if value is not None]
+        assert result.value == pytest.approx(sum(known) / len(known))
+    assert name in NO_MEANS or result.is_mean
 
 
 @pytest.mark.parametrize("name", COMPUTED)
@@ -73,9 +74,9 @@ def test_with_nothing_to_measure_the_value_is_0_and_not_defined(name: str) -> No
     one = metric(name)
     bare = ([{"sample_id": "s1", "query": "Why?"}], [{"sample_id": "s1", "timings": {}}])
     for samples, outputs in (([], []), bare):
-        found = one.compute(read_samples(samples), read_outputs(outputs))
-        assert (found.value, found.details["num_samples"], found.defined) == (0.0, 0, False)
-        assert found.details["reason"]
+        result = one.compute(read_samples(samples), read_outputs(outputs))
+        assert (result.value, result.details["num_samples"], result.defined) == (0.0, 0, False)
+        assert result.details["reason"]
 
 
 @pytest.mark.parametrize("name", COMPUTED)
@@ -120,6 +121,27 @@ def test_a_metric_declares_itself(name: str) -> None:
         assert not parameter.metadata or parameter.metadata["description"].endswith(".")
 
 
+@pytest.mark.parametrize("name", [name for name in METRICS if name != "SlicedMetric"])
+def test_the_name_of_a_metric_is_read_as_the_metric(name: str) -> None:
+    one = parse_metric(example_of(METRICS[name]))
+    assert type(parse_metric(one.name)) is METRICS[name]
+    assert parse_metric(one.name).name == one.name
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("noise_robustness(recall@5)", "NoiseRobustness(RecallAtK(k=5))"),
+        ("noise_robustness(rougeL_answer, noise_scenarios=[typo])", "NoiseRobustness(RougeL, noise_scenarios=[typo])"),
+        ("counterfactual_consistency(TokenF1)", "CounterfactualConsistency(TokenF1)"),
+        ("quantile_latency@1", "QuantileLatency(quantile=1.0)"),
+        ("quantile_latency@.5", "QuantileLatency(quantile=0.5)"),
+    ],
+)
+def test_names_with_parameters(text: str, label: str) -> None:
+    assert parse_metric(text).label == label
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_bad_parameters_are_refused_with_the_known_ones(name: str) -> None:
     inner = "TokenF1, " if any("Metric" in str(one.type) for one in fields(METRICS[name])) else ""
@@ -149,7 +171,8 @@ def test_a_label_is_read_as_the_metric_that_has_it(data: st.DataObject) -> None:
         elif isinstance(parameter.default, bool):
             changes[parameter.name] = data.draw(st.booleans())
         elif isinstance(parameter.default, tuple):
-            changes[parameter.name] = tuple(data.draw(st.lists(TEXTS, min_size=1, max_size=3)))
+            texts = TEXTS.filter(str.strip) if parameter.name == "refusal_patterns" else TEXTS
+            changes[parameter.name] = tuple(data.draw(st.lists(texts, min_size=1, max_size=3)))
         elif isinstance(parameter.default, str) or (parameter.default is None and about["minimum"] is None):
             changes[parameter.name] = data.draw(TEXTS)
         elif isinstance(parameter.default, float):
@@ -164,9 +187,11 @@ def test_a_label_is_read_as_the_metric_that_has_it(data: st.DataObject) -> None:
     "text",
     ["", " ", "TokenF1(", "TokenF1)", "RecallAtK(5, 6, 7, 8)", "RecallAtK(k=5, k=6)", "NoiseRobustness", "1 + 1",
      "NoiseRobustness(TokenF1, TokenF1, TokenF1)", "__import__('os')", "RecallAtK(k=open('x'))", "[TokenF1]",
-     "RecallAtK(k=1.5)", "RecallAtK(k=True)", "RecallAtK(k=99999999999999)", "(" * 500, "NDCGAtK(gain_scheme=exp)"],
+     "RecallAtK(k=1.5)", "RecallAtK(k=True)", "RecallAtK(k=99999999999999)", "(" * 500, "NDCGAtK(gain_scheme=exp)",
+     "noise_robustness", "noise_robustness()", "noise_robustness(nothing)", "quantile_latency@0", "quantile_latency@2",
+     "NegativeRejectionRate(refusal_patterns=[''])", "NegativeRejectionRate(refusal_patterns=[sorry, ' '])"],
 )  # fmt: skip
-def test_what_is_no_metric_is_refused(text: str) -> None:
+def test_invalid_metrics_are_refused(text: str) -> None:
     with pytest.raises((NotValid, UnknownName)):
         parse_metric(text)
 

@@ -29,6 +29,21 @@ def test_precision_is_that_of_scikit_learn(k: int) -> None:
     assert values.value == pytest.approx(np.mean(expected))
 
 
+def test_average_precision_of_the_documents_found_is_that_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    draw = random.Random(5)
+    cases = [
+        (draw.sample("abcdefghij", draw.randint(1, 5)), draw.sample("abcdefghij", draw.randint(1, 8)))
+        for _ in range(SAMPLES)
+    ]
+    relevant = [[one in gold for one in docs] for gold, docs in cases]
+    # scikit-learn knows the documents of the list alone, so it leaves out those that were not retrieved, as here.
+    expected = [metrics.average_precision_score(row, range(len(row), 0, -1)) if any(row) else 0.0 for row in relevant]
+    values = result("MeanAveragePrecision", *(ranked(*case) for case in cases))
+    assert values.per_sample == pytest.approx(expected)
+    assert values.value == pytest.approx(np.mean(expected))
+
+
 def test_cosines_are_those_of_scikit_learn() -> None:
     pairwise = pytest.importorskip("sklearn.metrics.pairwise")
     draw = np.random.default_rng(7)

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.core.errors import NotValid
+from assay.rag import evaluate
+from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
 from assay.rag.metrics.intra_list_diversity import IntraListDiversity
-from judgments.core.errors import NotValid
+from assay.rag.records import Document, RetrievedDocument, SystemOutputs
 from tests.assay.rag.cases import Row, result
 
 
@@ -18,9 +21,9 @@ def timed(*seconds: float | None, stage: str = "end_to_end") -> list[tuple[Row, 
 
 
 def test_mean_latency_leaves_out_what_is_not_timed() -> None:
-    found = result("MeanLatency", *timed(1, None, 3), ({}, None))
-    assert (found.value, found.per_sample) == (2.0, (1.0, None, 3.0, None))
-    assert found.details["skipped"] == {"no_timing": 1, "missing_output": 1}
+    scores = result("MeanLatency", *timed(1, None, 3), ({}, None))
+    assert (scores.value, scores.per_sample) == (2.0, (1.0, None, 3.0, None))
+    assert scores.details["skipped"] == {"no_timing": 1, "missing_output": 1}
     stage = result("MeanLatency(timing_key=retrieval)", *timed(1, 3, stage="retrieval"))
     assert stage.value == 2.0
     for metric in ("MeanLatency", "QuantileLatency"):
@@ -37,10 +40,10 @@ def test_mean_latency_leaves_out_what_is_not_timed() -> None:
 def test_quantile_latency_by_hand(quantile: float, number: int, place: int) -> None:
     seconds = list(range(1, number + 1))
     random.Random(0).shuffle(seconds)
-    found = result(f"QuantileLatency(quantile={quantile})", *timed(*seconds))
-    assert found.value == place
-    assert found.details["quantile"] == quantile
-    assert found.details["num_samples"] == number
+    scores = result(f"QuantileLatency(quantile={quantile})", *timed(*seconds))
+    assert scores.value == place
+    assert scores.details["quantile"] == quantile
+    assert scores.details["num_samples"] == number
 
 
 @given(
@@ -71,7 +74,7 @@ def test_a_quantile_off_its_range_is_refused(quantile: str) -> None:
         result(f"QuantileLatency(quantile={quantile})", *timed(1))
 
 
-def said(*texts: str | None) -> list[tuple[Row, Row]]:
+def responses(*texts: str | None) -> list[tuple[Row, Row]]:
     return [({}, {"response": text}) for text in texts]
 
 
@@ -86,26 +89,26 @@ def said(*texts: str | None) -> list[tuple[Row, Row]]:
     ],
 )
 def test_distinct_n_by_hand(n: int, texts: list[str], value: float, total: int) -> None:
-    found = result(f"DistinctN(n={n})", *said(*texts))
-    assert found.value == pytest.approx(value)
-    assert found.details["num_ngrams"] == total
+    scores = result(f"DistinctN(n={n})", *responses(*texts))
+    assert scores.value == pytest.approx(value)
+    assert scores.details["num_ngrams"] == total
 
 
 def test_distinct_n_of_nothing_is_undefined() -> None:
-    found = result("distinct_2", *said("", "one", None), ({}, None))
-    assert (found.value, found.defined, found.details["num_samples"]) == (0.0, False, 0)
-    assert found.details["skipped"] == {"empty_answer": 1, "short_answer": 1, "no_response": 1, "missing_output": 1}
+    scores = result("distinct_2", *responses("", "one", None), ({}, None))
+    assert (scores.value, scores.defined, scores.details["num_samples"]) == (0.0, False, 0)
+    assert scores.details["skipped"] == {"empty_answer": 1, "short_answer": 1, "no_response": 1, "missing_output": 1}
 
 
 @given(
     st.lists(st.text("ab ", max_size=12), min_size=1, max_size=6), st.integers(1, 4), st.randoms(use_true_random=False)
 )
 def test_distinct_n_is_a_share_and_does_not_depend_on_order(texts: list[str], n: int, draw: random.Random) -> None:
-    found = result(f"DistinctN(n={n})", *said(*texts))
-    assert 0 <= found.value <= 1
-    assert result(f"DistinctN(n={n})", *said(*draw.sample(texts, len(texts)))).value == found.value
+    scores = result(f"DistinctN(n={n})", *responses(*texts))
+    assert 0 <= scores.value <= 1
+    assert result(f"DistinctN(n={n})", *responses(*draw.sample(texts, len(texts)))).value == scores.value
     # Saying everything twice adds no n-gram.
-    assert result(f"DistinctN(n={n})", *said(*texts, *texts)).value == pytest.approx(found.value / 2)
+    assert result(f"DistinctN(n={n})", *responses(*texts, *texts)).value == pytest.approx(scores.value / 2)
 
 
 def listed(*vectors: list[float] | None) -> tuple[Row, Row]:
@@ -135,9 +138,9 @@ def test_intra_list_diversity_takes_the_first_documents_and_skips_what_it_cannot
         listed([1, 0], [0, 0]),
         ({}, None),
     ]
-    found = result("IntraListDiversity(top_k=2)", *cases)
-    assert found.per_sample == (1.0, None, None, None, None, None)
-    assert found.details["skipped"] == {
+    scores = result("IntraListDiversity(top_k=2)", *cases)
+    assert scores.per_sample == (1.0, None, None, None, None, None)
+    assert scores.details["skipped"] == {
         "missing_embedding": 1,
         "fewer_than_two_documents": 2,
         "zero_vector": 1,
@@ -151,11 +154,30 @@ def test_intra_list_diversity_takes_the_first_documents_and_skips_what_it_cannot
 @pytest.mark.parametrize(
     "vectors", [([1, 0], [1, 0, 0]), ([1, 0], ["x", 0]), ([1, 0], [float("inf"), 0]), ([1, 0], [[1], [0]]), ([1, 0], 5)]
 )
-def test_embeddings_that_cannot_be_compared_are_an_error_that_names_the_sample(
+def test_embeddings_that_cannot_be_compared_are_an_error_that_names_the_output(
     vectors: tuple[list[float], ...],
 ) -> None:
-    with pytest.raises(NotValid, match="s1"):
+    with pytest.raises(NotValid, match="`embedding` in `retrieved`"):
         result("IntraListDiversity", listed([1, 0], [0, 1]), listed(*vectors))
+    docs = [Document(str(at), metadata={"embedding": vector}) for at, vector in enumerate(vectors)]
+    output = SystemOutputs("s1", tuple(RetrievedDocument(doc, at) for at, doc in enumerate(docs, 1)))
+    with pytest.raises(NotValid, match="s1"):
+        evaluate([{"id": "s1", "query": "q"}], [output], "IntraListDiversity")
+
+
+def test_documents_without_text_are_not_taken_for_equal() -> None:
+    metric = IntraListDiversity(embed_fn=lambda texts: [[1.0, len(text)] for text in texts])
+    scores = result(metric, ({}, {"retrieved": ["d1", "d2"]}), listed(None, None))
+    assert scores.per_sample == (None, pytest.approx(0))
+    assert scores.details["skipped"] == {"missing_embedding": 1}
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_the_length_of_embeddings_does_not_matter(size: float) -> None:
+    assert result("IntraListDiversity", listed([size, 0], [0, size])).value == pytest.approx(1)
+    assert result("IntraListDiversity", listed([size, 0], [1, 0])).value == pytest.approx(0)
+    metric = EmbeddingSimilarity(embed_fn=lambda texts: [[size * len(text), size] for text in texts])
+    assert result(metric, ({"reference_answer": "a"}, {"response": "b"})).value == pytest.approx(1)
 
 
 def test_intra_list_diversity_embeds_all_texts_at_once_where_a_function_is_given() -> None:
@@ -165,8 +187,8 @@ def test_intra_list_diversity_embeds_all_texts_at_once_where_a_function_is_given
         calls.append(texts)
         return [[1, 0] if text.endswith(("0", "2")) else [0, 1] for text in texts]
 
-    found = result(
+    scores = result(
         IntraListDiversity(top_k=3, embed_fn=embed), listed(None, None, None), listed(None, None), listed(None)
     )
-    assert found.per_sample == (pytest.approx(1 - 1 / 3), 1.0, None)
+    assert scores.per_sample == (pytest.approx(1 - 1 / 3), 1.0, None)
     assert [sorted(call) for call in calls] == [["text 0", "text 1", "text 2"]]

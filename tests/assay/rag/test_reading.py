@@ -7,13 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 import polars
 import pytest
 
-from assay.rag import EvaluationSample, SystemOutputs, evaluate, read_outputs, read_samples
-from assay.rag.reading import align
-from judgments.core.errors import NotValid, UnreadableInput
+from assay.core.errors import NotValid, UnreadableInput
+from assay.formats.value_kinds import value_kind
+from assay.rag import (
+    EvaluationSample,
+    SystemOutputs,
+    evaluate,
+    outputs_jsonl,
+    read_outputs,
+    read_samples,
+    samples_jsonl,
+)
+from assay.rag.reader import align
+from assay.rag.records import Answer, Document, RetrievedDocument
 
 SAMPLE = {"sample_id": "s1", "query": "Where?", "reference_answer": "here", "relevant_docs": ["d1"]}
 OUTPUT = {"sample_id": "s1", "retrieved": ["d1"], "response": "Here."}
@@ -48,8 +59,8 @@ def test_dataclasses_are_read_as_their_fields() -> None:
         answer: str
         contexts: list[str]
 
-    found = evaluate([Case("Where?", "here")], [Reply("Here.", ["It is here."])], "TokenF1")
-    score = found.systems[0].scores["TokenF1"]
+    evaluation = evaluate([Case("Where?", "here")], [Reply("Here.", ["It is here."])], "TokenF1")
+    score = evaluation.systems[0].scores["TokenF1"]
     assert (score.value, score.result.details["num_samples"]) == (1.0, 1)
 
 
@@ -68,6 +79,33 @@ def test_a_record_with_a_wrong_type_names_its_field(record: Any, field: str) -> 
         read([record])
 
 
+def test_records_are_ordered_by_rank() -> None:
+    docs = [RetrievedDocument(Document(name), rank) for name, rank in (("b", 2), ("c", 5), ("a", 1))]
+    (output,) = read_outputs([SystemOutputs("s1", tuple(docs))])
+    assert [one.doc.doc_id for one in output.retrieved] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        (SystemOutputs("s1", (RetrievedDocument(Document("a"), 1), RetrievedDocument(Document("b"), 1))), "rank"),
+        (SystemOutputs("s1", (RetrievedDocument(Document("a"), 0),)), "rank"),
+        *((SystemOutputs("s1", timings={"end_to_end": bad}), "end_to_end")  # type: ignore[dict-item]
+          for bad in (float("inf"), -1.0, "fast", True)),
+    ],
+)  # fmt: skip
+def test_numbers_of_records_are_checked_as_those_of_rows(record: SystemOutputs, field: str) -> None:
+    with pytest.raises(NotValid, match=f"output 1: .*{field}"):
+        evaluate([SAMPLE], [record], "MeanLatency")
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_a_timing_of_a_record_that_is_nothing_is_not_given(nothing: Any) -> None:
+    evaluation = evaluate([SAMPLE], [SystemOutputs("s1", timings={"end_to_end": nothing})], "MeanLatency")
+    score = evaluation.systems[0].scores["MeanLatency"]
+    assert (score.value, score.defined, score.result.details["skipped"]) == (0.0, False, {"no_timing": 1})
+
+
 def test_rows_of_ragas_hold_a_sample_and_an_output() -> None:
     old = {"question": "Where?", "answer": "Here.", "contexts": ["It is here.", "Or there."], "ground_truth": "here"}
     new = {"user_input": "Where?", "response": "Here.", "retrieved_contexts": ["It is here.", "Or there."],
@@ -78,8 +116,8 @@ def test_rows_of_ragas_hold_a_sample_and_an_output() -> None:
     assert [one.doc.text for one in output.retrieved] == ["It is here.", "Or there."]
     assert output.sample_id == sample.sample_id == "1"
     # A text has its own id, so that a context that is a reference context is a relevant document.
-    found = evaluate([new], [new], ["recall@1", "precision@2", "TokenF1"]).systems[0].scores
-    assert [score.value for score in found.values()] == [1.0, 0.5, 1.0]
+    evaluation = evaluate([new], [new], ["recall@1", "precision@2", "TokenF1"]).systems[0].scores
+    assert [score.value for score in evaluation.values()] == [1.0, 0.5, 1.0]
 
 
 def test_documents_carry_text_score_rank_and_metadata() -> None:
@@ -93,7 +131,7 @@ def test_documents_carry_text_score_rank_and_metadata() -> None:
     assert second.doc.metadata == {"lang": "en", "embedding": [1, 0]}
 
 
-def test_labels_may_stand_beside_the_other_fields() -> None:
+def test_labels_may_be_top_level_fields() -> None:
     row = {**SAMPLE, "variant_of": 3, "scenario": "typo", "labels": {"tier": "head", "none": None}}
     assert read_samples([row])[0].labels == {"tier": "head", "variant_of": "3", "scenario": "typo"}
 
@@ -187,7 +225,7 @@ def test_an_output_says_something_about_the_answer() -> None:
 
 
 @pytest.mark.parametrize("source", [None, 5, {"s1": "Where?"}, [5], ["s1"], [SystemOutputs("s1")]])
-def test_what_holds_no_samples_is_refused(source: Any) -> None:
+def test_input_without_samples_is_refused(source: Any) -> None:
     with pytest.raises(NotValid, match="sample"):
         read_samples(source)
 
@@ -230,10 +268,10 @@ def test_fewer_outputs_than_samples_and_unmatched_ids() -> None:
     both = align(samples("a", "b"), outputs("z", "b"), "skip")
     assert ([one.sample_id for one in both.samples], both.missing, both.extra) == (["b"], ("a",), ("z",))
     for missing, value, number in (("skip", 1.0, 1), ("zero", 0.5, 2)):
-        found = evaluate(samples("a", "b"), outputs("z", "b"), "ExactMatch", missing=missing)  # type: ignore[arg-type]
-        score = found.systems[0].scores["ExactMatch"]
+        evaluation = evaluate(samples("a", "b"), outputs("z", "b"), "ExactMatch", missing=missing)  # type: ignore[arg-type]
+        score = evaluation.systems[0].scores["ExactMatch"]
         assert (score.value, score.result.details["num_samples"]) == (value, number)
-        assert len(found.notes) == 2
+        assert len(evaluation.notes) == 2
     none = evaluate(samples("a"), [], "ExactMatch", missing="zero").systems[0].scores["ExactMatch"]
     assert (none.value, none.defined) == (0.0, True)
     with pytest.raises(NotValid, match="missing"):
@@ -249,5 +287,123 @@ def test_a_text_of_50_megabytes_is_refused(field: str, tmp_path: Path) -> None:
     read = read_samples if field == "reference_answer" else read_outputs
     with pytest.raises(UnreadableInput, match=r"rows.jsonl:1.*16 MiB"):
         read(path)
-    with pytest.raises(NotValid, match=f"(sample|output) 1: .*{field}.*16 MiB"):
+    with pytest.raises(NotValid, match=f"(sample|output) 1: .*{field}.*16 MiB") as of_dict:
         read([row])
+    records = {
+        "reference_answer": EvaluationSample("s1", "q", Answer(text)),
+        "response": SystemOutputs("s1", response=Answer(text)),
+        "text": SystemOutputs("s1", (RetrievedDocument(Document("d1", text), 1),)),
+    }
+    with pytest.raises(NotValid) as of_record:
+        read([records[field]])
+    assert str(of_record.value) == str(of_dict.value)
+
+
+@pytest.mark.parametrize("value", [None, True, 3, 2.5, "a", (1,), {"a": 1}, b"a", np.int64(3), np.array([1, 2])])
+def test_values_are_named_without_python_types(value: object) -> None:
+    text = value_kind(value)
+    assert type(value).__name__ not in text.split()
+
+
+def test_numpy_numbers_are_read_as_numbers() -> None:
+    sample = {**SAMPLE, "sample_id": np.int64(7)}
+    output = {
+        "sample_id": np.int32(7),
+        "retrieved": [
+            {"doc_id": "d2", "score": np.float64(1.5), "rank": np.int64(2)},
+            {"doc_id": np.int64(1), "score": np.float32(2.5), "rank": np.int64(1)},
+        ],
+        "response": "Here.",
+        "timings": {"end_to_end": np.float32(0.5), "retrieval": np.int64(1), "generation": np.float64("nan")},
+    }
+    plain = {
+        "sample_id": 7,
+        "retrieved": [{"doc_id": "d2", "score": 1.5, "rank": 2}, {"doc_id": 1, "score": 2.5, "rank": 1}],
+        "response": "Here.",
+        "timings": {"end_to_end": 0.5, "retrieval": 1.0},
+    }
+    assert read_samples([sample]) == read_samples([{**SAMPLE, "sample_id": 7}])
+    assert read_outputs([output]) == read_outputs([plain])
+    assert isinstance(read_outputs([output])[0].timings["end_to_end"], float)
+    unranked = {"sample_id": "s1", "retrieved": [{"doc_id": one, "rank": np.nan} for one in ("d2", "d1")]}
+    assert [one.rank for one in read_outputs([unranked])[0].retrieved] == [1, 2]
+    for wrong in (np.float64("inf"), np.bool_(True), np.float32(-1)):
+        with pytest.raises(NotValid, match="end_to_end"):
+            read_outputs([{**plain, "timings": {"end_to_end": wrong}}])
+
+
+def test_missing_values_of_pandas_are_not_given() -> None:
+    frame = pandas.DataFrame([SAMPLE, {**SAMPLE, "sample_id": "s2", "reference_answer": None}])
+    frame = frame.astype({"sample_id": "string", "query": "string", "reference_answer": "string"})
+    assert frame["reference_answer"][1] is pandas.NA
+    assert [len(one.references) for one in read_samples(frame)] == [1, 0]
+    with pytest.raises(NotValid, match="`query` is missing"):
+        read_samples([{**SAMPLE, "query": pandas.NA}])
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ({"query": None}, "E11"),
+        ({"query": ""}, "E11"),
+        ({"query": "  "}, "E11"),
+        ({"query": 5}, "E23"),
+        ({"sample_id": True}, "E23"),
+        ({"sample_id": 1.5}, "E23"),
+        ({"sample_id": "a b"}, None),
+        ({"reference_answer": 5}, "E23"),
+        ({"reference_answer": {"answer": "here"}}, "E23"),
+        ({"reference_answer": ["here", None]}, "E23"),
+        ({"relevant_docs": "d1"}, "E23"),
+        ({"relevant_docs": {"d1": 1}}, "E23"),
+        ({"relevant_docs": [None]}, "E23"),
+        ({"relevant_docs": [{"text": ""}]}, "E11"),
+        ({"relevant_docs": [{"doc_id": "d1", "text": 5}]}, "E23"),
+        ({"relevant_docs": [{"doc_id": "d1", "metadata": "x"}]}, "E23"),
+        ({"candidate_docs": 5}, "E23"),
+        ({"labels": ["typo"]}, "E23"),
+        ({"labels": {"variant_of": 1.5}}, "E23"),
+    ],
+)
+def test_each_odd_field_of_a_sample_has_its_code(tmp_path: Path, row: dict[str, Any], code: str | None) -> None:
+    path = tmp_path / "samples.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (SAMPLE, {**SAMPLE, "sample_id": "s2"} | row)))
+    result = samples_jsonl.read(path, path=str(path))
+    assert [(one.line, one.code) for one in result.report.problems] == ([(2, code)] if code else [])
+    assert len(result.rows) == (1 if code else 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ({"response": 5}, "E23"),
+        ({"response": ["Here."]}, "E23"),
+        ({"retrieved": "d1"}, "E23"),
+        ({"retrieved": [["d1"]]}, "E23"),
+        ({"retrieved": [{"doc_id": "d1", "rank": 1}, "d2"]}, "E23"),
+        ({"retrieved": [{"doc_id": "d1", "rank": 1}, {"doc_id": "d2", "rank": 1}]}, "E23"),
+        ({"retrieved": [{"doc_id": "d1", "rank": 0}]}, "E12"),
+        ({"retrieved": [{"doc_id": "d1", "score": "high"}]}, "E12"),
+        ({"retrieved": [{"doc_id": "d1", "embedding": [1, 0]}, {"doc_id": "d2", "embedding": [1]}]}, "E23"),
+        ({"retrieved": [{"doc_id": "d1", "embedding": ["x"]}]}, "E23"),
+        ({"retrieved": [{"doc_id": "d1", "embedding": [1, 0]}, {"doc_id": "d2", "embedding": None}]}, None),
+        ({"timings": 0.5}, "E23"),
+        ({"timings": {"end_to_end": "0.5"}}, "E12"),
+        ({"timings": {"end_to_end": -1}}, "E12"),
+        ({"sample_id": []}, "E23"),
+        ({"contexts": ["x"], "retrieved": None}, None),
+    ],
+)
+def test_each_odd_field_of_an_output_has_its_code(tmp_path: Path, row: dict[str, Any], code: str | None) -> None:
+    path = tmp_path / "outputs.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (OUTPUT, {**OUTPUT, "sample_id": "s2"} | row)))
+    result = outputs_jsonl.read(path, path=str(path))
+    assert [(one.line, one.code) for one in result.report.problems] == ([(2, code)] if code else [])
+    assert len(result.rows) == (1 if code else 2)
+
+
+def test_a_row_that_is_no_output_has_its_code(tmp_path: Path) -> None:
+    path = tmp_path / "outputs.jsonl"
+    path.write_text('{"sample_id": "s1", "query": "Where?"}\n')
+    result = outputs_jsonl.read(path, path=str(path))
+    assert [(one.line, one.code) for one in result.report.problems] == [(1, "E23")]

@@ -47,26 +47,32 @@ NAMES = ["recall@3", "precision@3", "evret_precision@3", "hit_rate@3", "mrr@3", 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_value_is_the_mean_over_samples_with_relevant_documents(name: str) -> None:
     cases = [SPREAD, ranked("a", "a"), ranked("", "ab"), ranked("ab", "")]
-    found = result(name, *cases)
+    scores = result(name, *cases)
     alone = [result(name, case).value for case in (SPREAD, ranked("a", "a"))]
-    assert found.per_sample == (*alone, None, 0.0)
-    assert found.value == pytest.approx(sum(alone) / 3)
-    assert found.details["num_samples"] == 3
-    assert found.details["skipped_empty_gold"] == 1
+    assert scores.per_sample == (*alone, None, 0.0)
+    assert scores.value == pytest.approx(sum(alone) / 3)
+    assert scores.details["num_samples"] == 3
+    assert scores.details["skipped_empty_gold"] == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_count_of_samples_without_relevant_documents_is_there_when_it_is_zero(name: str) -> None:
+    scores = result(name, SPREAD)
+    assert (scores.details["skipped_empty_gold"], scores.details["skipped"]) == (0, {})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_relevant_documents_nothing_is_measured(name: str) -> None:
     for sample in ({"relevant_docs": []}, {"relevant_docs": None}, {}):
-        found = result(name, (sample, {"retrieved": ["a"]}))
-        assert (found.value, found.defined, found.details["num_samples"]) == (0.0, False, 0)
-        assert found.details["skipped"] == {"empty_gold": 1}
+        scores = result(name, (sample, {"retrieved": ["a"]}))
+        assert (scores.value, scores.defined, scores.details["num_samples"]) == (0.0, False, 0)
+        assert scores.details["skipped"] == {"empty_gold": 1}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_missing_output_and_an_empty_list_count_as_zero(name: str) -> None:
-    found = result(name, (ranked("a", "")[0], None), ranked("a", ""))
-    assert (found.value, found.per_sample, found.defined) == (0.0, (0.0, 0.0), True)
+    scores = result(name, (ranked("a", "")[0], None), ranked("a", ""))
+    assert (scores.value, scores.per_sample, scores.defined) == (0.0, (0.0, 0.0), True)
 
 
 def test_a_document_that_comes_twice_counts_once_and_takes_its_place() -> None:
@@ -100,21 +106,21 @@ def test_trec_eval_agrees_where_it_measures_the_same(samples: list[tuple[list[st
         if docs and samples[at][0]
     }
     names = [f"recall_{k}", f"P_{k}", f"success_{k}", f"ndcg_cut_{k}", "recip_rank", "map"]
-    asked = {f"recall.{k}", f"P.{k}", f"success.{k}", f"ndcg_cut.{k}", "recip_rank", "map"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run) if qrels else {}
+    measures = {f"recall.{k}", f"P.{k}", f"success.{k}", f"ndcg_cut.{k}", "recip_rank", "map"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run) if qrels else {}
     ours = [f"recall@{k}", f"evret_precision@{k}", f"hit_rate@{k}", f"ndcg@{k}", "mrr", "map"]
     for name, other in zip(ours, names, strict=True):
-        found = result(name, *(ranked(*case) for case in samples)).per_sample
+        scores = result(name, *(ranked(*case) for case in samples)).per_sample
         for at, (gold, docs) in enumerate(samples):
             expected = theirs.get(str(at), {}).get(other, 0.0) if gold else None
             if name == "map" and expected:
                 # trec_eval divides by all relevant documents, this metric by those that were found.
                 expected *= len(set(gold)) / len(set(gold) & set(docs))
-            assert found[at] == (None if expected is None else pytest.approx(expected, abs=1e-9))
+            assert scores[at] == (None if expected is None else pytest.approx(expected, abs=1e-9))
 
 
 @given(gold=LISTS.filter(bool), docs=st.lists(st.sampled_from("abcdefghij"), max_size=12), k=st.integers(1, 12))
-def test_values_lie_between_0_and_1_and_depend_on_each_other(gold: list[str], docs: list[str], k: int) -> None:
+def test_values_are_between_0_and_1_and_consistent(gold: list[str], docs: list[str], k: int) -> None:
     kinds = ("recall", "precision", "evret_precision", "hit_rate", "mrr", "map", "ndcg")
     value = {kind: result(f"{kind}@{k}", ranked(gold, docs)).value for kind in kinds}
     assert all(0 <= one <= 1 + 1e-12 for one in value.values())
@@ -126,7 +132,7 @@ def test_values_lie_between_0_and_1_and_depend_on_each_other(gold: list[str], do
     assert {kind for kind in kinds if more[kind] != value[kind]} <= {"recall", "ndcg"}
 
 
-def test_the_names_of_the_specification_stand_for_the_classes() -> None:
+def test_the_names_of_the_specification_resolve_to_the_classes() -> None:
     named = {
         "recall@5": "RecallAtK(k=5)",
         "precision@5": "PrecisionAtK(k=5)",

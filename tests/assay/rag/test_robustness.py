@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from assay.rag import Metric, parse_metric
-from judgments.core.errors import NotValid
+from assay.core.errors import NotValid
+from assay.rag import Metric, evaluate, parse_metric
+from assay.rag.metric import REASONS
+from assay.rag.metrics.counterfactual_consistency import CounterfactualConsistency
+from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
 from tests.assay.rag.cases import Row, result
 
 
@@ -23,12 +26,12 @@ def test_noise_robustness_is_the_ratio_of_two_means() -> None:
         case("d", "eight hours", "no hours", variant_of="b", scenario="paraphrase"),
         case("e", "eight hours", "eight hours", variant_of="b", scenario="counterfactual"),
     ]
-    found = result("NoiseRobustness(TokenF1)", *CLEAN, *noisy)
-    assert found.value == pytest.approx(0.5 / 0.75)
-    assert found.details["base_score"] == 0.75
-    assert found.details["noisy_score"] == 0.5
-    assert (found.details["num_base"], found.details["num_noisy"], found.details["num_samples"]) == (2, 2, 4)
-    assert found.details["skipped"] == {"not_selected": 1}
+    scores = result("NoiseRobustness(TokenF1)", *CLEAN, *noisy)
+    assert scores.value == pytest.approx(0.5 / 0.75)
+    assert scores.details["base_score"] == 0.75
+    assert scores.details["noisy_score"] == 0.5
+    assert (scores.details["num_base"], scores.details["num_noisy"], scores.details["num_samples"]) == (2, 2, 4)
+    assert scores.details["skipped"] == {"not_selected": 1}
     only_typos = result("NoiseRobustness(TokenF1, noise_scenarios=[typo])", *CLEAN, *noisy)
     assert (only_typos.details["num_noisy"], only_typos.value) == (1, pytest.approx(0.5 / 0.75))
     # A metric of retrieval, and one that is no mean over samples, can be the base as well.
@@ -48,9 +51,9 @@ def test_noise_robustness_is_undefined_without_a_base_or_without_noise() -> None
         [case("a", None, "x"), noisy],
         [*CLEAN, case("c", None, "x", variant_of="a", scenario="typo")],
     ):
-        found = result("NoiseRobustness(TokenF1)", *cases)
-        assert (found.value, found.defined) == (0.0, False)
-        assert found.details["reason"]
+        scores = result("NoiseRobustness(TokenF1)", *cases)
+        assert (scores.value, scores.defined) == (0.0, False)
+        assert scores.details["reason"]
     zero = result("NoiseRobustness(TokenF1)", wrong, noisy)
     assert (zero.value, zero.defined, zero.details["base_score"]) == (0.0, False, 0.0)
 
@@ -67,28 +70,28 @@ def test_variants_of_nothing_and_circles_are_skipped_and_counted(metric: str) ->
         case("h", "x", "boots", variant_of="f", scenario=scenario),
     ]
     clean = result(metric, *CLEAN, good)
-    found = result(metric, *CLEAN, good, *odd)
-    assert found.value == clean.value
-    assert found.details["num_samples"] == clean.details["num_samples"]
-    assert found.details["skipped_unknown_parent"] == 1
-    assert found.details["skipped_circular_variant"] == 4
+    scores = result(metric, *CLEAN, good, *odd)
+    assert scores.value == clean.value
+    assert scores.details["num_samples"] == clean.details["num_samples"]
+    assert scores.details["skipped_unknown_parent"] == 1
+    assert scores.details["skipped_circular_variant"] == 4
 
 
 def test_a_variant_of_a_variant_is_a_variant() -> None:
     chain = [case("c", "two seals", "two boots", variant_of="a", scenario="typo"),
              case("d", "two seals", "boots", variant_of="c", scenario="typo")]  # fmt: skip
-    found = result("NoiseRobustness(TokenF1)", *CLEAN, *chain)
-    assert (found.details["num_base"], found.details["num_noisy"]) == (2, 2)
-    assert found.value == pytest.approx(0.25 / 0.75)
+    scores = result("NoiseRobustness(TokenF1)", *CLEAN, *chain)
+    assert (scores.details["num_base"], scores.details["num_noisy"]) == (2, 2)
+    assert scores.value == pytest.approx(0.25 / 0.75)
 
 
 def test_a_ring_of_ten_thousand_variants_ends() -> None:
     ring = [case(str(n), "x", "x", variant_of=str((n + 1) % 10_000), scenario="typo") for n in range(10_000)]
-    found = result("NoiseRobustness(TokenF1)", *ring)
-    assert found.details["skipped"] == {"circular_variant": 10_000}
+    scores = result("NoiseRobustness(TokenF1)", *ring)
+    assert scores.details["skipped"] == {"circular_variant": 10_000}
     line = [case(str(n), "x", "x", variant_of=str(n + 1), scenario="typo") for n in range(10_000)]
-    found = result("NoiseRobustness(TokenF1)", *line, case("10000", "x", "x"))
-    assert (found.value, found.details["num_noisy"]) == (1.0, 10_000)
+    scores = result("NoiseRobustness(TokenF1)", *line, case("10000", "x", "x"))
+    assert (scores.value, scores.details["num_noisy"]) == (1.0, 10_000)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +106,9 @@ def test_a_ring_of_ten_thousand_variants_ends() -> None:
 )
 def test_negative_rejection(response: str, value: float) -> None:
     cases = [case("a", None, response, scenario="unanswerable"), case("b", "x", "I don't know")]
-    found = result("NegativeRejectionRate", *cases)
-    assert (found.value, found.details["num_samples"]) == (value, 1)
-    assert found.details["skipped"] == {"not_selected": 1}
+    scores = result("NegativeRejectionRate", *cases)
+    assert (scores.value, scores.details["num_samples"]) == (value, 1)
+    assert scores.details["skipped"] == {"not_selected": 1}
 
 
 def test_negative_rejection_counts_and_takes_patterns() -> None:
@@ -129,10 +132,10 @@ def test_counterfactual_consistency_compares_the_two_answers() -> None:
         case("d", None, "eight days", variant_of="b", scenario="counterfactual"),
         case("e", "unused", "noise", variant_of="b", scenario="typo"),
     ]
-    found = result("CounterfactualConsistency(TokenF1)", *cases)
-    assert found.per_sample == (None, None, 0.5, 1.0, None)
-    assert (found.value, found.details["num_pairs"]) == (0.75, 2)
-    assert found.details["skipped"] == {"not_selected": 3}
+    scores = result("CounterfactualConsistency(TokenF1)", *cases)
+    assert scores.per_sample == (None, None, 0.5, 1.0, None)
+    assert (scores.value, scores.details["num_pairs"]) == (0.75, 2)
+    assert scores.details["skipped"] == {"not_selected": 3}
     assert result("CounterfactualConsistency(ExactMatch, scenario=typo)", *cases).per_sample[-1] == 0
 
 
@@ -148,6 +151,29 @@ def test_counterfactual_consistency_of_empty_and_missing_answers() -> None:
     # The reference answers of a sample do not matter, nor does a sample's own right answer.
     several = ({"sample_id": "b", "reference_answer": ["y", "z"], "labels": variant}, {"response": "y"})
     assert result("CounterfactualConsistency(TokenF1)", case("a", "x", "w"), several).value == 0
+
+
+def test_counterfactual_consistency_says_why_the_inner_metric_has_no_value() -> None:
+    def letters(texts: list[str]) -> list[list[float]]:
+        return [[text.count("a"), text.count("b")] for text in texts]
+
+    variant = {"variant_of": "a", "scenario": "counterfactual"}
+    metric = CounterfactualConsistency(EmbeddingSimilarity(embed_fn=letters))
+    scores = result(metric, case("a", None, "xyz"), case("b", None, "ab", **variant))
+    assert scores.details["skipped"] == {"not_selected": 1, "zero_vector": 1}
+    # What keeps the selected sample from a value is the reason, not that others are not selected.
+    assert scores.details["reason"] == REASONS["zero_vector"]
+
+
+def test_noise_robustness_counts_what_the_inner_metric_skips() -> None:
+    noisy = [
+        case("c", "two seals", "two boots", variant_of="a", scenario="typo"),
+        case("d", None, "no hours", variant_of="b", scenario="typo"),
+        case("e", "eight hours", "no hours", variant_of="b", scenario="other"),
+    ]
+    scores = result("NoiseRobustness(TokenF1)", *CLEAN, case("f", None, "x"), *noisy)
+    assert scores.details["skipped"] == {"not_selected": 1, "no_reference": 2}
+    assert (scores.details["num_samples"], scores.details["num_skipped"]) == (3, 3)
 
 
 @pytest.mark.parametrize("inner", ["RecallAtK", "MeanLatency", "DistinctN", "RougeL(compare_to=query)"])
@@ -168,13 +194,13 @@ def test_a_sliced_metric_is_the_metric_over_its_samples() -> None:
         case("c", "two seals", "boots", topic="care"),
         case("d", "two seals", "two seals"),
     ]
-    found = result("SlicedMetric(TokenF1, slice_label=topic, value=repair)", *cases)
-    assert found.value == result("TokenF1", *CLEAN).value
-    assert found.per_sample == (1.0, 0.5, None, None)
-    assert (found.details["num_selected"], found.details["num_not_selected"]) == (2, 2)
+    scores = result("SlicedMetric(TokenF1, slice_label=topic, value=repair)", *cases)
+    assert scores.value == result("TokenF1", *CLEAN).value
+    assert scores.per_sample == (1.0, 0.5, None, None)
+    assert (scores.details["num_selected"], scores.details["num_not_selected"]) == (2, 2)
     for label, value in (("long", "'true'"), ("size", "'3'")):
         assert (
-            result(f"SlicedMetric(TokenF1, slice_label={label}, value={value})", *cases).per_sample == found.per_sample
+            result(f"SlicedMetric(TokenF1, slice_label={label}, value={value})", *cases).per_sample == scores.per_sample
         )
     unset = result("SlicedMetric(TokenF1, slice_label=topic)", *cases)
     assert unset.per_sample == (None, None, None, 1.0)
@@ -183,14 +209,32 @@ def test_a_sliced_metric_is_the_metric_over_its_samples() -> None:
     from assay.rag.metrics.sliced_metric import SlicedMetric
 
     chosen: Metric = SlicedMetric(parse_metric("TokenF1"), predicate=lambda sample: sample.sample_id in "ab")
-    assert result(chosen, *cases).per_sample == found.per_sample
+    assert result(chosen, *cases).per_sample == scores.per_sample
     with pytest.raises(NotValid, match="predicate"):
         SlicedMetric(parse_metric("TokenF1"))
+
+
+def test_a_sliced_metric_counts_the_samples_it_leaves_out() -> None:
+    cases = [*CLEAN, case("c", None, "boots", topic="care"), case("d", "x", "x", topic="care")]
+    scores = result("SlicedMetric(TokenF1, slice_label=topic, value=care)", *cases)
+    assert scores.details["skipped"] == {"not_selected": 2, "no_reference": 1}
+    assert (scores.details["skipped_not_selected"], scores.details["num_skipped"]) == (2, 3)
+
+
+def test_a_slice_compares_counterfactual_variants_with_base_samples_outside_it() -> None:
+    cases = [*CLEAN, case("c", None, "two boots", variant_of="a", scenario="counterfactual")]
+    inner = "CounterfactualConsistency(TokenF1)"
+    sliced = result(f"SlicedMetric({inner}, slice_label=scenario, value=counterfactual)", *cases)
+    assert (sliced.value, sliced.details["num_samples"]) == (0.5, 1)
+    samples = [{"query": "Why?"} | sample for sample, _ in cases]
+    outputs = [{"sample_id": sample["sample_id"]} | (output or {}) for sample, output in cases]
+    (system,) = evaluate(samples, outputs, inner, slices=["scenario"]).systems
+    assert system.slices["scenario"]["counterfactual"][inner].value == sliced.value
 
 
 def test_slices_of_metrics_that_are_no_means() -> None:
     timed = [({"labels": {"tier": tier}}, {"timings": {"end_to_end": seconds}}) for tier, seconds in
              (("head", 1), ("tail", 9), ("head", 3))]  # fmt: skip
-    found = result("SlicedMetric(QuantileLatency(quantile=0.5), slice_label=tier, value=head)", *timed)
-    assert (found.value, found.per_sample) == (1.0, (1.0, None, 3.0))
-    assert found.columns is None
+    scores = result("SlicedMetric(QuantileLatency(quantile=0.5), slice_label=tier, value=head)", *timed)
+    assert (scores.value, scores.per_sample) == (1.0, (1.0, None, 3.0))
+    assert scores.columns is None

@@ -45,7 +45,7 @@ def test_slice_is_the_metric_of_its_samples(metric: str) -> None:
         part = [one for one in samples if one["labels"]["part"] == value]
         ids = {one["sample_id"] for one in part}
         alone = evaluate(part, [one for one in outputs if one["sample_id"] in ids], metric, resamples=200).systems[0]
-        (found,), (expected,) = whole.slices["part"][value].values(), alone.scores.values()
-        assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
+        (result,), (expected,) = whole.slices["part"][value].values(), alone.scores.values()
+        assert (result.value, result.low, result.high) == (expected.value, expected.low, expected.high)
         counted = ("num_samples", "num_skipped", "defined") if "Sliced" not in metric else ("num_samples",)
-        assert [found.result.details[key] for key in counted] == [expected.result.details[key] for key in counted]
+        assert [result.result.details[key] for key in counted] == [expected.result.details[key] for key in counted]

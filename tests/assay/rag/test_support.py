@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.core.sentences import sentences
 from assay.rag.support import supported_sentences
-from judgments.sentences import sentences
 
 EVIDENCE = "The shell weighs 300 g. It is waterproof to 20,000 mm of water. The zip is blue."
 
 
 def marked(answer: str, *passages: str) -> list[list[str]]:
     """The supporting sentences of each passage, as text."""
-    found = supported_sentences(answer, passages)
-    return [[text[slice(*span)] for span in spans] for text, spans in zip(passages, found, strict=True)]
+    result = supported_sentences(answer, passages)
+    return [[text[slice(*span)] for span in spans] for text, spans in zip(passages, result, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_sentences_that_share_the_words_are_marked(answer: str, expected: list[s
     assert marked(answer, EVIDENCE) == [expected]
 
 
-def test_an_answer_of_one_word_is_found() -> None:
+def test_an_answer_of_one_word_is_marked() -> None:
     assert marked("Paris.", "The capital of France is Paris. Lyon is a city.") == [["The capital of France is Paris."]]
 
 
@@ -61,18 +61,18 @@ TEXT = st.lists(st.sampled_from(["shell", "zip", "rain", "the", "is", "blue", "d
 def test_marks_are_sentences_and_a_copied_sentence_is_marked(
     answer: list[list[str]], passages: list[list[list[str]]]
 ) -> None:
-    said = [" ".join(words) + "." for words in answer]
+    parts = [" ".join(words) + "." for words in answer]
     texts = [" ".join(" ".join(words) + "." for words in passage) for passage in passages]
-    found = supported_sentences(" ".join(said), texts)
-    for text, marks in zip(texts, found, strict=True):
+    result = supported_sentences(" ".join(parts), texts)
+    for text, marks in zip(texts, result, strict=True):
         assert set(marks) <= set(sentences(text))
         covered = {number for numbers in marks.values() for number in numbers}
         copied = {
-            number for number, one in enumerate(said, 1) if one in [text[slice(*span)] for span in sentences(text)]
+            number for number, one in enumerate(parts, 1) if one in [text[slice(*span)] for span in sentences(text)]
         }
-        assert copied <= covered <= set(range(1, len(said) + 1))
+        assert copied <= covered <= set(range(1, len(parts) + 1))
     # Passages are compared on their own: their order changes nothing.
-    assert supported_sentences(" ".join(said), texts[::-1]) == found[::-1]
+    assert supported_sentences(" ".join(parts), texts[::-1]) == result[::-1]
 
 
 def test_long_texts_take_no_longer_than_a_page_may() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from evaluation.models import RagSampleSet
 from evaluation.rag import scorecards
-from judgments import ingestion, jobs
+from judgments.imports import ingestion
+from judgments.jobs import jobs
 from judgments.models import Job
 
 SAMPLES = [
@@ -45,13 +46,13 @@ SAMPLES = [
 
 def outputs(good: Callable[[int], bool], seconds: float) -> list[dict[str, Any]]:
     """A system that is right where ``good`` says so."""
-    found = []
+    results = []
     for place, sample in enumerate(SAMPLES):
         right = good(place)
         number = sample["sample_id"][1:].lstrip("0") or "0"
         text = f"Kit {number}. It contains {number} rubber seals and a tube of glue."
         docs = [{"doc_id": f"d{number}", "text": text, "score": 2.0}, {"doc_id": "x", "text": "Socks.", "score": 1.0}]
-        found.append(
+        results.append(
             {
                 "sample_id": sample["sample_id"],
                 "retrieved": docs if right else docs[1:],
@@ -59,7 +60,7 @@ def outputs(good: Callable[[int], bool], seconds: float) -> list[dict[str, Any]]
                 "timings": {"end_to_end": seconds + place / 1000},
             }
         )
-    return found
+    return results
 
 
 OLD = outputs(lambda place: place % 3 == 0, 0.5)

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from assay import rag
 from evaluation.models import RagSampleSet, RagSystem
-from judgments import jobs
+from judgments.jobs import jobs
 from judgments.models import Job
 from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, lines, work
 
@@ -34,14 +34,14 @@ def test_lists_become_a_scorecard(api: Any) -> None:
     old = posted(api, f"/outputs/?name=old&samples={made['id']}", OLD)
     posted(api, "/outputs/?name=new", NEW)  # finds its samples by their ids
     work(RagSampleSet.objects.get())
-    found = api.get(f"{AT}/samples/{made['id']}/scorecards/?per_sample=true").json()
+    body = api.get(f"{AT}/samples/{made['id']}/scorecards/?per_sample=true").json()
     expected = rag.evaluate(SAMPLES, {"old": OLD, "new": NEW}, "TokenF1")
-    assert found["job"] is None
-    assert [one["name"] for one in found["systems"]] == ["old", "new"]
-    for one, system in zip(found["systems"], expected.systems, strict=True):
+    assert body["job"] is None
+    assert [one["name"] for one in body["systems"]] == ["old", "new"]
+    for one, system in zip(body["systems"], expected.systems, strict=True):
         assert one["metrics"]["TokenF1"]["value"] == system.scores["TokenF1"].value
         assert {key: of["TokenF1"] for key, of in one["per_sample"].items()} == system.per_sample_of("TokenF1")
-    (f1,) = [row for row in found["comparisons"] if row["metric"] == "TokenF1"]
+    (f1,) = [row for row in body["comparisons"] if row["metric"] == "TokenF1"]
     (row,) = rag.compare(expected)
     assert (f1["a"], f1["b"], f1["p"]) == ("old", "new", row.p)
     listed = api.get(f"{AT}/outputs/?samples={made['id']}").json()["results"]
@@ -53,9 +53,20 @@ def test_lists_become_a_scorecard(api: Any) -> None:
     assert api.get(f"{AT}/outputs/{old['id']}/").json()["baseline"] is False
 
 
-def test_a_file_comes_back_as_it_was_sent(api: Any) -> None:
-    sent = api.post(f"{AT}/samples/", {"file": SimpleUploadedFile("kits.jsonl", lines(SAMPLES))}, format="multipart")
-    assert sent.status_code == 201, sent.content
+def test_a_large_file_of_outputs_is_stored_by_a_job(api: Any, settings: Any) -> None:
+    made = posted(api, "/samples/?name=kits", SAMPLES)
+    settings.JOB_FROM_BYTES = 10
+    job = posted(api, f"/outputs/?name=old&samples={made['id']}", OLD, 202)
+    jobs.work_on_job.func(job["job"])
+    assert Job.objects.get(uuid=job["job"]).state == Job.State.DONE
+    assert str(RagSystem.objects.get(name="old").sample_set.uuid) == made["id"]
+
+
+def test_a_file_downloads_unchanged(api: Any) -> None:
+    response = api.post(
+        f"{AT}/samples/", {"file": SimpleUploadedFile("kits.jsonl", lines(SAMPLES))}, format="multipart"
+    )
+    assert response.status_code == 201, response.content
     made = RagSampleSet.objects.get()
     body = b"".join(api.get(f"{AT}/samples/{made.uuid}/file/").streaming_content)
     assert [one["sample_id"] for one in map(json.loads, body.splitlines())] == [one["sample_id"] for one in SAMPLES]
@@ -64,7 +75,7 @@ def test_a_file_comes_back_as_it_was_sent(api: Any) -> None:
     assert [json.loads(line)["response"] for line in body.splitlines()] == [one["response"] for one in OLD]
 
 
-def test_what_is_wrong_is_said_at_its_field(api: Any) -> None:
+def test_errors_are_reported_by_field(api: Any) -> None:
     assert "name" in posted(api, "/samples/", SAMPLES, 400)["error"]["fields"]
     assert "file" in posted(api, "/samples/?name=bad", [{"sample_id": "x"}], 400)["error"]["fields"]
     made = posted(api, "/samples/?name=kits", SAMPLES)
@@ -82,9 +93,9 @@ def test_metrics_are_chosen_by_name(api: Any) -> None:
     job = posted(api, f"/samples/{made['id']}/scorecards/", {"metrics": ["recall@5"], "slices": []}, 202)["job"]
     assert api.get(f"{AT}/samples/{made['id']}/scorecards/").json()["job"] == job
     jobs.work_on_job.func(job)
-    found = api.get(f"{AT}/samples/{made['id']}/scorecards/").json()
-    assert list(found["metrics"]) == ["RecallAtK(k=5)"]
-    assert found["systems"][0]["slices"] == {}
+    body = api.get(f"{AT}/samples/{made['id']}/scorecards/").json()
+    assert list(body["metrics"]) == ["RecallAtK(k=5)"]
+    assert body["systems"][0]["slices"] == {}
 
 
 def test_queries_become_samples(api: Any, stage: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -9,14 +10,17 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from assay.core.errors import AssayError, Conflict, NotValid
+from assay.llm.providers import attempts
 from evaluation.models import RagCriticCall, RagCriticRun, RagSampleSet, RagSystem
 from evaluation.rag import critics, people, scorecards
-from judgments import grants, jobs, providers_kept, rounds
-from judgments.core.errors import AssayError, Conflict, NotValid
+from judgments.jobs import jobs
+from judgments.machines.providers import accounts
+from judgments.members import grants
 from judgments.models import AuditRow, Grant, Job, Provider
-from judgments.providers import attempts
+from judgments.rounds import rounds
 from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, work
-from tests.judgments.models_asked import provider_at
+from tests.judgments.machines.model_replies import provider_at
 from tests.model_server import Answer, ModelServer, serving
 
 pytestmark = pytest.mark.django_db
@@ -26,16 +30,16 @@ FAITHFULNESS = "LLMFaithfulnessScore"
 def answer(prompt: str, number: int) -> Answer:
     """Full marks for answers about seals, the lowest for all others."""
     high, low = ("1", "0") if "supported by the evidence" in prompt else ("5", "1")
-    said = prompt.split("The answer:")[1]
-    return Answer(high if "rubber seals" in said else low)
+    text = prompt.split("The answer:")[1]
+    return Answer(high if "rubber seals" in text else low)
 
 
 @pytest.fixture
 def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     monkeypatch.setattr(attempts, "FIRST_WAIT", 0.001)
     settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    with serving(answer) as found:
-        yield found
+    with serving(answer) as running:
+        yield running
 
 
 @pytest.fixture
@@ -59,10 +63,10 @@ def choice(provider: Provider, *metrics: str) -> critics.Choice:
 def test_a_critic_scores_the_answers_of_all_systems(
     scored: RagSampleSet, provider: Provider, server: ModelServer, lead: Any
 ) -> None:
-    told = critics.look(scored, choice(provider, FAITHFULNESS, "LLMAnswerQuality(dimensions=[clarity])"))
+    data = critics.look(scored, choice(provider, FAITHFULNESS, "LLMAnswerQuality(dimensions=[clarity])"))
     assert not server.requests
-    assert told.usd is not None
-    assert (told.systems, told.samples, told.known, told.looked_at) == (2, 14, 0, 14)
+    assert data.usd is not None
+    assert (data.systems, data.samples, data.known, data.looked_at) == (2, 14, 0, 14)
     run = critics.start(
         scored,
         choice(provider, FAITHFULNESS, "LLMAnswerQuality(dimensions=[clarity])"),
@@ -74,7 +78,7 @@ def test_a_critic_scores_the_answers_of_all_systems(
     job = do(run)
     assert (job.state, run.state) == (Job.State.DONE, "done")
     assert run.calls == RagCriticCall.objects.count() == len(server.requests) == len(set(server.prompts))
-    assert len(server.requests) <= told.calls[0]
+    assert len(server.requests) <= data.calls[0]
     assert 0 < run.spent_usd == pytest.approx(sum(RagCriticCall.objects.values_list("cost_usd", flat=True)))
     work(scored)
     cards = {card.system.name: card for card in scorecards.cards_of(scored)}
@@ -96,15 +100,16 @@ def test_the_page_estimates_before_it_starts(
     scored: RagSampleSet, provider: Provider, server: ModelServer, lead: Any, engineer: Any, client_of: Any
 ) -> None:
     client, at = client_of(lead), reverse("rag_critic", args=["shop", scored.uuid])
-    sent = {"model": f"{provider.uuid}|judge-1", "metrics": FAITHFULNESS, "cap_calls": 50}
-    page = client.post(at, sent | {"act": "estimate"})
+    payload = {"model": f"{provider.uuid}|judge-1", "metrics": FAITHFULNESS, "cap_calls": 50}
+    page = client.post(at, payload | {"act": "estimate"})
     assert page.context["estimate"].systems == 2
     assert not RagCriticRun.objects.exists()
-    assert client.post(at, sent | {"act": "start", "cap_calls": ""}).status_code == 422
-    assert client.post(at, sent | {"act": "start"})["Location"] == at
+    assert client.post(at, payload | {"act": "start", "cap_calls": ""}).status_code == 422
+    assert client.post(at, payload | {"act": "start"})["Location"] == at
     run = RagCriticRun.objects.get()
     assert client.get(at).context["at_work"]
     assert client.post(reverse("rag_critic_pause", args=["shop", scored.uuid]))["Location"] == at
+    assert client.get(at).context["run"].pause_requested
     do(run)
     assert run.state == "paused"
     go_on = reverse("rag_critic_go_on", args=["shop", scored.uuid])
@@ -120,17 +125,39 @@ def test_the_page_estimates_before_it_starts(
     assert b'"judge-1, prompt faithfulness v1"' in csv
 
 
-def test_the_api_estimates_starts_pauses_and_goes_on(
+def test_a_lead_downloads_the_calls_of_a_critic(
+    scored: RagSampleSet, provider: Provider, server: ModelServer, lead: Any, engineer: Any, client_of: Any
+) -> None:
+    at = reverse("rag_file", args=["shop", scored.uuid, "critic-calls.jsonl"])
+    assert b"".join(client_of(lead).get(at).streaming_content) == b""
+    run = critics.start(scored, choice(provider), cap_usd=1.0, cap_calls=None, actor=lead)
+    do(run)
+    calls = [json.loads(line) for line in b"".join(client_of(lead).get(at).streaming_content).splitlines()]
+    assert len(calls) == run.calls == len(server.requests)
+    assert sum(call["cost_usd"] for call in calls) == pytest.approx(run.spent_usd)
+    assert {(call["model"], call["outcome"], call["temperature"]) for call in calls} == {("judge-1", "graded", 0.0)}
+    assert {call["raw"] for call in calls} == {"0", "1"}
+    assert client_of(engineer).get(at).status_code == 403
+    (made,) = people.start(
+        scored, name="A", systems=list(scored.systems.all()), dimensions=["faithful"], raters=[lead], actor=lead
+    )
+    rounds.open_round(made, actor=lead)
+    assert client_of(lead).get(at).status_code == 403
+    page = client_of(lead).get(reverse("rag_critic", args=["shop", scored.uuid]))
+    assert at not in page.content.decode()
+
+
+def test_the_api_estimates_starts_pauses_and_resumes(
     scored: RagSampleSet, provider: Provider, server: ModelServer, lead: Any, engineer: Any, api_of: Any
 ) -> None:
     api, at = api_of(lead), f"/api/v1/collections/shop/rag/samples/{scored.uuid}/critic/"
-    sent = {"provider": str(provider.uuid), "model": "judge-1", "metrics": [FAITHFULNESS]}
+    payload = {"provider": str(provider.uuid), "model": "judge-1", "metrics": [FAITHFULNESS]}
     assert api.get(at).status_code == 404
-    estimate = api.post(at, sent | {"dry_run": True}, format="json")
+    estimate = api.post(at, payload | {"dry_run": True}, format="json")
     assert (estimate.status_code, estimate.json()["samples"]) == (200, 14)
-    assert api.post(at, sent, format="json").status_code == 400
-    assert api_of(engineer).post(at, sent | {"cap_calls": 50}, format="json").status_code == 403
-    made = api.post(at, sent | {"cap_calls": 50}, format="json")
+    assert api.post(at, payload, format="json").status_code == 400
+    assert api_of(engineer).post(at, payload | {"cap_calls": 50}, format="json").status_code == 403
+    made = api.post(at, payload | {"cap_calls": 50}, format="json")
     run = RagCriticRun.objects.get()
     assert (made.status_code, made.json()["id"]) == (202, str(run.uuid))
     assert api.post(f"{at}pause/").json()["state"] == "waiting"
@@ -138,15 +165,15 @@ def test_the_api_estimates_starts_pauses_and_goes_on(
     assert api.post(f"{at}pause/").status_code == 409
     assert api.post(f"{at}go-on/", {"cap_usd": 1.0}, format="json").status_code == 202
     do(run)
-    found = api_of(engineer).get(at).json()
-    assert (found["state"], found["calls"], found["cap_usd"]) == ("done", len(server.requests), 1.0)
-    assert found["prompts"][FAITHFULNESS]["version"] == 1
+    body = api_of(engineer).get(at).json()
+    assert (body["state"], body["calls"], body["cap_usd"]) == ("done", len(server.requests), 1.0)
+    assert body["prompts"][FAITHFULNESS]["version"] == 1
     work(scored)
     cards = api_of(engineer).get(at.replace("critic", "scorecards")).json()
     assert cards["metrics"][FAITHFULNESS]["critic"]["model"] == "judge-1"
 
 
-def test_who_may_still_grade_an_answer_sees_no_score_of_a_critic(
+def test_critic_scores_of_answers_a_reader_may_still_grade_are_hidden(
     scored: RagSampleSet, provider: Provider, lead: Any, engineer: Any, api_of: Any, client_of: Any
 ) -> None:
     run = critics.start(scored, choice(provider), cap_usd=None, cap_calls=100, actor=lead)
@@ -176,7 +203,7 @@ def test_who_may_still_grade_an_answer_sees_no_score_of_a_critic(
     assert FAITHFULNESS not in api_of(lead).get(at).content.decode()
 
 
-def test_nothing_is_asked_without_a_cap_a_price_or_a_grant(
+def test_no_model_call_without_a_cap_a_price_or_a_grant(
     scored: RagSampleSet, provider: Provider, server: ModelServer, lead: Any, collection: Any
 ) -> None:
     with pytest.raises(NotValid) as error:
@@ -199,8 +226,8 @@ def test_nothing_is_asked_without_a_cap_a_price_or_a_grant(
     assert not server.requests
 
 
-def test_the_cap_holds_and_nothing_is_asked_twice(
-    scored: RagSampleSet, provider: Provider, server: ModelServer, lead: Any
+def test_the_cap_holds_and_no_question_is_repeated(
+    scored: RagSampleSet, provider: Provider, server: ModelServer, lead: Any, client_of: Any
 ) -> None:
     run = critics.start(scored, choice(provider), cap_usd=None, cap_calls=5, actor=lead)
     do(run)
@@ -209,33 +236,37 @@ def test_the_cap_holds_and_nothing_is_asked_twice(
     card = scorecards.cards_of(scored)[0]
     details = card.metrics[FAITHFULNESS]["details"]
     assert details["num_samples"] + details["skipped"]["critic_not_asked"] == len(SAMPLES)
+    page = reverse("rag_set", args=["shop", scored.uuid])
+    assert any(FAITHFULNESS in note for note in client_of(lead).get(page).context["notes"])
     with pytest.raises(NotValid):
         critics.go_on(run, cap_calls=5, actor=lead)
     critics.go_on(run, cap_calls=100, actor=lead)
     do(run)
     assert run.state == "done"
+    work(scored)
+    assert not any(FAITHFULNESS in note for note in client_of(lead).get(page).context["notes"])
     assert set(Counter(server.prompts).values()) == {1}
-    asked = len(server.requests)
+    requests = len(server.requests)
     # Another run over the same answers finds them in the ledger.
     again = critics.start(scored, choice(provider), cap_usd=None, cap_calls=5, actor=lead)
     do(again)
-    assert (again.state, again.calls, len(server.requests)) == ("done", 0, asked)
+    assert (again.state, again.calls, len(server.requests)) == ("done", 0, requests)
 
 
-def test_a_system_that_comes_later_is_asked_about_when_the_lead_goes_on(
+def test_a_later_system_is_judged_when_the_lead_continues(
     sample_set: RagSampleSet, store: Any, provider: Provider, server: ModelServer, lead: Any
 ) -> None:
     store("outputs", OLD, "old.jsonl", samples=str(sample_set.uuid))
     run = critics.start(sample_set, choice(provider), cap_usd=None, cap_calls=100, actor=lead)
     do(run)
-    asked = len(server.requests)
+    requests = len(server.requests)
     store("outputs", NEW, "new.jsonl", samples=str(sample_set.uuid))
     work(sample_set)
-    assert len(server.requests) == asked
+    assert len(server.requests) == requests
     critics.go_on(run, actor=lead)
     do(run)
     work(sample_set)
-    assert len(server.requests) > asked
+    assert len(server.requests) > requests
     for card in scorecards.cards_of(sample_set):
         assert card.metrics[FAITHFULNESS]["details"]["num_samples"] == len(SAMPLES)
 
@@ -250,7 +281,7 @@ def test_a_job_that_was_cancelled_keeps_its_answers(
         return Answer("1", wait=0.5)
 
     server.answer = cancel
-    Job.objects.filter(pk=run.job.pk).update(cancel_asked=True)
+    Job.objects.filter(pk=run.job.pk).update(cancel_requested=True)
     job = do(run)
     assert (job.state, run.state) == (Job.State.CANCELLED, "stopped")
     before = len(server.requests)
@@ -291,7 +322,7 @@ def test_one_critic_works_at_a_time(scored: RagSampleSet, provider: Provider, le
     with pytest.raises(Conflict):
         critics.go_on(run, actor=lead)
     with pytest.raises(Conflict):
-        providers_kept.remove(provider, actor=lead)
+        accounts.remove(provider, actor=lead)
     critics.pause(run, actor=lead)
     do(run)
     assert run.state == "paused"
@@ -299,7 +330,7 @@ def test_one_critic_works_at_a_time(scored: RagSampleSet, provider: Provider, le
     do(newer)
     with pytest.raises(Conflict):
         critics.go_on(run, actor=lead)
-    providers_kept.remove(provider, actor=lead)
+    accounts.remove(provider, actor=lead)
     newer.refresh_from_db()
     with pytest.raises(AssayError):
         critics.go_on(newer, actor=lead)

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from assay.core.errors import NotValid
 from evaluation.models import RagSampleSet
 from evaluation.rag import scorecards
-from judgments import grants, jobs
-from judgments.core.errors import NotValid
+from judgments.jobs import jobs
+from judgments.members import grants
 from judgments.models import Grant, Job
+from tests.assay.llm.judges.test_semantic import MODEL, needs_model
 from tests.evaluation.rag.conftest import work
-from tests.judgments.judges.test_semantic import MODEL, needs_model
 
 pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore")]
 METRICS = [

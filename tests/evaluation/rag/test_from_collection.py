@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from assay.core.errors import Conflict, NotAllowed, NotValid
+from assay.formats.trec_qrels import load_qrels
 from assay.rag import read_outputs, read_samples
 from evaluation.models import RagSampleSet
 from evaluation.rag import files, from_collection, scorecards
-from judgments import jobs, snapshots
-from judgments.core.errors import Conflict, NotAllowed, NotValid
-from judgments.formats.trec_qrels import load_qrels
+from judgments.jobs import jobs
 from judgments.models import Job
-from pooling import runs
+from judgments.snapshots import snapshots
+from pooling.runs import runs
 from tests.evaluation.rag.conftest import work
 
 pytestmark = pytest.mark.django_db
@@ -34,35 +35,35 @@ def made(job: Job) -> RagSampleSet:
 
 def test_labels_and_a_run_become_samples_and_a_system(snapshot: Any, collection: Any, engineer: Any) -> None:
     run = collection.runs.order_by("name").first()
-    found = made(
+    result = made(
         from_collection.start(collection, name="ours", snapshot=snapshot, run=run, threshold=2, depth=2, actor=engineer)
     )
     qrels = load_qrels(snapshots.export(snapshot, "trec-qrels")[1], path="qrels.txt").to_dict()
-    with files.checked(found) as path:
+    with files.checked(result) as path:
         samples = {one.sample_id: one for one in read_samples(path)}
     assert samples.keys() == qrels.keys()
     texts = dict(collection.queries.values_list("query_id", "text"))
     for query_id, grades in qrels.items():
         assert samples[query_id].query == texts[query_id]
         assert samples[query_id].relevant_ids == {doc_id for doc_id, grade in grades.items() if grade >= 2}
-    system = found.systems.get()
+    system = result.systems.get()
     with files.checked(system) as path:
         outputs = {one.sample_id: one for one in read_outputs(path)}
     ranked = runs.ranked(run).to_dict()
     for query_id, output in outputs.items():
         assert [one.doc.doc_id for one in output.retrieved] == list(ranked[query_id])[:2]
         assert output.retrieved[0].doc.text.startswith("Thing")
-    work(found)
-    card = scorecards.cards_of(found)[0]
+    work(result)
+    card = scorecards.cards_of(result)[0]
     assert card.value("RecallAtK(k=10)") is not None
     assert card.value("TokenF1") is None
 
 
 def test_queries_alone_are_questions(stage: Any, collection: Any, engineer: Any) -> None:
     stage.queries(3)
-    found = made(from_collection.start(collection, name="ours", actor=engineer))
-    assert found.rows == 3
-    assert found.figures["with relevant documents"] == 0
+    result = made(from_collection.start(collection, name="ours", actor=engineer))
+    assert result.rows == 3
+    assert result.figures["with relevant documents"] == 0
     with pytest.raises(Conflict):
         from_collection.start(collection, name="ours", actor=engineer)
 
@@ -81,11 +82,11 @@ def test_nothing_to_make_samples_of(collection: Any, engineer: Any) -> None:
         from_collection.start(collection, name="ours", actor=engineer)
 
 
-def test_labels_that_a_reader_must_not_know_are_kept_from_them(
+def test_hidden_labels_make_no_samples(
     stage: Any, snapshot: Any, collection: Any, engineer: Any, lead: Any, client_of: Any
 ) -> None:
-    found = made(from_collection.start(collection, name="ours", snapshot=snapshot, actor=engineer))
-    address = reverse("rag_set", args=[collection.slug, found.uuid])
+    result = made(from_collection.start(collection, name="ours", snapshot=snapshot, actor=engineer))
+    address = reverse("rag_set", args=[collection.slug, result.uuid])
     assert client_of(lead).get(address).status_code == 200
     # The lead now rates the same pairs in an open round.
     stage.raters = [lead, *stage.raters]

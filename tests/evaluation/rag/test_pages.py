@@ -20,11 +20,11 @@ from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, lines, work
 pytestmark = pytest.mark.django_db
 
 
-def at(name: str, row: Any, *more: Any, **asked: str) -> str:
+def at(name: str, row: Any, *more: Any, **query: str) -> str:
     from urllib.parse import urlencode
 
     path = reverse(name, args=[row.collection.slug, row.uuid, *more])
-    return f"{path}?{urlencode(asked)}" if asked else path
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def body(response: Any) -> str:
@@ -107,22 +107,29 @@ def test_many_systems_are_cut_and_can_be_chosen(scored: RagSampleSet, client_of:
     assert '<th scope="col">more 9' in page.replace("\n", "")
 
 
+def test_descriptions_have_a_column_where_there_is_one(scored: RagSampleSet, client_of: Any, engineer: Any) -> None:
+    client = client_of(engineer)
+    columns = body(client.get(at("rag_set", scored))).count('scope="col"')
+    scored.systems.filter(name="new").update(description="bm25 over titles")
+    assert body(client.get(at("rag_set", scored))).count('scope="col"') == columns + 1
+
+
 def test_answers_are_compared_worst_first(scored: RagSampleSet, client_of: Any, engineer: Any) -> None:
     client = client_of(engineer)
     old, new = RagSystem.objects.get(name="old"), RagSystem.objects.get(name="new")
-    asked = {"a": str(new.uuid), "b": str(old.uuid), "metric": "TokenF1"}
-    answer = client.get(at("rag_compare", scored, **asked, format="csv"))
+    request = {"a": str(new.uuid), "b": str(old.uuid), "metric": "TokenF1"}
+    answer = client.get(at("rag_compare", scored, **request, format="csv"))
     rows = list(csv.DictReader(io.StringIO(body(answer))))
     values = [rag.evaluate(SAMPLES, outputs, "TokenF1").systems[0].per_sample_of("TokenF1") for outputs in (NEW, OLD)]
     gains = {key: values[1][key] - values[0][key] for key in values[0] if values[0][key] is not None}
     assert [row["change"] for row in rows[:2]] == ["worse", "worse"]
     assert {row["sample_id"]: float(row["gain"]) for row in rows if row["gain"]} == pytest.approx(gains)
-    answer = client.get(at("rag_compare", scored, **asked, format="csv", change="better"))
+    answer = client.get(at("rag_compare", scored, **request, format="csv", change="better"))
     assert {row["change"] for row in csv.DictReader(io.StringIO(body(answer)))} <= {"better"}
-    page = body(client.get(at("rag_compare", scored, **asked)))
+    page = body(client.get(at("rag_compare", scored, **request)))
     assert "Worse" in page
     # For latency less is better: what is slower counts as worse.
-    answer = client.get(at("rag_compare", scored, **(asked | {"metric": "MeanLatency"}), format="csv"))
+    answer = client.get(at("rag_compare", scored, **(request | {"metric": "MeanLatency"}), format="csv"))
     assert {row["change"] for row in csv.DictReader(io.StringIO(body(answer)))} == {"worse"}
 
 
@@ -199,12 +206,12 @@ def test_files_are_those_of_the_command(scored: RagSampleSet, client_of: Any, en
     (tmp_path / "samples.jsonl").write_text(body(client.get(at("rag_file", scored, "samples.jsonl"))))
     system = RagSystem.objects.get(name="new")
     (tmp_path / "outputs.jsonl").write_text(body(client.get(at("rag_system_file", system))))
-    found = rag.evaluate(tmp_path / "samples.jsonl", {"new": tmp_path / "outputs.jsonl"}, ["TokenF1", "MeanLatency"])
+    result = rag.evaluate(tmp_path / "samples.jsonl", {"new": tmp_path / "outputs.jsonl"}, ["TokenF1", "MeanLatency"])
     stored = json.loads(body(client.get(at("rag_file", scored, "scorecards.json"))))
     (new,) = [one for one in stored["systems"] if one["name"] == "new"]
-    for label, score in found.systems[0].scores.items():
+    for label, score in result.systems[0].scores.items():
         assert new["metrics"][label]["value"] == score.value
-        assert {key: of[label] for key, of in new["per_sample"].items()} == found.systems[0].per_sample_of(label)
+        assert {key: of[label] for key, of in new["per_sample"].items()} == result.systems[0].per_sample_of(label)
     rows = list(csv.DictReader(io.StringIO(body(client.get(at("rag_file", scored, "scorecards.csv"))))))
     (row,) = [one for one in rows if (one["system"], one["metric"], one["slice"]) == ("new", "TokenF1", "")]
     assert float(row["value"]) == new["metrics"]["TokenF1"]["value"]
@@ -224,7 +231,7 @@ def test_scores_can_be_computed_again(scored: RagSampleSet, client_of: Any, engi
     assert list(scorecards.cards_of(scored)[0].metrics) == ["TokenF1", "RecallAtK(k=3)"]
 
 
-def test_a_failed_job_is_told(scored: RagSampleSet, client_of: Any, engineer: Any) -> None:
+def test_a_failed_job_is_shown(scored: RagSampleSet, client_of: Any, engineer: Any) -> None:
     Job.objects.filter(kind=scorecards.KIND).update(state=Job.State.FAILED, error="the disk is full")
     assert "the disk is full" in body(client_of(engineer).get(at("rag_set", scored)))
 

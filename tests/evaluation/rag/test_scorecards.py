@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 
 from assay import rag
+from assay.core.errors import AssayError, Conflict, NotValid, UnreadableInput
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import files, scorecards, systems
-from judgments import storage
-from judgments.core.errors import AssayError, Conflict, NotValid, UnreadableInput
+from judgments.jobs import storage
 from judgments.models import Job
 from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, lines, work
 
@@ -54,7 +54,7 @@ def test_a_comparison_can_be_read_from_both_sides(scored: RagSampleSet) -> None:
     assert scorecards.in_words(faster, higher_is_better=False) == "better"
 
 
-def test_what_was_not_measured_is_not_a_zero(sample_set: RagSampleSet, store: Any) -> None:
+def test_unmeasured_metrics_are_not_zero(sample_set: RagSampleSet, store: Any) -> None:
     retrieval_only = [{"sample_id": row["sample_id"], "retrieved": ["d1"]} for row in SAMPLES]
     store("outputs", retrieval_only, "bm25.jsonl", samples=str(sample_set.uuid))
     work(sample_set)
@@ -112,12 +112,15 @@ def test_a_file_with_a_fault_is_refused_with_its_line(sample_set: RagSampleSet, 
     assert not sample_set.systems.exists()
 
 
-def test_variants_of_nothing_are_reported(store: Any) -> None:
+def test_variants_of_nothing_and_in_a_circle_are_reported(store: Any) -> None:
     from judgments.models import Upload
 
-    rows = [{"id": "a", "question": "Q", "ground_truth": "A", "labels": {"variant_of": "gone", "scenario": "typo"}}]
+    rows = [
+        {"id": one, "question": "Q", "ground_truth": "A", "labels": {"variant_of": parent, "scenario": "typo"}}
+        for one, parent in (("a", "gone"), ("c", "d"), ("d", "c"), ("e", "e"), ("f", "a"))
+    ]
     store("samples", [*rows, {"id": "b", "question": "no reference"}], "odd.jsonl")
-    assert Upload.objects.get(filename="odd.jsonl").report["codes"] == {"W60": 1, "W61": 1}
+    assert Upload.objects.get(filename="odd.jsonl").report["codes"] == {"W60": 1, "W61": 1, "W62": 1}
 
 
 def test_ragas_rows_are_samples_and_outputs(store: Any) -> None:
@@ -148,7 +151,7 @@ def test_a_damaged_file_gives_no_number(scored: RagSampleSet, storage_folder: st
     path.write_bytes(path.read_bytes().replace(b"glue", b"goat"))
     before = RagScorecard.objects.get(system=system).computed_at
     job = scorecards.queue(scored, actor=engineer)
-    from judgments import jobs
+    from judgments.jobs import jobs
 
     jobs.work_on_job.func(str(job.uuid))
     job.refresh_from_db()

@@ -39,19 +39,19 @@ def test_a_superuser_may_use_the_admin(add: Any) -> None:
     assert User.objects.get(username="mina").is_superuser
 
 
-def test_it_is_put_on_record(add: Any) -> None:
+def test_it_is_recorded_in_the_audit_trail(add: Any) -> None:
     add("mina")
     assert "mina" in AuditRow.objects.get(verb="add_user").sentence
 
 
 @pytest.mark.parametrize(("name", "password"), [("mina", ""), ("a b", GOOD), ("", GOOD)])
-def test_what_cannot_be_a_user_is_refused(add: Any, name: str, password: str) -> None:
+def test_invalid_users_are_refused(add: Any, name: str, password: str) -> None:
     with pytest.raises(CommandError):
         add(name, password)
     assert not User.objects.exists()
 
 
-def test_a_weak_password_is_told(add: Any) -> None:
+def test_a_weak_password_warns(add: Any) -> None:
     err = io.StringIO()
     add("mina", "short", stderr=err)
     assert "weak" in err.getvalue()
@@ -63,13 +63,13 @@ def test_a_name_is_given_once(add: Any) -> None:
         add("mina")
 
 
-def test_without_a_terminal_nobody_is_asked_for_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_a_password_option_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     with pytest.raises(CommandError, match="--password-stdin"):
         call_command("add_user", "mina")
 
 
-def test_a_weak_password_is_told_with_a_way_to_set_another(add: Any) -> None:
+def test_weak_password_warning_names_changepassword(add: Any) -> None:
     err = io.StringIO()
     add("mina", "x", stderr=err)
     assert "manage.py changepassword mina" in err.getvalue()

@@ -9,12 +9,12 @@ from django.core.management import CommandError, call_command
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_port_that_is_taken_is_told(shared: bool) -> None:
+def test_a_used_port_is_reported(shared: bool) -> None:
     with socket.socket() as other:
         if shared:
             other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(CommandError, match=rf"Port {port} of 127.0.0.1 cannot be had .*--port"):
+        with pytest.raises(CommandError, match=rf"Port {port} on 127.0.0.1 is not available .*--port"):
             call_command("serve", port=port)

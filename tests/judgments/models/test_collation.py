@@ -21,7 +21,7 @@ IDS = [
 def test_every_id_column_compares_bytes(table: str, column: str) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("SQLite compares bytes by itself")
-    asked = "SELECT collation_name FROM information_schema.columns WHERE table_name = %s AND column_name = %s"
+    sql = "SELECT collation_name FROM information_schema.columns WHERE table_name = %s AND column_name = %s"
     with connection.cursor() as cursor:
-        cursor.execute(asked, [table, column])
+        cursor.execute(sql, [table, column])
         assert cursor.fetchone() == ("C",)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from judgments import assignment
 from judgments.models import (
     Collection,
     Document,
@@ -24,6 +23,7 @@ from judgments.models import (
     Query,
     Slot,
 )
+from judgments.rating import assignment
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,7 @@ def test_a_filled_slot_has_a_rater_and_a_lease_too(round_: Any, rater: Any) -> N
     assert refused(lambda: Slot.objects.filter(pair=pair, number=1).update(lease_until=round_.opened_at))
 
 
-def test_a_pair_stands_once_in_a_round_and_is_handed_to_a_rater_once(round_: Any, rater: Any) -> None:
+def test_a_pair_is_unique_in_a_round_and_per_rater(round_: Any, rater: Any) -> None:
     pair = round_.pairs.first()
     assignment.claim_batch(round_, rater=rater, size=2)
     again = {"query": pair.query, "document": pair.document, "position": 99, "ratings_wanted": 1}
@@ -128,14 +128,14 @@ def test_a_machines_failure_has_no_grade(round_: Any, collection: Any) -> None:
 def test_a_machine_tells_a_grade_or_usefulness_and_never_both(round_: Any, collection: Any) -> None:
     pair = round_.pairs.first()
     judge = Judge.objects.create(collection=collection, name="machine", kind="downstream")
-    told = {"judge": judge, "pair": pair, "outcome": "graded"}
-    assert refused(lambda: MachineJudgment.objects.create(**told, grade=1, usefulness=0.5))
-    assert refused(lambda: MachineJudgment.objects.create(**told, usefulness=1.5))
-    assert refused(lambda: MachineJudgment.objects.create(**told | {"outcome": "refused"}, usefulness=0.5))
-    assert str(MachineJudgment.objects.create(**told, usefulness=0.5)) == "graded 0.5"
+    fields = {"judge": judge, "pair": pair, "outcome": "graded"}
+    assert refused(lambda: MachineJudgment.objects.create(**fields, grade=1, usefulness=0.5))
+    assert refused(lambda: MachineJudgment.objects.create(**fields, usefulness=1.5))
+    assert refused(lambda: MachineJudgment.objects.create(**fields | {"outcome": "refused"}, usefulness=0.5))
+    assert str(MachineJudgment.objects.create(**fields, usefulness=0.5)) == "graded 0.5"
 
 
-def test_an_imported_label_stands_once_in_its_source(round_: Any, collection: Any) -> None:
+def test_an_imported_label_is_unique_in_its_source(round_: Any, collection: Any) -> None:
     source = LabelSource.objects.create(collection=collection, name="old qrels", sha256="a" * 64)
     pair = round_.pairs.first()
     keys = {"source": source, "query": pair.query, "document": pair.document}

@@ -13,9 +13,9 @@ import pytest
 from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
-from judgments import assignment
 from judgments.models import AuditRow, GuidelinesVersion, Judgment, Slot
 from judgments.models.fields import EventModel
+from judgments.rating import assignment
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[3]
@@ -111,15 +111,15 @@ def test_the_triggers_know_all_that_is_unique(table: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"PRAGMA index_list(judgments_{table})")
         unique = [(row[1], bool(row[4])) for row in cursor.fetchall() if row[2]]
-        found = set()
+        from_triggers = set()
         for name, partial in unique:
             cursor.execute(f"PRAGMA index_info({name})")
-            found.add((frozenset(row[2] for row in cursor.fetchall()), partial))
+            from_triggers.add((frozenset(row[2] for row in cursor.fetchall()), partial))
     known = {(frozenset(columns), bool(where)) for columns, where in vanish.UNIQUE[table]}
-    assert found == known | {(frozenset({"uuid"}), False)}
+    assert from_triggers == known | {(frozenset({"uuid"}), False)}
 
 
-def test_what_is_there_already_can_be_passed_over(judgment: Judgment, lead: Any) -> None:
+def test_existing_events_can_be_skipped(judgment: Judgment, lead: Any) -> None:
     """``ignore_conflicts`` goes on working, row by row."""
     row = AuditRow.objects.create(verb="a.b", sentence="first", actor=lead)
     again = [AuditRow(uuid=row.uuid, verb="a.b", sentence="again"), AuditRow(verb="a.b", sentence="new")]

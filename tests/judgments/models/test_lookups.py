@@ -36,8 +36,8 @@ def test_sets_and_dictionaries_are_keys_too(open_round):
 
 def test_words_are_keys_too(open_round):
     names = [*open_round.pairs.values_list("document__doc_id", flat=True)[:2]]
-    found = Pair.objects.filter(document__doc_id__among=[*names, "no such"])
-    assert {*found.values_list("document__doc_id", flat=True)} == {*names}
+    pairs = Pair.objects.filter(document__doc_id__among=[*names, "no such"])
+    assert {*pairs.values_list("document__doc_id", flat=True)} == {*names}
 
 
 def test_public_ids_are_keys_too(open_round):
@@ -49,9 +49,9 @@ def test_postgresql_reads_one_text_however_many_keys_there_are(open_round):
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has no arrays")
     keys = [*open_round.pairs.values_list("pk", flat=True)]
-    asked = [str(Slot.objects.filter(pair__pk__among=keys[:size]).query.sql_with_params()[0]) for size in (1, 5)]
-    assert asked[0] == asked[1]
-    assert "JOIN" not in asked[0]
+    statements = [str(Slot.objects.filter(pair__pk__among=keys[:size]).query.sql_with_params()[0]) for size in (1, 5)]
+    assert statements[0] == statements[1]
+    assert "JOIN" not in statements[0]
     with CaptureQueriesContext(connection) as done:
         list(Slot.objects.filter(pair__pk__among=keys[:5]))
     assert "= ANY(" in done[0]["sql"]

@@ -1,0 +1,108 @@
+"""Tests of ``assay convert``: the rows in another format, or an error and no output."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli import main
+
+QRELS = "q1 0 d1 3\nq1 0 d2 0\nq2 0 d1 1\n"
+QUERIES = "query_id,query\nq1,tent\nq2,boots\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "queries.csv").write_text(QUERIES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_qrels_become_a_judgment_list_and_return(folder: Path):
+    assert (
+        main(["convert", "qrels.txt", "--to", "judgment-list", "--queries", "queries.csv", "--out", "list.json"]) == 0
+    )
+    assert [entry["query"] for entry in json.loads((folder / "list.json").read_text())] == ["tent", "boots"]
+    assert main(["convert", "list.json", "--to", "trec-qrels", "--out", "back.txt"]) == 0
+    assert (folder / "back.txt").read_text() == QRELS.replace(" 0 d", " 2 d")
+
+
+def test_standard_input_and_output(folder: Path, capfdbinary: pytest.CaptureFixture[bytes]):
+    assert main(["convert", "qrels.txt", "--to", "beir-qrels"]) == 0
+    assert capfdbinary.readouterr().out == b"query-id\tcorpus-id\tscore\nq1\td1\t3\nq1\td2\t0\nq2\td1\t1\n"
+
+
+def test_a_name_in_gz_is_compressed_and_the_same_every_time(folder: Path):
+    for name in ("a.txt.gz", "b.txt.gz"):
+        assert main(["convert", "qrels.txt", "--to", "trec-qrels", "--out", name]) == 0
+    assert gzip.decompress((folder / "a.txt.gz").read_bytes()).decode() == QRELS
+    assert (folder / "a.txt.gz").read_bytes() == (folder / "b.txt.gz").read_bytes()
+
+
+def test_a_bad_line_writes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "bad.txt").write_text(QRELS + "q3 0 d1\n")
+    arguments = ["convert", "bad.txt", "--from", "trec-qrels", "--to", "beir-qrels", "--out", "out.tsv"]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith("assay convert: bad.txt:4: 3 fields instead of 4; expected 4 fields")
+    assert not (folder / "out.tsv").exists()
+    assert main([*arguments, "--skip-errors"]) == 0
+    assert "1 error; those rows are left out" in capsys.readouterr().err
+    assert (folder / "out.tsv").read_text().count("\n") == 4
+
+
+def test_columns_are_mapped(folder: Path):
+    (folder / "log.csv").write_text("term,n\ntent,12\n")
+    words = (
+        "convert log.csv --from query-log-csv --to query-log-jsonl --column query=term --column count=n --out log.jsonl"
+    )
+    assert main(words.split()) == 0
+    assert (folder / "log.jsonl").read_text() == '{"query": "tent", "count": 12}\n'
+
+
+def test_ids_are_encoded_with_their_list(folder: Path):
+    (folder / "spaced.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tmy doc\t1\n")
+    assert main(["convert", "spaced.tsv", "--to", "trec-qrels", "--out", "q.txt"]) == 2
+    assert main(["convert", "spaced.tsv", "--to", "trec-qrels", "--out", "q.txt", "--encode-ids"]) == 0
+    assert (folder / "q.txt").read_text() == "q1 2 my%20doc 1\n"
+    assert (folder / "idmap.tsv").read_text() == "my%20doc\tmy doc\n"
+
+
+def test_anything_with_pairs_becomes_pairs(folder: Path):
+    assert main(["convert", "qrels.txt", "--to", "pairs-csv", "--out", "pairs.csv"]) == 0
+    assert (folder / "pairs.csv").read_text() == "query_id,doc_id\nq1,d1\nq1,d2\nq2,d1\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "convert qrels.txt --to trec-run",
+            "cannot convert qrels (trec-qrels) to run (trec-run); possible formats: trec-qrels",
+        ),
+        ("convert qrels.txt --to trec-run", "qrels-parquet, pairs-csv, pairs-jsonl"),
+        ("convert qrels.txt --to trec-qrel", "there is no format 'trec-qrel'; did you mean trec-qrels"),
+        (
+            "convert qrels.txt --to judgment-list",
+            "query 'q1' has no text, which judgment-list needs; give the texts (--queries",
+        ),
+        ("convert none.txt --to trec-qrels", "none.txt: cannot be opened: No such file or directory"),
+        ("convert - --to trec-qrels", "name it (convert: --from"),
+        ("convert qrels.txt --to beir-qrels --tag x", "--tag does not apply"),
+        ("convert qrels.txt --to beir-qrels --repeated sum", "takes no option repeated"),
+        ("convert qrels.txt --to beir-qrels --scale 3", "MIN:MAX"),
+        ("convert qrels.txt --to beir-qrels --column x", "NAME=COLUMN"),
+        ("convert qrels.txt", "--to"),
+    ],
+)
+def test_an_error_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str], words: str, message: str):
+    try:
+        status = main(words.split())
+    except SystemExit as stop:
+        status = int(stop.code or 0)
+    error = capsys.readouterr().err
+    assert (status, error.count("\n")) == (2, 1)
+    assert message in error

@@ -1,0 +1,194 @@
+"""Contract tests that every file format must pass."""
+
+from __future__ import annotations
+
+import gzip
+import inspect
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.core.errors import NotValid, UnreadableInput
+from assay.core.read_report import BINS
+from assay.formats import FORMATS, Format, sniff
+
+MEMBERS = list(FORMATS.values())
+NAMES = list(FORMATS)
+pytestmark = pytest.mark.parametrize("member", MEMBERS, ids=NAMES)
+SMALL = [
+    "q1",
+    "d1",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\r",
+    ",",
+    '"',
+    "3",
+    "2.5",
+    "-1",
+    "nan",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    "null",
+    "#",
+    "é",
+]
+LARGE = [
+    '"query_id"',
+    '"doc_id"',
+    '"query"',
+    '"ratings"',
+    '"rating"',
+    "query_id,doc_id,rater,grade\n",
+    "query\n",
+    "\ufeff",
+]
+WHOLE = ["query,count\n", "q1 0 d1 1\n", "q1 Q0 d1 1 1 x\n"]
+# What a format always has to say about itself.
+INHERENT = {"msmarco-run": {"W49"}}
+PIECES = st.sampled_from([*(text.encode() for text in (*SMALL, *LARGE, *WHOLE)), b"\xff"])
+
+
+def written(member: Format, rows: list[object]) -> bytes:
+    assert member.write is not None
+    stream = io.BytesIO()
+    member.write(rows, stream)
+    return stream.getvalue()
+
+
+def example(member: Format) -> bytes:
+    """The whole small file that the declaration tells; one that is no text is written from its rows."""
+    if not member.binary:
+        return member.example.encode()
+    return written(member, FORMATS[f"{member.kind}-csv"].read(member.example.encode(), path="a").rows)
+
+
+def check(member: Format, data: bytes) -> None:
+    """Read anything: rows and true books, or one clear refusal; never another exception, never a lost line."""
+    refusal = None
+    try:
+        result = member.read(data, path="a.file")
+    except UnreadableInput as error:
+        refusal = error
+    if refusal is not None:
+        assert str(refusal).startswith("a.file")
+        assert refusal.code
+        return
+    report = result.report
+    assert set(report.bins) == set(BINS)
+    assert sum(report.bins.values()) == report.units
+    assert len(result.rows) == report.accepted
+    assert report.error_count == 0 or report.errors
+    assert report.bytes == len(data)
+    report.as_csv()
+    report.as_json()
+
+
+def test_it_describes_itself(member: Format):
+    assert FORMATS[member.name] is member
+    assert member.title
+    assert member.description.endswith(".")
+    assert all(extension.startswith(".") for extension in member.extensions)
+
+
+def test_its_example_is_read_without_a_word(member: Format):
+    report = member.read(example(member), path="a").report
+    assert (report.ok, set(report.codes), report.format) == (True, INHERENT.get(member.name, set()), member.name)
+    assert report.accepted > 0
+
+
+def test_its_example_comes_back_byte_for_byte(member: Format):
+    assert written(member, member.read(example(member), path="a").rows) == example(member)
+
+
+def test_its_example_is_recognized(member: Format):
+    assert member.binary or sniff(example(member)) == member.name
+    assert sniff(example(member), member.kind) == member.name
+
+
+def test_an_empty_list_can_be_written(member: Format):
+    data = written(member, [])
+    assert member.binary or data == b"" or data.endswith(b"\n")
+
+
+@pytest.mark.parametrize("change", ["crlf", "mark", "gzip", "no end", "blank lines"])
+def test_changes_by_editors_are_repaired(member: Format, change: str):
+    plain = example(member)
+    if member.binary and change != "gzip":
+        pytest.skip("no editor opens it")
+    changed = {
+        "crlf": plain.replace(b"\n", b"\r\n"),
+        "mark": b"\xef\xbb\xbf" + plain,
+        "gzip": gzip.compress(plain),
+        "no end": plain.rstrip(b"\n"),
+        "blank lines": b"\n" + plain + b"\n\n",
+    }[change]
+    result = member.read(changed, path="a")
+    assert result.rows == member.read(plain, path="a").rows
+    assert result.report.ok
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"\x00\x01\x02", b"PK\x03\x04\x00", "a".encode("utf-16")])
+def test_binary_files_are_refused(member: Format, data: bytes):
+    with pytest.raises(UnreadableInput):
+        member.read(data, path="a")
+
+
+@given(data=st.binary(max_size=60))
+def test_random_bytes(member: Format, data: bytes):
+    check(member, data)
+
+
+@given(pieces=st.lists(PIECES, max_size=30))
+def test_random_pieces(member: Format, pieces: list[bytes]):
+    check(member, b"".join(pieces))
+
+
+@given(data=st.data())
+def test_its_example_with_bytes_changed(member: Format, data: st.DataObject):
+    if member.binary:
+        pytest.skip("each try takes a process of its own: test_parquet.py changes a few bytes")
+    changed = bytearray(example(member))
+    for place in data.draw(st.lists(st.integers(0, len(changed) - 1), max_size=4)):
+        changed[place] = data.draw(st.integers(0, 255))
+    check(member, bytes(changed))
+
+
+class Endless(io.RawIOBase):
+    """A wrong file of 200 MB that notes how much of it was wanted."""
+
+    def __init__(self, line: bytes) -> None:
+        self.line, self.given = line, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = min(size, 200_000_000 - self.given)
+        self.given += wanted
+        return (self.line * (wanted // len(self.line) + 1))[:wanted]
+
+
+@pytest.mark.parametrize("line", [b"lorem ipsum, dolor sit amet\n", b"{}\n", b"\xff\xd8\xff\xe0JFIF\n", b"\0" * 8])
+def test_a_wrong_file_of_200_mb_ends_quickly(member: Format, line: bytes):
+    source = Endless(line)
+    with pytest.raises(UnreadableInput):
+        member.read(source, path="a")
+    assert source.given <= (80 << 20 if member.name == "manifest" else 8 << 20)
+
+
+def test_unknown_options_are_not_swallowed(member: Format):
+    with pytest.raises((TypeError, NotValid)):
+        member.read(example(member), path="a", no_such_option=1)
+
+
+def test_every_option_of_the_reader_is_declared(member: Format):
+    declared = set(inspect.signature(member.read).parameters) - {"source", "path"}
+    assert declared == set(member.options)

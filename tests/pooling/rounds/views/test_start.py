@@ -1,0 +1,71 @@
+"""Tests of the start page: ten typed queries lead to the first pair without JavaScript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from judgments.models import Query, Round
+
+CSV = b"query,title,url,text\nrain jacket,Fell 3L,https://shop.example/1,Taped.\nrain jacket,Tarn,,\n"
+
+
+@pytest.fixture
+def page(collection: Any, at: Any) -> str:
+    return at("start", collection)
+
+
+def test_queries_become_boxes(page: str, client_of: Any, lead: Any) -> None:
+    shown = client_of(lead).post(page, {"queries": "rain jacket\n<b>tent</b>\n"}).content.decode()
+    assert 'name="results-1"' in shown
+    assert "&lt;b&gt;tent&lt;/b&gt;" in shown
+    assert not Query.objects.exists()
+
+
+def test_boxes_become_an_open_round(page: str, client_of: Any, lead: Any) -> None:
+    form_data = {"texts": "rain jacket\ntent", "results-0": "Fell 3L | https://shop.example/1\nTarn", "results-1": ""}
+    answer = client_of(lead).post(page, form_data)
+    made = Round.objects.get()
+    assert answer.headers["Location"] == f"/rounds/{made.uuid}/rate/"
+    assert made.pairs.count() == 2
+    assert list(Query.objects.values_list("text", flat=True)) == ["rain jacket"]
+
+
+def test_results_are_counted_on_request(page: str, client_of: Any, lead: Any) -> None:
+    form_data = {"texts": "tent", "results-0": "A\nB\nC", "act": "count"}
+    assert "Rate 3 pairs" in client_of(lead).post(page, form_data).content.decode()
+    assert not Round.objects.exists()
+
+
+def test_empty_boxes_are_answered_with_422(page: str, client_of: Any, lead: Any) -> None:
+    answer = client_of(lead).post(page, {"texts": "tent", "results-0": " "})
+    assert answer.status_code == 422
+    assert "nothing to rate yet" in answer.content.decode()
+
+
+@pytest.mark.parametrize("fields", [{"queries": ""}, {"queries": "\n".join(f"q{n}" for n in range(101))}])
+def test_too_few_and_too_many_queries(page: str, client_of: Any, lead: Any, fields: dict[str, str]) -> None:
+    assert client_of(lead).post(page, fields).status_code == 422
+
+
+def test_a_file_is_shown_before_it_is_stored(page: str, client_of: Any, lead: Any) -> None:
+    client = client_of(lead)
+    shown = client.post(page, {"file": SimpleUploadedFile("start.csv", CSV)}).content.decode()
+    assert "Rate 2 pairs" in shown
+    assert not Query.objects.exists()
+    client.post(page, {"csv": CSV.decode()})
+    assert Round.objects.get().pairs.count() == 2
+
+
+@pytest.mark.parametrize("content", [b"title\nFell\n", "query,title\ntent,é\n".encode("latin-1"), b"query,title\n,x\n"])
+def test_an_odd_file_is_refused_at_its_field(page: str, client_of: Any, lead: Any, content: bytes) -> None:
+    answer = client_of(lead).post(page, {"file": SimpleUploadedFile("start.csv", content)})
+    assert answer.status_code == 422
+    assert 'id="id_file_error"' in answer.content.decode()
+
+
+def test_only_a_lead_starts(page: str, client_of: Any, engineer: Any, outsider: Any) -> None:
+    assert client_of(engineer).get(page).status_code == 403
+    assert client_of(outsider).get(page).status_code == 404
