@@ -1,4 +1,4 @@
-"""What the judgments say about systems, raters and judges.
+"""Evaluation of systems, raters and judges with the judgments of a collection.
 
 From Python, without Django: ``from evaluation import compare, evaluate``.
 """
@@ -16,7 +16,7 @@ PUBLIC = {"compare": "assay.significance.compare", "evaluate": "assay.scoring.ev
 
 
 def __getattr__(name: str) -> Any:
-    # Looked up on first use: Django loads this package as an app and should not pay for numpy.
+    # Imported on first use: Django loads this package as an app, and that should not import numpy.
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Django configuration of the evaluation app, and what it registers with the apps it builds on."""
+"""Django configuration of the evaluation app and its registrations with lower apps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Config(AppConfig):
             RagSampleSet,
             "rag",
             frozenset({"RagSample", "RagGrading", "RagCriticRun"}),
-            needed=lambda row: "Systems belong to it. Delete them first." if row.systems.exists() else "",
+            needed=lambda row: "This sample set has systems. Delete them first." if row.systems.exists() else "",
             file=lambda row: row.path,
         )
         ARCHIVE_KINDS["rag-system"] = ArchiveKind(

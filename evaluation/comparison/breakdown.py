@@ -13,18 +13,18 @@ from evaluation.comparison.comparison import DAY, Comparison, Difference, common
 from evaluation.scoring.scoring import LEVEL
 from evaluation.scoring.stored_scores import SEED, tier_place
 
-# Over more queries than this, a hundred thousand draws for each of several metrics would keep the reader waiting.
+# Above this number of queries, a hundred thousand draws for each of several metrics would take too long.
 MOST_DRAWN = 2_000
-# So many queries of all these metrics together cost a few seconds.
+# With this many query-metric combinations, the computation takes a few seconds.
 MOST_DRAWN_TOGETHER = 6 * MOST_DRAWN
 NOT_DRAWN = "computed for one metric at a time when there are many queries or metrics"
 
 
 def exploratory(comparison: Comparison, metrics: Iterable[str]) -> list[dict[str, Any]]:
-    """The pair under other metrics, each over the queries that have it under both: nobody chose them beforehand.
+    """Compare the two runs under other metrics, each over the queries that both runs have values for.
 
-    Each is the pair of ``assay compare`` with these two runs alone, so that its p is the raw one. Over very many
-    queries p and interval are None, with the reason.
+    The p-values are not corrected, because each result is that of ``assay compare`` for these two runs alone. With very
+    many queries, p-value and interval are None, with the reason.
     """
     a, b = comparison.a, comparison.b
     names = [name for name in metrics if name != comparison.metric]
@@ -42,12 +42,12 @@ def exploratory(comparison: Comparison, metrics: Iterable[str]) -> list[dict[str
 
 
 def drawn_at_once(queries: int, metrics: int) -> bool:
-    """Whether so many metrics over so many queries are drawn for a page that asked for another one."""
+    """Return whether a page about another metric can afford the draws for these metrics."""
     return queries <= MOST_DRAWN and queries * metrics <= MOST_DRAWN_TOGETHER
 
 
 def _not_drawn(metric: str, columns: Mapping[str, list[float]], weights: list[float] | None) -> dict[str, Any]:
-    """What can be said of a pair without a draw."""
+    """Return a comparison without p-value and interval."""
     import numpy as np
 
     from assay.significance.results import PairComparison, effect
@@ -60,7 +60,8 @@ def _not_drawn(metric: str, columns: Mapping[str, list[float]], weights: list[fl
 
 
 def by_traffic(comparison: Comparison) -> dict[str, Any] | None:
-    """The pair with each query counted by its traffic; None where one has no weight, or there are very many."""
+    """Compare the runs with each query weighted by its traffic; return None if a weight is missing or there are too
+    many queries."""
     if comparison.drawn is None or comparison.drawn.reason or len(comparison.differences) > MOST_DRAWN:
         return None
     ordered = comparison.ordered
@@ -71,12 +72,12 @@ def by_traffic(comparison: Comparison) -> dict[str, Any] | None:
 
 
 def by_tier(comparison: Comparison) -> list[dict[str, Any]]:
-    """The mean difference over the queries of each tier, with its interval, from the head on."""
+    """Return the mean difference over the queries of each tier, with its interval, head first."""
     rows = []
     for tier in sorted(set(comparison.tiers.values()), key=tier_place):
         of = [one for one in comparison.ordered if comparison.tiers.get(one.query_id) == tier]
         weights = _weights(comparison, of)
-        # A query that stands for no traffic is in no weighted mean.
+        # A query without traffic weight is in no weighted mean.
         counted = [one for at, one in enumerate(of) if not weights or weights[at] > 0]
         if counted:
             rows.append({"tier": tier, **_of_tier(comparison, counted)})

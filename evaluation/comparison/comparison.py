@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 OUTCOMES = ("better", "equal", "worse")
 DAY = 24 * 3600
-# Query id to score, by the primary key of a scoring and the metric.
+# Scoring primary key and metric to the scores by query id.
 Values = dict[tuple[int, str], dict[str, float]]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One query under both runs; ``value`` is b - a."""
+    """One query with its scores for both runs; ``value`` is b - a."""
 
     query_id: str
     a: float
@@ -46,13 +46,13 @@ class Difference:
 
     @property
     def outcome(self) -> str:
-        """``better``, ``equal`` or ``worse``, for b."""
+        """Return ``better``, ``equal`` or ``worse``, for run b."""
         return "better" if self.value > 0 else "worse" if self.value < 0 else "equal"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Run b against run a under one metric.
+    """Comparison of run b with run a under one metric.
 
     Parameters
     ----------
@@ -86,38 +86,38 @@ class Comparison:
 
     @property
     def pair(self) -> Mapping[str, Any]:
-        """The comparison of b with a: difference, interval, p, effect, as ``assay compare`` says them of a pair."""
+        """Difference, interval, p-value and effect size of b and a, as ``assay compare`` reports them."""
         pairs: list[dict[str, Any]] = self.report["pairs"]
         return next(pair for pair in pairs if (pair["a"], pair["b"]) == (self.a.run.name, self.b.run.name))
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Test, correction, draws, seed and level."""
+        """Test, correction, number of draws, seed and level."""
         settings: dict[str, Any] = self.report["settings"]
         return settings
 
     @property
     def family(self) -> int:
-        """How many comparisons are corrected together: all pairs of the snapshot's runs."""
+        """Number of comparisons that are corrected together: all pairs of the snapshot's runs."""
         return int(self.settings["family"])
 
     @property
     def tiers(self) -> Mapping[str, str]:
-        """Query id to tier; empty where not every query has one."""
+        """Query id to tier; empty unless every query has a tier."""
         return self.drawn.design.tiers if self.drawn else {}
 
     @property
     def ordered(self) -> list[Difference]:
-        """The differences in the order of the qrels, on which the draws hang."""
+        """The differences in the order of the qrels, which the random draws depend on."""
         return sorted(self.differences, key=lambda one: one.query_id.encode())
 
     def count(self, outcome: str) -> int:
-        """How many queries are ``better``, ``equal`` or ``worse`` under b."""
+        """Count the queries that are ``better``, ``equal`` or ``worse`` for b."""
         return sum(one.outcome == outcome for one in self.differences)
 
 
 def named(scorings: Sequence[Scoring], text: str) -> Scoring | None:
-    """The scoring of the run with this id or name."""
+    """Return the scoring of the run with this id or name."""
     return next((one for one in scorings if text in (str(one.run.uuid), one.run.name)), None)
 
 
@@ -141,7 +141,7 @@ def compare(
     others : iterable of Scoring
         The snapshot's other runs: p is corrected within all pairs of them and these two.
     withheld : frozenset of str
-        Queries to leave out, as `evaluation.scoring.visibility` tells them.
+        Queries withheld from the reader (`snapshots.withheld_queries`).
     weighted : bool
         Count each query by the traffic that it stands for; each counts once otherwise.
 
@@ -187,7 +187,7 @@ def compare(
 
 
 def as_json(comparison: Comparison, *, every_pair: bool = False) -> dict[str, Any]:
-    """The shape of ``assay compare --format json`` over the exported files, with the snapshot's id.
+    """Return the format of ``assay compare --format json`` with the snapshot's id.
 
     ``pairs`` holds the pair of a and b, corrected within the family, or with ``every_pair`` the whole family.
     """
@@ -212,7 +212,7 @@ def as_json(comparison: Comparison, *, every_pair: bool = False) -> dict[str, An
 
 
 def values_of(scorings: Sequence[Scoring], metrics: Sequence[str]) -> Values:
-    """What each query scores; a query without a value is not there."""
+    """Return the score of each query that has one."""
     rows = Score.objects.filter(scoring__in=scorings, metric__in=metrics)
     return {
         (scoring, metric): {query_id: value for query_id, value in values.items() if value is not None}
@@ -221,7 +221,7 @@ def values_of(scorings: Sequence[Scoring], metrics: Sequence[str]) -> Values:
 
 
 def common(values: Values, a: Scoring, b: Scoring, metric: str, withheld: frozenset[str]) -> list[str]:
-    """The queries that both runs have, in the order of the qrels."""
+    """Return the queries that both runs have scores for, in the order of the qrels."""
     first, second = (values.get((one.pk, metric), {}) for one in (a, b))
     return sorted((first.keys() & second.keys()) - withheld, key=str.encode)
 
@@ -229,7 +229,7 @@ def common(values: Values, a: Scoring, b: Scoring, metric: str, withheld: frozen
 def report(
     metric: str, query_ids: Sequence[str], columns: Mapping[str, Sequence[float]], design: SamplingDesign | None = None
 ) -> dict[str, Any]:
-    """The shape of ``assay compare --format json``; computed once, since a hundred thousand draws take their time.
+    """Return the report of ``assay compare --format json``, cached because it takes a hundred thousand draws.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def report(
 
 
 def tested(metric: str, values: Sequence[float]) -> Any:
-    """The values whose plain mean is compared, as an array: logarithms where the metric's mean is geometric."""
+    """Return the values whose plain mean is compared: logarithms if the metric's mean is geometric."""
     import numpy as np
 
     from assay.metrics.means import GEOMETRIC_FLOOR
@@ -274,7 +274,7 @@ def _nothing_left(metric: str, withheld: frozenset[str]) -> NotAllowed | NotVali
 
 
 def _evaluation(metric: str, query_ids: Sequence[str], columns: Mapping[str, Sequence[float]]) -> Evaluation:
-    """The stored values as the evaluation that they came from, as far as a comparison reads it."""
+    """Build an evaluation from the stored values, with the parts that a comparison reads."""
     import numpy as np
 
     from assay.metrics.metric_names import parse_metrics

@@ -11,8 +11,9 @@ from uuid import uuid5
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from evaluation.models import Scoring
-from evaluation.scoring import scoring, visibility
+from evaluation.scoring import scoring
 from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility
 from judgments.models import Collection, Document, Query, User
 from judgments.snapshots import snapshots
 from pooling.models import Pool
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from assay.decisions.decision_critical import Turning
 
 DAY = 24 * 3600
-# What is known of a pair since the snapshot was frozen.
+# State of a pair since the snapshot was frozen.
 YOURS, GRADED, OPEN = "yours to grade", "graded since", "not judged"
-# What is kept is an answer as it is now; a new number here leaves older ones alone.
+# Part of cache keys: increase this number when the format of the result changes, so that older entries are ignored.
 FORM = 1
-# Reading larger runs would keep a page waiting; `assay compare --turning` takes them.
+# Reading larger runs takes too long for a page; `assay compare --turning` handles them.
 ROWS_AT_ONCE = 2_000_000
-# So many rows are read beside the other numbers of a comparison.
+# With up to this many rows, the comparison page shows this result too.
 ROWS_IN_PASSING = 400_000
 
 
@@ -45,7 +46,7 @@ def turn(a: Scoring, b: Scoring, metric: str, *, withheld: frozenset[str] = froz
     metric : str
         One metric; each query counts once.
     withheld : frozenset of str
-        Queries to leave out, as `evaluation.scoring.visibility` tells them.
+        Queries withheld from the reader (`snapshots.withheld_queries`).
 
     Raises
     ------
@@ -63,12 +64,12 @@ def turn(a: Scoring, b: Scoring, metric: str, *, withheld: frozenset[str] = froz
 
 
 def rows(a: Scoring, b: Scoring) -> int:
-    """How many rows have to be read."""
+    """Return the number of rows to read."""
     return a.run.rows + b.run.rows
 
 
 def unknown_reason(metric: str) -> str:
-    """Why a metric cannot be asked; empty where it can."""
+    """Return why a metric is not supported, or an empty string."""
     from assay.decisions.decision_critical import metric_of
 
     try:
@@ -93,11 +94,11 @@ def _turning(a: Scoring, b: Scoring, metric: str, withheld: frozenset[str]) -> T
 
 
 def visible_pairs(user: Any, collection: Collection, result: Turning) -> list[dict[str, Any]]:
-    """The pairs in the order in which to judge them, as far as a reader may know of them.
+    """Return the pairs in the order in which to judge them, without values the reader may not see.
 
-    For a pair that the reader may still have to grade, the grade that would turn the decision and the ranks are None.
+    For a pair that the reader may still grade, the reversing grade and the ranks are None.
     """
-    hidden, graded = visibility.hidden_pairs(user, collection), graded_since(collection)
+    hidden, graded = grade_visibility.hidden_keys(user, collection), graded_since(collection)
     texts = Query.objects.filter(collection=collection, query_id__in={pair.query_id for pair in result.pairs})
     queries = dict(texts.values_list("query_id", "text"))
     rows = Document.objects.filter(collection=collection, doc_id__in={pair.doc_id for pair in result.pairs})
@@ -124,7 +125,7 @@ def visible_pairs(user: Any, collection: Collection, result: Turning) -> list[di
 
 
 def as_json(result: Turning, pairs: list[dict[str, Any]], pace: Pace) -> dict[str, Any]:
-    """An entry of ``turning`` of ``assay compare --format json``, with the pairs as a reader may know them."""
+    """Return an entry of ``turning`` of ``assay compare --format json``, without values the reader may not see."""
     names = ("query_id", "doc_id", "grade", "rank_a", "rank_b", "state")
     return result.as_json(pace.seconds) | {"pairs": [{name: row[name] for name in names} for row in pairs]}
 
@@ -134,14 +135,14 @@ def _plain(grade: float) -> float | int:
 
 
 def cost(result: Turning, pace: Pace) -> str:
-    """How long the pairs take, once each, in words."""
+    """Return the time that one rating of each pair takes, in words."""
     return pace.cost(len(result.pairs))
 
 
 def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
-    """Put the pairs on record as a pool, from which a round is made; those that were graded meanwhile stay out.
+    """Store the pairs as a pool, without those graded since the freeze.
 
-    The same pairs of the same comparison are one pool, however often somebody asks for it.
+    Repeated calls for the same pairs and comparison return the same pool.
 
     Raises
     ------
@@ -162,14 +163,14 @@ def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
         parameters={"pairs": pairs},
         by="score",
         leave_out_judged=True,
-        reason=f"could turn {result.a} against {result.b} under {result.metric} on {a.snapshot}",
+        reason=f"could reverse {result.a} against {result.b} under {result.metric} on {a.snapshot}",
         actor=actor,
         token=uuid5(a.snapshot.uuid, json.dumps(wanted)),
     )
 
 
 def graded_since(collection: Collection) -> frozenset[tuple[str, str]]:
-    """The pairs that somebody graded, in whatever round; a snapshot may not know of them yet."""
+    """Return the pairs that have a human grade in any round, including grades given after the freeze."""
     return judged_pairs(collection)
 
 

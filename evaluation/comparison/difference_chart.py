@@ -1,4 +1,4 @@
-"""Geometry of the comparison charts: bars of per-query differences, and lines of documents that moved."""
+"""Geometry of the comparison charts: bars of per-query differences, and lines of documents that changed rank."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from judgments.charts.intervals import WHOLE, Axis
 from judgments.charts.names import short_name
 
 WIDTH, HEIGHT, ROOM = 800.0, 280.0, 18.0
-# More queries than this are drawn as one shape, and one link serves several of them.
+# More queries than this are drawn as one shape, and several of them share one link.
 MOST_BARS = 400
 MOST_LINKS = 200
 TIER_ROW = 13
-# From the place of a query to its address and to the words of its bar.
+# Maps the position of a query to the URL and the text of its bar.
 Linked = Callable[[int], tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Link:
-    """A stretch of the picture that leads to a query; ``words`` say which."""
+    """A clickable region of the chart that opens a query; ``words`` name the query."""
 
     x: float
     width: float
@@ -32,7 +32,7 @@ class Link:
 
 @dataclass(frozen=True)
 class QueryBar:
-    """One query of the picture."""
+    """One query in the chart."""
 
     value: float
     name: str
@@ -41,7 +41,7 @@ class QueryBar:
 
 @dataclass(frozen=True)
 class Line:
-    """The way of one document from a list to the other: ``kind`` is its grade's shade, or ``unknown``."""
+    """The line of one document from one list to the other; ``kind`` is the shade of its grade, or ``unknown``."""
 
     d: str
     kind: str
@@ -50,7 +50,7 @@ class Line:
 def differences(
     queries: Sequence[QueryBar], label: str, opened: int | None = None, link: Linked | None = None
 ) -> tuple[Chart, list[Link]]:
-    """Per-query differences, sorted from the largest gain to the largest loss, as bars up and down from zero.
+    """Draw per-query differences, sorted from the largest gain to the largest loss, as bars above and below zero.
 
     Parameters
     ----------
@@ -95,7 +95,8 @@ def _bar(axis: Axis, number: int, step: float, value: float) -> Bar:
 
 
 def _shapes(bars: Sequence[Bar], step: float) -> list[Stroke]:
-    """All bars of a kind as one path, without gaps: a thousand rectangles would say no more."""
+    """Draw all bars of a kind as one path without gaps, because single rectangles would be invisible at this
+    density."""
     strokes = []
     for kind in ("better", "same", "worse"):
         of = [bar for bar in bars if bar.kind == kind]
@@ -105,7 +106,7 @@ def _shapes(bars: Sequence[Bar], step: float) -> list[Stroke]:
 
 
 def _tiers(queries: Sequence[QueryBar], step: float) -> tuple[list[Stroke], list[Words], float]:
-    """A row of marks for each tier under the bars, and where the picture goes on."""
+    """Draw a row of marks for each tier under the bars, and set where the chart continues."""
     names = [tier for tier in ("head", "torso", "tail") if any(query.tier == tier for query in queries)]
     strokes, words = [], []
     for row, tier in enumerate(names):
@@ -121,7 +122,7 @@ def _tiers(queries: Sequence[QueryBar], step: float) -> tuple[list[Stroke], list
 
 
 def _sides(values: Sequence[float], foot: float) -> list[Words]:
-    """How many stand on which side, under them."""
+    """Write the number of bars on each side under them."""
     counts = [
         sum(value > 0 for value in values),
         sum(value == 0 for value in values),
@@ -136,7 +137,7 @@ def _sides(values: Sequence[float], foot: float) -> list[Words]:
 
 
 def _opened(bar: Bar, zero: float, name: str) -> Words:
-    """The name of the framed query where no bar stands: beside its end, since all that follow are shorter."""
+    """Place the name of the framed query next to the end of its bar, where no taller bar follows."""
     name = short_name(f"opened below: {name}", 44)
     right, left = round(bar.x + bar.width + 8, 1), round(bar.x - 8, 1)
     if bar.kind == "better":
@@ -149,7 +150,7 @@ def _opened(bar: Bar, zero: float, name: str) -> Words:
 
 
 def _links(queries: int, step: float, opened: int | None, link: Linked) -> list[Link]:
-    """One for each query, or for each of some stretches of queries."""
+    """Return one link per query, or per group of queries."""
     stretches = min(queries, MOST_LINKS) if queries > MOST_BARS else queries
     links = []
     for number in range(stretches):
@@ -165,7 +166,7 @@ def _tick(tick: float, span: float) -> str:
 
 
 def moves(answers: Answers) -> tuple[list[Line], int]:
-    """The ways of the documents between two lists, in units of a table row under one row of heads, 100 wide.
+    """Draw lines between the positions of documents in two lists, in units of a table row, 100 wide.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ def moves(answers: Answers) -> tuple[list[Line], int]:
 
 
 def _way(place: Place, rows: int) -> str:
-    """A curve from the left to the right; what comes from or goes beyond the list ends at its lower edge."""
+    """Draw a curve from left to right; a document outside a list starts or ends at its lower edge."""
     if place.move is None:
         return ""
     before, after = (_height(rank, rows) for rank in (place.move.before, place.move.after))

@@ -1,4 +1,4 @@
-"""Page and API routes of comparison."""
+"""Page and API routes of comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remarks on a comparison: its numbers in words, with cautions for the reader."""
+"""Cautions on a comparison: its numbers in words, with advice for the reader."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from evaluation.comparison.comparison import Comparison
 from evaluation.scoring.metric_values import signed
 
 ALPHA = 0.05
-# Judged@10 of two runs further apart than this: their difference may be one of holes.
+# If Judged@10 of two runs differs by more than this, unjudged documents may explain the difference.
 MOST_APART = 0.05
 
 
 @dataclass(frozen=True)
 class Remark:
-    """One question that a careful reader asks, with its answer; ``state`` is the shape that stands beside it."""
+    """A question about the reliability of a comparison, with its answer; ``state`` selects the icon."""
 
     question: str
     state: str
@@ -31,7 +31,7 @@ def remarks(
     judged: tuple[float | None, float | None],
     by_traffic: Mapping[str, Any] | None = None,
 ) -> list[Remark]:
-    """The questions in the order in which they matter.
+    """Return the remarks on a comparison, the most important first.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def remarks(
 
 
 def draws(comparison: Comparison) -> str:
-    """What the numbers hang on: test, correction, draws and seeds."""
+    """Return the test, the correction, the draws and the seeds behind the numbers."""
     of, pair = comparison.settings, comparison.pair
     sentences = []
     if pair["low"] is not None:
@@ -73,11 +73,11 @@ def draws(comparison: Comparison) -> str:
             "the metric."
         )
     if comparison.metric in of.get("logarithms", ()):
-        sentences.append(f"The mean of {comparison.metric} is geometric, so the difference is one of logarithms.")
+        sentences.append(f"The mean of {comparison.metric} is geometric, so the difference is a difference of logarithms.")
     if comparison.weighted:
         sentences.append("Every query is weighted by its traffic.")
     if comparison.left_out:
-        sentences.append(f"Left out because some of these queries have no value: {', '.join(comparison.left_out)}.")
+        sentences.append(f"Runs left out because they have no value for some of these queries: {', '.join(comparison.left_out)}.")
     if not comparison.withheld:
         command = "assay compare --weights queries.csv" if comparison.weighted else "assay compare"
         sentences.append(f"{command} prints the same numbers from the exported files.")
@@ -85,7 +85,7 @@ def draws(comparison: Comparison) -> str:
 
 
 def range_of(pair: Mapping[str, Any]) -> str:
-    """The interval of a difference, empty where there is none."""
+    """Return the interval of a difference, or an empty string."""
     return "" if pair["low"] is None else f"{signed(pair['low'])} to {signed(pair['high'])}"
 
 
@@ -100,20 +100,19 @@ def _significance(comparison: Comparison) -> Remark:
     raw, standing = pair["p"], _standing(pair)
     better, worse = (comparison.b.run, comparison.a.run)[:: 1 if pair["difference"] >= 0 else -1]
     if standing < ALPHA:
-        why = f"{better} is better than {worse}. Chance alone would rarely produce so large a difference."
+        why = f"{better} is better than {worse}. A difference this large would rarely occur by chance."
         return Remark(question, "done", "yes", why)
     if raw < ALPHA:
         why = (
-            f"Alone, this pair would pass .05. With {comparison.family} comparisons such a p-value is more likely by "
-            "chance; "
-            "after correction it does not pass."
+            f"Without correction, this pair would pass .05. With {comparison.family} comparisons, a p-value this low "
+            "is more likely to occur by chance; after correction the difference is not significant."
         )
         return Remark(question, "warn", "not after correction", why)
-    return Remark(question, "todo", "no", "Chance alone can produce so large a difference.")
+    return Remark(question, "todo", "no", "A difference this large can occur by chance.")
 
 
 def _standing(pair: Mapping[str, Any]) -> Any:
-    """The p that decides: the corrected one, where there is one."""
+    """Return the p-value that decides: the corrected one if available."""
     return pair["p"] if pair["p_corrected"] is None else pair["p_corrected"]
 
 
@@ -122,14 +121,14 @@ def _enough(comparison: Comparison) -> Remark | None:
     detectable, queries = pair["detectable"], pair["queries"]
     if detectable is None or pair["p"] is None:
         return None
-    why = f"With {counted(queries)}, a true difference of {detectable:.3f} is detected 4 times in 5."
+    why = f"With {counted(queries)}, a true difference of {detectable:.3f} is detected with 80% probability."
     if _standing(pair) is not None and _standing(pair) < ALPHA:
-        return Remark(question, "done", "yes", f"{why} This one, {_size(pair)}, was detected.")
+        return Remark(question, "done", "yes", f"{why} The difference here, {_size(pair)}, was detected.")
     if abs(pair["difference"]) >= detectable:
-        return Remark(question, "done", "yes", f"{why} This one is that large.")
+        return Remark(question, "done", "yes", f"{why} The difference here is that large.")
     needed = pair.get("queries_needed")
-    more = f" Detecting this one takes about {needed:,.0f} queries." if needed else ""
-    return Remark(question, "warn", "no", f"{why} This one is {_size(pair)}.{more}")
+    more = f" Detecting it takes about {needed:,.0f} queries." if needed else ""
+    return Remark(question, "warn", "no", f"{why} The difference here is {_size(pair)}.{more}")
 
 
 def _size(pair: Mapping[str, Any]) -> str:
@@ -140,20 +139,19 @@ def _size(pair: Mapping[str, Any]) -> str:
 def _holes(comparison: Comparison, judged: tuple[float | None, float | None]) -> Remark:
     question, (first, second) = "Equally judged", judged
     if first is None or second is None:
-        why = "Score both runs with Judged@10 to see how many of their first documents are unjudged."
+        why = "Score both runs with Judged@10 to see how many of their first 10 documents are unjudged."
         return Remark(question, "todo", "unknown", why)
     if abs(first - second) <= MOST_APART:
         return Remark(
             question,
             "done",
             "yes",
-            f"Of the first ten, {first:.2f} is judged for {comparison.a.run} and {second:.2f} for {comparison.b.run}.",
+            f"Judged@10 is {first:.2f} for {comparison.a.run} and {second:.2f} for {comparison.b.run}.",
         )
     fewer, share = (comparison.a.run, first) if first < second else (comparison.b.run, second)
     why = (
-        f"Only {share:.2f} of the first ten of {fewer} is judged, against {max(first, second):.2f}. Unjudged "
-        "documents count as "
-        "not relevant, which may explain a part of the difference. Judge them first."
+        f"Judged@10 of {fewer} is only {share:.2f}, compared with {max(first, second):.2f} for the other run. "
+        "Unjudged documents count as not relevant, which may explain part of the difference. Judge them first."
     )
     return Remark(question, "warn", "no", why)
 
@@ -161,11 +159,11 @@ def _holes(comparison: Comparison, judged: tuple[float | None, float | None]) ->
 def _chosen(comparison: Comparison, primary: str) -> Remark:
     question = "Primary metric"
     if comparison.metric == primary:
-        why = f"{primary} is the first metric of this snapshot. It decides; the others are exploratory."
+        why = f"{primary} is the first metric of this snapshot, so it decides. The other metrics are exploratory."
         return Remark(question, "done", "yes", why)
     why = (
-        f"{primary} is first; {comparison.metric} was chosen afterwards. Looking at several metrics makes a chance "
-        "difference in one of them more likely than p says."
+        f"{primary} is the primary metric; {comparison.metric} was chosen afterwards. If you look at several metrics, "
+        "a chance difference in one of them is more likely than its p-value suggests."
     )
     return Remark(question, "warn", "no", why)
 
@@ -181,7 +179,7 @@ def _by_traffic(plain: Mapping[str, Any], weighted: Mapping[str, Any]) -> Remark
 
 
 def _side(pair: Mapping[str, Any]) -> int:
-    """Which side of zero the interval keeps to; 0 where it holds zero or there is none."""
+    """Return the sign of an interval that excludes zero; 0 if it contains zero or is missing."""
     if pair["low"] is None or pair["low"] <= 0 <= pair["high"]:
         return 0
     return 1 if pair["low"] > 0 else -1

@@ -9,9 +9,9 @@ from assay.core.errors import NotAllowed, NotValid
 from evaluation.effects import job
 from evaluation.effects.round_runs import METRIC, all_runs, metric_named, state_key, takes_a_job
 from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility
 from judgments.labels.round_labels import RatedRound, read_rounds
 from judgments.models import Round
-from judgments.snapshots import snapshots
 from judgments.snapshots.rule_effects import SLOW
 from pooling.models import Run
 from pooling.runs import runs as stored_runs
@@ -141,7 +141,7 @@ def check_reader(round_: Round, reader: Any) -> None:
             doc_ids.setdefault(query_id, set()).add(doc_id)
         return doc_ids
 
-    if snapshots.withheld_by(round_.collection, reader, judged) is not None:
+    if grade_visibility.hiding_round(reader, round_.collection, judged) is not None:
         raise NotAllowed(
             "You may still have to grade pairs of this round, and the effect of a rater would reveal what others "
             "gave. You can see it after you have finished rating, or after the round is closed."

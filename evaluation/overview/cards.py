@@ -16,13 +16,14 @@ from evaluation.models import Scoring
 from evaluation.overview import card_charts
 from evaluation.overview.next_step import Act, Look, Next
 from evaluation.overview.stages import Step, gate_says
-from evaluation.scoring import leaderboard, visibility
+from evaluation.scoring import leaderboard
 from evaluation.scoring.stored_scores import scorings_of
 from judgments.charts import intervals
 from judgments.charts.charts import Chart
 from judgments.labels import grade_visibility
 from judgments.models import Round
 from judgments.progress import progress
+from judgments.snapshots import snapshots
 from judgments.web.figures import percent
 
 METRIC = "nDCG@10"
@@ -190,12 +191,12 @@ def snapshot_card(look: Look) -> Card:
             )
         return Card(words="Needs judgments. Stores the labels with a hash; it never changes.")
     words = f"{amount(snapshot.summary['queries'], 'query', 'queries')}, rule {snapshot.rule}"
-    if grade_visibility.may_read_hashes(snapshot.collection, look.user):
+    if grade_visibility.may_read_hashes(look.user, snapshot.collection):
         words += f", sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
         words = f"The newest is {snapshot}. It does not contain {standing.judged_round} yet."
     # How often each grade was given, less what a reader may see, is what they may not see.
-    visible = not visibility.withheld_queries(look.user, snapshot)
+    visible = not snapshots.withheld_queries(look.user, snapshot)
     chart = (
         card_charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade") if visible else None
     )
@@ -212,7 +213,7 @@ def scores_card(look: Look) -> Card:
         return Card(
             f"0 of {len(standing.runs)}", "runs scored", f"No run has scores on {standing.snapshot} yet.", act=act
         )
-    left_out = visibility.withheld_queries(look.user, standing.snapshot)
+    left_out = snapshots.withheld_queries(look.user, standing.snapshot)
     scorings = scorings_of(standing.snapshot, left_out=left_out) if left_out else standing.scorings
     rows = estimates(scorings)
     label = f"{METRIC} of {amount(len(rows), 'run')}: " + ", ".join(f"{one.name} {one.value:.3f}" for one in rows)

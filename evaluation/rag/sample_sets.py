@@ -19,9 +19,9 @@ from assay.rag.metrics.variants import parents
 from assay.rag.records import EvaluationSample
 from evaluation.models import RagSample, RagSampleSet
 from evaluation.rag import files
-from evaluation.scoring import visibility
 from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Snapshot, Upload, User
+from judgments.snapshots import snapshots
 from judgments.web import access
 
 # Labels with more values, or longer ones, name samples and do not group them.
@@ -193,7 +193,7 @@ def check_reader(user: Any, snapshot: Snapshot) -> None:
     NotAllowed
         There are such pairs.
     """
-    if withheld := visibility.withheld_queries(user, snapshot):
+    if withheld := snapshots.withheld_queries(user, snapshot):
         raise NotAllowed(
             f"These samples reveal labels of {snapshot}, and you may still have to grade pairs of {len(withheld):,} of "
             "its queries. Finish grading first."

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 
 from assay.core.errors import NotFound, NotValid
 from evaluation.reuse import reuse as reusability
-from evaluation.scoring import visibility
 from evaluation.scoring.api.scores import FreshnessSaid
 from evaluation.scoring.default_metrics import relevant_from
 from judgments.snapshots import snapshots
@@ -136,7 +135,7 @@ class Reuse(InCollection):
         snapshot = chosen_snapshot(self.collection, params.get("snapshot", ""))
         if snapshot is None:
             raise NotFound("This collection has no snapshot yet.")
-        withheld = visibility.withheld_queries(request.user, snapshot)
+        withheld = snapshots.withheld_queries(request.user, snapshot)
         result = reusability.look(
             snapshot,
             params.get("metric", "") or reusability.metrics_of(snapshot)[0],

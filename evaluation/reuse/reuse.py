@@ -66,7 +66,7 @@ def look(
     relevant_from : float
         The lowest grade that counts as relevant.
     withheld : frozenset of str
-        Queries to leave out, as `evaluation.scoring.visibility` tells them.
+        Queries withheld from the reader (`snapshots.withheld_queries`).
 
     Raises
     ------

@@ -17,7 +17,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from evaluation.reuse import reuse as reusability
 from evaluation.reuse.discovery_chart import discovery_curve
-from evaluation.scoring import leaderboard, visibility
+from evaluation.scoring import leaderboard
 from evaluation.scoring.default_metrics import relevant_from
 from evaluation.scoring.metric_values import signed
 from judgments.charts.chart_files import picture
@@ -114,7 +114,7 @@ def _requested_settings(request: HttpRequest, collection: Collection, snapshot: 
         "relevant_from": next((grade for grade in grades if str(grade) == relevant), usual),
         "runs": runs,
         "had": had,
-        "withheld": visibility.withheld_queries(request.user, snapshot),
+        "withheld": snapshots.withheld_queries(request.user, snapshot),
     }
 
 

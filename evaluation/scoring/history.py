@@ -13,8 +13,8 @@ from django.core.cache import cache
 from assay.core.errors import NotFound
 from evaluation.freshness import freshness
 from evaluation.models import Score
-from evaluation.scoring import visibility
 from evaluation.scoring.stored_scores import in_order, scorings_of
+from judgments.labels import grade_visibility
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from pooling.models import Run
@@ -103,8 +103,8 @@ def points_for(reader: Any, collection: Collection, metric: str, newest: int) ->
     """The snapshots in order of time, with what the reader may know of their scores."""
     # The oldest one is what the next one is compared with.
     rows = collection.snapshots(manager="of_documents").all()[: newest + 1]
-    hidden = visibility.hidden_pairs(reader, collection)
-    left_out = {snapshot.pk: visibility.withheld_among(hidden, snapshot) for snapshot in rows}
+    hidden = grade_visibility.hidden_keys(reader, collection)
+    left_out = {snapshot.pk: snapshots.withheld_queries(reader, snapshot, hidden) for snapshot in rows}
     return points(collection, metric, newest=newest, left_out=left_out)
 
 

@@ -119,7 +119,7 @@ def answers(
     depth : int
         How many ranks.
     hidden : container of str
-        Documents whose grades are not shown, as `evaluation.scoring.visibility` tells them.
+        Documents whose grades are hidden (`grade_visibility.hidden_keys`).
     """
     grades = snapshots.labels_of(snapshot).get(query_id, {})
     full = {run.pk: stored_runs.ranked(run).ranking(query_id) for run in runs}

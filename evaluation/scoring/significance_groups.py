@@ -127,7 +127,7 @@ def significance_groups(
     level : float
         Coverage of the intervals of the differences.
     left_out : collection of str
-        Queries that are kept from the reader, as `evaluation.scoring.visibility` tells them.
+        Queries withheld from the reader (`snapshots.withheld_queries`).
     traffic : Snapshot, optional
         Whose draw of queries weighs each query by its traffic; each counts once without it.
     baseline : str, optional

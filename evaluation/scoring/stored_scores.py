@@ -74,8 +74,8 @@ def scorings_of(
     per_query : bool
         Whether the values of single queries are wanted too, which are most of what is stored.
     left_out : collection of str
-        Queries that are kept from the reader, as `evaluation.scoring.visibility` tells them. Means and intervals are
-        then made anew over the others: from a mean over all and the values of the rest the missing one could be told.
+        Queries withheld from the reader (`snapshots.withheld_queries`). Means and intervals are
+        computed anew over the others: from a mean over all and the values of the rest the missing one could be told.
     runs : collection of int, optional
         Only those of the runs with these primary keys.
     """

@@ -15,13 +15,11 @@ from assay.coefficients.gate import GateAnswer
 from judgments.agreement import round_gate
 from judgments.agreement.round_agreement import grade_pairs
 from judgments.agreement.round_report import AT_ONCE, Look, events
-from judgments.labels.grade_visibility import pairs_with_hidden_grades
+from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs
 from judgments.models import Pair, Query, Round
 
 # The digits of a coefficient that a reader who still rates may see.
 DIGITS = 2
-# The pairs with two or more grades from which on they may see it.
-LEAST_PAIRS = 1_000
 HIDDEN = "hidden"
 
 
@@ -40,8 +38,8 @@ class AgreementSummary:
 
     def __init__(self, round_: Round, look: Look, viewer: Any) -> None:
         self.round, self.look, self.viewer = round_, look, viewer
-        self._untold = Pair.objects.none() if viewer is None else pairs_with_hidden_grades(viewer, round_)
-        self.rates = self._untold.exists()
+        self._hidden = Pair.objects.none() if viewer is None else pairs_with_hidden_grades(viewer, round_)
+        self.rates = self._hidden.exists()
 
     @property
     def agreement(self) -> dict[str, Any]:
@@ -51,7 +49,7 @@ class AgreementSummary:
             return report
         # A rater who gave all pairs one grade also gave it to the pairs that the reader may still grade.
         codes = {one["code"] for one in report["warnings"]} - {"one_category_rater"}
-        codes = codes & {"not_enough_overlap"} if _is_withheld(report["overlap"]) else codes
+        codes = codes & {"not_enough_overlap"} if too_few_pairs(report["overlap"]) else codes
         warnings = [one for one in report["warnings"] if one["code"] in codes]
         return {**_rough(report), "confusion": [], "grades": [], "shares": [], "warnings": warnings}
 
@@ -62,7 +60,7 @@ class AgreementSummary:
         if not self.rates:
             return answer
         rough = round_gate.of_report(self.round, _rough(self.look.agreement))
-        if _is_withheld(rough.n):
+        if too_few_pairs(rough.n):
             # "Undefined" would reveal that all grades are the same.
             return replace(rough, state="undecided" if answer.state == "undefined" else answer.state)
         same = rough.state == answer.state
@@ -82,7 +80,7 @@ class AgreementSummary:
     @property
     def hidden(self) -> int:
         """The number of pairs that the reader may still grade."""
-        return self._untold.count() if self.rates else 0
+        return self._hidden.count() if self.rates else 0
 
     @property
     def by_query(self) -> list[dict[str, Any]]:
@@ -100,7 +98,7 @@ class AgreementSummary:
             return rows
         if not self._at_once:
             return []
-        hidden = set(Query.of_any_kind.filter(pk__in=self._untold.values("query")).values_list(named_by, flat=True))
+        hidden = set(Query.of_any_kind.filter(pk__in=self._hidden.values("query")).values_list(named_by, flat=True))
         return [row for row in rows if row["name"] not in hidden]
 
     @property
@@ -126,15 +124,10 @@ class AgreementSummary:
         return events(self.round) <= AT_ONCE
 
 
-def _is_withheld(pairs: int) -> bool:
-    """Return whether a number over so many pairs is withheld from a reader who still rates; over none there is none."""
-    return 0 < pairs < LEAST_PAIRS
-
-
 def _rough(report: Any, *, withheld: bool = False) -> Any:
     """Return a report with every fraction rounded, and those over few pairs left out."""
     if isinstance(report, dict):
-        withheld = _is_withheld(report.get("n", report.get("overlap", LEAST_PAIRS))) or withheld
+        withheld = too_few_pairs(report.get("n", report.get("overlap", LEAST_PAIRS))) or withheld
         rough = {name: _rough(value, withheld=withheld) for name, value in report.items()}
         return {**rough, "reason": HIDDEN} if withheld and "reason" in report else rough
     if isinstance(report, list | tuple):

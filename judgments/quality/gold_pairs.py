@@ -17,9 +17,8 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from judgments.documents.answers import questions_of
-from judgments.labels import carried_labels, group_labels
-from judgments.models import Adjudication, Collection, Document, GoldPair, Judgment, Pair, Query, Round, User, audit
-from judgments.web import access
+from judgments.labels import carried_labels, grade_visibility, group_labels
+from judgments.models import Adjudication, Document, GoldPair, Judgment, Pair, Query, Round, User, audit
 
 SETTLED, UNANIMOUS = "settled", "unanimous"
 LONGEST_EXPLANATION = 2_000
@@ -75,7 +74,7 @@ def known_elsewhere(round_: Round, *, viewer: User) -> list[Known]:
         grade, reason, source = by_pair[pair.pk]
         one = Known(pair.query, pair.document, grade, reason, source, pair.round.name)
         known[one.key] = one
-    away = stands_already(round_, known) | _gold_keys(round_) | hidden_from(viewer, round_.collection)
+    away = stands_already(round_, known) | _gold_keys(round_) | grade_visibility.hidden_keys(viewer, round_.collection)
     return [known[key] for key in sorted(known) if key not in away]
 
 
@@ -98,14 +97,6 @@ def _named(round_: Round) -> list[tuple[int, str]]:
 
 def _gold_keys(round_: Round) -> set[Key]:
     return set(round_.gold.values_list("query__query_id", "document__doc_id"))
-
-
-def hidden_from(viewer: User, collection: Collection) -> set[Key]:
-    """Return the pairs that a rater may still have to grade in an open round, and pairs whose label reveals theirs."""
-    hidden: set[Key] = set()
-    for round_ in Round.objects.open_to(viewer).filter(collection=collection):
-        hidden |= set(access.hidden_pairs(viewer, round_).values_list("query__query_id", "document__doc_id"))
-    return carried_labels.linked_pairs(collection, hidden)
 
 
 def stands_already(round_: Round, keys: Iterable[Key]) -> set[Key]:

@@ -48,22 +48,24 @@ class SnapshotBody(serializers.Serializer):
         known = self.context.setdefault("hashes", {})
         if snapshot.collection_id not in known:
             reader = self.context["request"].user
-            known[snapshot.collection_id] = grade_visibility.may_read_hashes(snapshot.collection, reader)
+            known[snapshot.collection_id] = grade_visibility.may_read_hashes(reader, snapshot.collection)
         return snapshot.content_sha256 if known[snapshot.collection_id] else None
 
     def get_rounds(self, snapshot: Snapshot) -> list[uuid_module.UUID]:
         return [round_.uuid for round_ in snapshot.rounds.all()]
 
     def get_summary(self, snapshot: Snapshot) -> dict[str, Any]:
-        left_out = {"by_grade"} if snapshots.is_withheld(snapshot, self._untold(snapshot)) else set()
+        reader, hidden = self.context["request"].user, self._hidden_keys(snapshot)
+        left_out = {"by_grade"} if snapshots.withheld_queries(reader, snapshot, hidden) else set()
         return {name: value for name, value in snapshot.summary.items() if name not in left_out}
 
-    def _untold(self, snapshot: Snapshot) -> Any:
+    def _hidden_keys(self, snapshot: Snapshot) -> set[grade_visibility.Key]:
         """Compute once for all snapshots of a list."""
-        known = self.context.setdefault("untold", {})
+        known = self.context.setdefault("hidden_keys", {})
         if snapshot.collection_id not in known:
-            reader = self.context["request"].user
-            known[snapshot.collection_id] = snapshots.hidden_keys_by_round(snapshot.collection, reader)
+            known[snapshot.collection_id] = grade_visibility.hidden_keys(
+                self.context["request"].user, snapshot.collection
+            )
         return known[snapshot.collection_id]
 
     def get_formats(self, snapshot: Snapshot) -> list[str]:
@@ -198,7 +200,7 @@ class Preview(InCollection):
             body["judge"],
         )
         preview = freeze_preview.look(self.collection, rounds, how)
-        withheld = snapshots.withheld_by(self.collection, request.user, lambda: preview.documents) is not None
+        withheld = grade_visibility.hiding_round(request.user, self.collection, lambda: preview.documents) is not None
         return Response(freeze_preview.as_json(preview, withheld=withheld))
 
 

@@ -21,12 +21,12 @@ from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
+from judgments.labels import grade_visibility
 from judgments.labels.snapshot_files import MANIFEST
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.snapshots import baselines, bundle, merging
 from judgments.snapshots import manifest as manifests
 from judgments.snapshots.final_labels import EXCLUDED, Consolidation, LabelSet, compute_labels
-from judgments.web import access
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _refuse_to_unblind(rounds: Sequence[Round], actor: User) -> None:
 
 def _others_grades(round_: Round, reader: User) -> QuerySet[Judgment]:
     """Return the others' grades of pairs that the reader may still have to grade."""
-    hidden = access.hidden_pairs(reader, round_)
+    hidden = grade_visibility.hidden_pairs(reader, round_)
     return Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=reader)
 
 

@@ -7,17 +7,16 @@ also available here: callers use ``snapshots.freeze``.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 
 from assay.core.errors import NotAllowed, NotFound
-from judgments.labels import carried_labels, grade_visibility
+from judgments.labels import grade_visibility
 from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
-from judgments.models import Collection, Round, Snapshot, User, audit
+from judgments.models import Collection, Snapshot, User, audit
 from judgments.snapshots.freezing import freeze, preview
-from judgments.web import access
 
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
@@ -34,14 +33,12 @@ __all__ = [
     "download",
     "export",
     "freeze",
-    "hidden_keys_by_round",
-    "is_withheld",
     "labels_of",
     "preview",
     "qrels_of",
     "read_file",
     "redacted_for",
-    "withheld_by",
+    "withheld_queries",
 ]
 
 
@@ -56,7 +53,7 @@ def check_reader(snapshot: Snapshot, reader: User) -> None:
     NotAllowed
         They do.
     """
-    round_ = withheld_by(snapshot.collection, reader, lambda: qrels_of(snapshot).to_dict())
+    round_ = grade_visibility.hiding_round(reader, snapshot.collection, lambda: labels_of(snapshot))
     if round_ is not None:
         raise NotAllowed(
             f"You still rate in {round_}, and these labels contain grades of pairs that you may still get. "
@@ -64,53 +61,17 @@ def check_reader(snapshot: Snapshot, reader: User) -> None:
         )
 
 
-def withheld_by(
-    collection: Collection, reader: User, labels: Callable[[], Mapping[str, Container[str]]]
-) -> Round | None:
-    """Return the open round in which the reader may still get a pair whose grade these labels reveal.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose labels.
-    reader : User
-        Who would see them.
-    labels : callable
-        Answers the labelled documents by query; asked only for a reader who rates.
-    """
-    return _round_with_hidden_label(hidden_keys_by_round(collection, reader), labels)
-
-
-def hidden_keys_by_round(collection: Collection, reader: User) -> list[tuple[Round, set[carried_labels.Key]]]:
-    """Return the open rounds in which the reader still rates, each with the pairs whose labels are hidden."""
-    by_round = []
-    for round_ in Round.objects.open_to(reader).filter(collection=collection):
-        hidden = access.hidden_pairs(reader, round_).values_list("query__query_id", "document__doc_id")
-        # Duplicates and other spellings of a query share the pair's grade.
-        by_round.append((round_, carried_labels.linked_pairs(collection, hidden)))
-    return by_round
-
-
-def _round_with_hidden_label(
-    hidden_keys: Iterable[tuple[Round, set[carried_labels.Key]]], labels: Callable[[], Mapping[str, Container[str]]]
-) -> Round | None:
-    labelled: Mapping[str, Container[str]] | None = None
-    for round_, pairs in hidden_keys:
-        for query_id, doc_id in pairs:
-            labelled = labels() if labelled is None else labelled
-            if doc_id in labelled.get(query_id, ()):
-                return round_
-    return None
-
-
-def is_withheld(snapshot: Snapshot, hidden_keys: Iterable[tuple[Round, set[carried_labels.Key]]]) -> bool:
-    """Return whether even the snapshot's grade counts are hidden, given `hidden_keys_by_round`."""
-    return _round_with_hidden_label(hidden_keys, lambda: qrels_of(snapshot).to_dict()) is not None
+def withheld_queries(
+    reader: User, snapshot: Snapshot, hidden: set[grade_visibility.Key] | None = None
+) -> frozenset[str]:
+    """Return the queries whose labels and scores the reader may not see; `hidden` saves computing their keys again."""
+    keys = grade_visibility.hidden_keys(reader, snapshot.collection) if hidden is None else hidden
+    return grade_visibility.withheld_queries(keys, lambda: labels_of(snapshot))
 
 
 def redacted_for(reader: User, collection: Collection, body: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a file or an API response, with hashes over labels null if the reader may not see them."""
-    return body if grade_visibility.may_read_hashes(collection, reader) else _without_hashes(body)
+    return body if grade_visibility.may_read_hashes(reader, collection) else _without_hashes(body)
 
 
 def _without_hashes(body: Any, name: str = "") -> Any:

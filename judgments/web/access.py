@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
+from django.db.models import F, Model, QuerySet
 
 from assay.core.errors import NotAllowed, NotFound
-from judgments.models import Collection, Job, Judgment, Membership, Pair, Role, Round, RoundRater, Slot, Snapshot, User
+from judgments.models import Collection, Job, Membership, Pair, Role, Round, RoundRater, Snapshot
 from judgments.models.compiled_queries import Compiled, Given
 
 Row = TypeVar("Row", bound=Model)
@@ -156,23 +156,3 @@ def pair_for(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
         return round_.pairs.select_related("query", "document", "round").get(uuid=uuid)
     except (Pair.DoesNotExist, ValueError, ValidationError) as error:
         raise NotFound("This round has no such pair.") from error
-
-
-def may_see_grades(user: User, pair: Pair) -> bool:
-    """Return whether other raters' and machines' grades of the pair may be shown to this user."""
-    if role_in(user, pair.round.collection) not in STAFF:
-        return False
-    return not hidden_pairs(user, pair.round).filter(pk=pair.pk).exists()
-
-
-def hidden_pairs(user: User, round_: Round) -> QuerySet[Pair]:
-    """Return the pairs of an open round that the user rates in, may still get, and has not answered.
-
-    For these pairs a lead is a rater like any other and sees no grades.
-    """
-    if round_.state != Round.State.OPEN or not round_.raters.filter(user=user, left_at__isnull=True).exists():
-        return Pair.objects.none()
-    mine_or_free = Q(rater=user) | Q(filled_by__isnull=True)
-    answered = Judgment.objects.current().filter(rater=user, pair=OuterRef("pk")).exclude(state=Judgment.State.LATER)
-    slots = Slot.objects.filter(mine_or_free, pair=OuterRef("pk"))
-    return round_.pairs.filter(Exists(slots), ~Exists(answered))

@@ -16,10 +16,9 @@ from assay.coefficients import REASONS, Agreement, cohen_kappa
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from judgments.jobs.single_flight import compute_once
-from judgments.labels import carried_labels
+from judgments.labels import grade_visibility
 from judgments.models import Adjudication, ImportedLabel, Judgment, LabelSource, Round, User
 from judgments.snapshots.final_labels import HUMAN, compute_labels
-from judgments.web import access
 
 RULE = "median"
 DAY = 24 * 3600
@@ -90,7 +89,7 @@ def compare(source: LabelSource, *, reader: User) -> Compared:
     rounds = _rounds(source)
     if not rounds:
         return Compared(reason=NO_PAIR)
-    hidden = _hidden(source, reader)
+    hidden = grade_visibility.hidden_keys(reader, source.collection)
     key = _key(source, rounds, hidden)
     return compute_once(key, partial(_compare, source, rounds, hidden), keep=DAY)
 
@@ -116,15 +115,6 @@ def _rounds(source: LabelSource) -> list[Round]:
     closed = source.collection.rounds.filter(state=Round.State.CLOSED).select_related("scale", "guidelines")
     closed_rounds = list(closed.order_by("-created_at", "-pk"))
     return [round_ for round_ in closed_rounds if round_.scale.values() == closed_rounds[0].scale.values()]
-
-
-def _hidden(source: LabelSource, reader: User) -> set[tuple[str, str]]:
-    """Return the pairs that the reader may still have to grade, and the pairs whose label would reveal theirs."""
-    hidden: set[tuple[str, str]] = set()
-    for round_ in source.collection.rounds.filter(state=Round.State.OPEN):
-        pairs = access.hidden_pairs(reader, round_)
-        hidden.update(pairs.values_list("query__query_id", "document__doc_id"))
-    return carried_labels.linked_pairs(source.collection, hidden)
 
 
 def _key(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> str:

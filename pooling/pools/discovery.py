@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Max, QuerySet
 
 from judgments.jobs.single_flight import compute_once
-from judgments.labels import carried_labels
+from judgments.labels import grade_visibility
 from judgments.models import Judgment, Pair, Round, Slot
 from judgments.rounds.rounds import is_rater
-from judgments.web import access
 from pooling.models import Pool
 from pooling.pools.refill_job import relevant_from
 
@@ -85,12 +84,8 @@ def is_hidden_from(user: Any, rounds: Sequence[Round]) -> bool:
     """
     if any(round_.state == Round.State.OPEN and is_rater(user, round_) for round_ in rounds):
         return True
-    open_ = Round.objects.open_to(user).filter(collection__in=[round_.collection_id for round_ in rounds])
-    elsewhere = [access.hidden_pairs(user, other) for other in open_.exclude(pk__in=[round_.pk for round_ in rounds])]
-    hidden = {pair for pairs in elsewhere for pair in pairs.values_list("query__query_id", "document__doc_id")}
+    hidden = grade_visibility.hidden_keys(user, rounds[0].collection) if rounds else set()
     if not hidden:
         return False
-    # Duplicates and spellings of one query share their grades.
-    related = carried_labels.linked_pairs(rounds[0].collection, hidden)
     shown = Pair.objects.filter(round__in=rounds).values_list("query__query_id", "document__doc_id")
-    return any(pair in related for pair in shown.iterator(chunk_size=2_000))
+    return any(pair in hidden for pair in shown.iterator(chunk_size=2_000))

@@ -18,18 +18,19 @@ from pooling.pools.effort import pace
 
 
 class TurningPairBody(serializers.Serializer):
-    """A pair that could help reverse the comparison. Grade and ranks are null while the caller may still grade it."""
+    """An unjudged pair that could help reverse the comparison. Grade and ranks are null while the caller may still
+    grade it."""
 
     query_id = serializers.CharField()
     doc_id = serializers.CharField()
-    grade = serializers.FloatField(allow_null=True, help_text="The grade it would need.")
+    grade = serializers.FloatField(allow_null=True, help_text="The grade that would help to reverse the comparison.")
     rank_a = serializers.IntegerField(allow_null=True)
     rank_b = serializers.IntegerField(allow_null=True)
     state = serializers.ChoiceField([decision_critical.OPEN, decision_critical.GRADED, decision_critical.YOURS])
 
 
 class TurningBody(serializers.Serializer):
-    """The judgments that would reverse the comparison."""
+    """The judgments that could reverse the comparison."""
 
     metric = serializers.CharField()
     a = serializers.CharField()
@@ -37,23 +38,23 @@ class TurningBody(serializers.Serializer):
     difference = serializers.FloatField(help_text="Mean of b minus mean of a; each query counts once.")
     winner = serializers.CharField(allow_null=True)
     turns = serializers.BooleanField(allow_null=True, help_text="null: unknown, or the means are equal.")
-    exact = serializers.BooleanField(help_text="Whether this is the smallest possible number of pairs.")
+    exact = serializers.BooleanField(help_text="Whether no smaller set of pairs could reverse it.")
     at_least = serializers.IntegerField(allow_null=True)
     difference_after = serializers.FloatField(allow_null=True)
-    most = serializers.FloatField(help_text="The largest change of the difference through unjudged pairs.")
+    most = serializers.FloatField(help_text="The largest possible change of the difference from unjudged pairs.")
     unjudged = serializers.IntegerField()
     queries = serializers.IntegerField()
     reason = serializers.CharField(allow_null=True)
     number = serializers.IntegerField()
     hours = serializers.FloatField()
-    seconds = serializers.FloatField(help_text="Seconds a rater needs per judgment, at the collection’s own pace.")
+    seconds = serializers.FloatField(help_text="Seconds per judgment at the collection’s own pace.")
     sentence = serializers.CharField()
     pairs = TurningPairBody(many=True)
     freshness = FreshnessSaid()
 
 
 class Turning(InCollection):
-    """The fewest unjudged pairs that could put the other run ahead."""
+    """The fewest unjudged pairs that could reverse the comparison."""
 
     serializer_class = TurningBody
     tag = "scores"
@@ -62,19 +63,19 @@ class Turning(InCollection):
         summary="List decision-critical pairs",
         parameters=[
             OpenApiParameter("a", str, description="The baseline, by id or name; by default the first run."),
-            OpenApiParameter("b", str, description="The candidate, by id or name."),
+            OpenApiParameter("b", str, description="The candidate, by id or name; by default the second run."),
             OpenApiParameter(
                 "metric", str, description="A metric that both runs have scores for; by default the first."
             ),
-            OpenApiParameter("snapshot", uuid_module.UUID, description="By default the newest snapshot with scores."),
+            OpenApiParameter("snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."),
         ],
         responses=TurningBody,
         examples=[OpenApiExample("Twelve pairs", {"winner": "bm25", "turns": True, "number": 12, "exact": True})],
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Return what `assay compare --turning` reports for the exported labels.
+        """Return the report of `assay compare --turning` for the exported labels.
 
-        To judge the pairs, post them as a pool.
+        To have the pairs judged, post them as a pool.
         """
         params = request.query_params
         metric, having, withheld = comparable(self.collection, request)

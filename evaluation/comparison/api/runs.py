@@ -14,7 +14,7 @@ from assay.core.errors import NotFound, NotValid
 from evaluation.comparison import comparison
 from evaluation.comparison.comparison import named
 from evaluation.models import Scoring
-from evaluation.scoring import leaderboard, stored_scores, visibility
+from evaluation.scoring import leaderboard, stored_scores
 from evaluation.scoring.api.scores import FreshnessSaid, QrelsOfScores
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
@@ -24,7 +24,7 @@ TRAFFIC = "traffic"
 
 
 class PairBody(serializers.Serializer):
-    """Run b compared with run a; values are null with a reason if undefined."""
+    """Run b compared with run a. Undefined values are null, with a reason."""
 
     metric = serializers.CharField()
     a = serializers.CharField()
@@ -33,28 +33,28 @@ class PairBody(serializers.Serializer):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True)
-    p_corrected = serializers.FloatField(allow_null=True, help_text="Corrected for all pairs of the snapshot’s runs.")
+    p_corrected = serializers.FloatField(allow_null=True, help_text="P-value corrected for all pairs of the snapshot’s runs.")
     effect = serializers.FloatField(allow_null=True)
-    wins = serializers.IntegerField(help_text="Queries on which b is better.")
+    wins = serializers.IntegerField(help_text="Number of queries on which b is better.")
     ties = serializers.IntegerField()
     losses = serializers.IntegerField()
     queries = serializers.IntegerField()
     detectable = serializers.FloatField(allow_null=True)
     queries_needed = serializers.IntegerField(
-        allow_null=True, help_text="Queries needed to detect this difference with 80% power."
+        allow_null=True, help_text="Number of queries needed to detect this difference with 80% power."
     )
     reason = serializers.CharField(required=False)
 
 
 class FileBody(serializers.Serializer):
-    """The file of a run."""
+    """The downloaded file of a run."""
 
     path = serializers.CharField()
     sha256 = serializers.CharField()
 
 
 class ComparisonBody(serializers.Serializer):
-    """The shape of `assay compare --format json`, with the snapshot's id."""
+    """The format of `assay compare --format json`, with the snapshot's id."""
 
     snapshot = serializers.UUIDField()
     runs = serializers.DictField(child=serializers.DictField(child=serializers.FloatField()))
@@ -71,7 +71,7 @@ class ComparisonBody(serializers.Serializer):
 
 
 class Compare(InCollection):
-    """Comparison of two runs of a snapshot, or of all of them, query by query."""
+    """Query-by-query comparison of two runs of a snapshot, or of all of them."""
 
     serializer_class = ComparisonBody
     tag = "scores"
@@ -86,14 +86,14 @@ class Compare(InCollection):
             OpenApiParameter(
                 "metric", str, description="A metric that the runs have scores for; by default the first."
             ),
-            OpenApiParameter("weight", str, enum=[TRAFFIC], description="Weight each query by its traffic."),
-            OpenApiParameter("snapshot", uuid_module.UUID, description="By default the newest snapshot with scores."),
+            OpenApiParameter("weight", str, enum=[TRAFFIC], description="Whether to weight each query by its traffic."),
+            OpenApiParameter("snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."),
         ],
         responses=ComparisonBody,
         examples=[OpenApiExample("One pair", {"pairs": [{"a": "bm25", "b": "neural", "p": 0.004}]})],
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Return what `assay compare` reports for the snapshot's exported labels and the runs' files."""
+        """Return the report of `assay compare` for the snapshot's exported labels and the runs' files."""
         params = request.query_params
         weight = params.get("weight", "")
         if weight not in ("", TRAFFIC):
@@ -110,7 +110,7 @@ def comparable(collection: Collection, request: Request) -> tuple[str, list[Scor
     """Return the requested metric, the runs with scores for it, and the queries hidden from the caller."""
     params = request.query_params
     snapshot = snapshot_scored(collection, params.get("snapshot", ""))
-    withheld = visibility.withheld_queries(request.user, snapshot)
+    withheld = snapshots.withheld_queries(request.user, snapshot)
     scorings = stored_scores.scorings_of(snapshot, left_out=withheld)
     metric = metric_named(scorings, params.get("metric", ""))
     having = [row.scoring for row in leaderboard.rows(scorings, metric) if row.score]

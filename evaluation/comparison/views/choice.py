@@ -13,9 +13,9 @@ from evaluation.scoring.views.scores import TRAFFIC
 
 @dataclass(frozen=True)
 class Choice:
-    """Which two runs are compared by which metric, each query once or by its traffic.
+    """The two runs, the metric and the weighting of a comparison.
 
-    ``notes`` say what of the address could not be followed.
+    ``notes`` explain which URL parameters were ignored.
     """
 
     a: Scoring
@@ -27,7 +27,7 @@ class Choice:
     notes: list[str]
 
     def address(self, params: Mapping[str, str]) -> dict[str, str]:
-        """The address of this comparison, whole, so that it shows the same to whoever it is sent to."""
+        """The complete URL of this comparison, which shows the same to every recipient."""
         depth = params.get("depth", "")
         return {
             "snapshot": str(self.a.snapshot.uuid),
@@ -40,9 +40,9 @@ class Choice:
 
 
 def chosen(scorings: Sequence[Scoring], params: Mapping[str, str]) -> Choice | None:
-    """What the address asks for. A run a that is not named is the baseline, else each is the best of the others.
+    """Read the choice from the URL. Run a is the baseline by default, other runs are the best ones.
 
-    None where no two runs share a metric.
+    Return None if no two runs share a metric.
     """
     of = {
         name: [row.scoring for row in leaderboard.rows(scorings, name) if row.score]
@@ -72,5 +72,5 @@ def chosen(scorings: Sequence[Scoring], params: Mapping[str, str]) -> Choice | N
     first = runs["a"] or rest.pop(0)
     can_weigh, why_not = leaderboard.weighting(leaderboard.rows([first, second], metric))
     weighted = params.get("weight") == TRAFFIC
-    notes += [why_not or "No mean by traffic."] if weighted and not can_weigh else []
+    notes += [why_not or "A mean weighted by traffic is not available."] if weighted and not can_weigh else []
     return Choice(first, second, metric, metrics, weighted and can_weigh, can_weigh, notes)

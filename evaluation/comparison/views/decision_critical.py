@@ -20,8 +20,9 @@ from assay.core.errors import NotValid
 from evaluation.comparison import decision_critical, verdict
 from evaluation.comparison.views.choice import Choice, chosen
 from evaluation.freshness import freshness
-from evaluation.scoring import metric_values, stored_scores, visibility
+from evaluation.scoring import metric_values, stored_scores
 from judgments.models import Collection, Role
+from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.downloads import attachment
@@ -35,7 +36,7 @@ PAIRS = Listing(
     name="pairs",
     noun=("pair", "pairs"),
     columns=(
-        Column("place", "Place", order="place", numeric=True),
+        Column("place", "Order", order="place", numeric=True),
         Column("query", "Query", order="query", head=True, style="clip"),
         Column("document", "Document", order="document", style="clip", url=lambda row: row["url"]),
         Column("grade", "Reversing grade", order="grade", numeric=True),
@@ -56,7 +57,7 @@ def turning(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
-    withheld = visibility.withheld_queries(request.user, snapshot) if snapshot else frozenset()
+    withheld = snapshots.withheld_queries(request.user, snapshot) if snapshot else frozenset()
     scorings = stored_scores.scorings_of(snapshot, left_out=withheld) if snapshot else []
     context: dict[str, Any] = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": scorings}
     choice = chosen(scorings, request.GET)
@@ -81,7 +82,8 @@ def turning(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def summary(collection: Collection, user: Any, choice: Choice, result: Turning) -> dict[str, Any]:
-    """What the page and the card on the page of the comparison tell: the answer in words, its cost, who may act."""
+    """Return the context of the page and of the card on the comparison page: the answer, its cost, and the reader's
+    rights."""
     usual = pace(collection)
     return {
         "turning": remark(result),
@@ -95,7 +97,7 @@ def summary(collection: Collection, user: Any, choice: Choice, result: Turning) 
 
 
 def card(collection: Collection, user: Any, choice: Choice, withheld: frozenset[str]) -> dict[str, Any]:
-    """The same for the page of a comparison, where the runs are small enough to be read in passing; else a link."""
+    """Return the same context for the comparison page if the runs are small; otherwise return a link."""
     if choice.weighted or decision_critical.unknown_reason(choice.metric):
         return {}
     if decision_critical.rows(choice.a, choice.b) > decision_critical.ROWS_IN_PASSING:
@@ -106,25 +108,25 @@ def card(collection: Collection, user: Any, choice: Choice, withheld: frozenset[
 
 
 def _rank(row: dict[str, Any], name: str) -> str:
-    """A rank in words; a document that a run does not return within the cutoff has none."""
+    """Return a rank in words; a document outside the cutoff has no rank."""
     if row["state"] == decision_critical.YOURS:
         return "hidden"
     return f"rank {row[name]:,}" if row[name] else "not returned"
 
 
 def remark(result: Turning) -> verdict.Remark:
-    """The answer as the other remarks on a comparison: a question, a state, and why."""
+    """Return the answer as a remark: a question, a state and the reason."""
     size = f"{abs(result.difference):.4f}"
     if result.winner is None:
-        why = "The means are equal, so any judgment may decide."
+        why = "The means are equal, so any judgment may put one run ahead."
         return verdict.Remark("Reversible by judging", "todo", "equal", why)
     if result.turns is False:
         why = (
-            f"No judgment of these runs' documents can reverse this. {result.winner} leads by {size}; all "
+            f"No judgment of these runs' documents can reverse this. {result.winner} leads by {size}; the "
             f"{amount(result.unjudged, 'unjudged pair')} together could change that by at most {result.most:.4f}."
         )
         if not result.unjudged:
-            why = f"All documents that count here are judged. {result.winner} leads by {size}."
+            why = f"All documents that affect this metric are judged. {result.winner} leads by {size}."
         return verdict.Remark("Reversible by judging", "done", "no", why)
     if result.turns is None:
         reason = result.reason or ""
@@ -136,7 +138,7 @@ def remark(result: Turning) -> verdict.Remark:
     least = "" if result.exact else f" at most, {result.at_least:,} at least,"
     why = (
         f"{number}{least} of {result.unjudged:,} could put {loser} ahead, if {each} got the grade that helps {loser} "
-        f"most; {result.winner} leads by {size}."
+        f"most. {result.winner} leads by {size}."
     )
     return verdict.Remark("Reversible by judging", "warn", "yes", why)
 
@@ -154,14 +156,15 @@ def _status(request: HttpRequest) -> int:
 
 
 def _made(request: HttpRequest, choice: Choice, result: Turning) -> HttpResponse:
-    """Draw the pool and lead to the form of its round, where everything is filled in."""
+    """Create the pool and redirect to the prefilled form of its round."""
     pool = decision_critical.make_pool(choice.a, choice.b, result, actor=request.user)
-    messages.success(request, f"Drew {amount(pool.entries.count(), 'pair')}. Create a round from the pool.")
+    messages.success(request, f"Pool with {amount(pool.entries.count(), 'pair')} created. Create a "
+        "round from the pool.")
     return redirect(f"{reverse('round_new', args=[pool.collection.slug])}?pool={pool.uuid}")
 
 
 def _file(choice: Choice, result: Turning, rows: list[dict[str, Any]]) -> HttpResponse:
-    """What `assay compare --turning` says of the pair, without what the reader is not told."""
+    """Download the report of `assay compare --turning` for the pair, without hidden values."""
     body = decision_critical.as_json(result, rows, pace(choice.a.collection))
     body["freshness"] = freshness.look(choice.a.snapshot).as_json()
     name = slugify(f"{choice.b.run} against {choice.a.run} {choice.metric} turning")
@@ -169,7 +172,7 @@ def _file(choice: Choice, result: Turning, rows: list[dict[str, Any]]) -> HttpRe
 
 
 def _linked(collection: Collection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each row with the address of its document, where the collection has it."""
+    """Add the URL of its document to each row if the collection has the document."""
     return [
         row | {"url": reverse("document", args=[collection.slug, row["uuid"]]) if row["uuid"] else ""} for row in rows
     ]

@@ -27,7 +27,7 @@ LONGEST_HEAD = 24
 
 
 def rows(comparison: Comparison, queries: Mapping[str, Query]) -> list[Row]:
-    """One row a query, from the largest gain to the largest loss; tiers as they were frozen with the labels."""
+    """Return one row per query, from the largest gain to the largest loss, with the tiers frozen with the labels."""
     return [
         {
             "query_id": one.query_id,
@@ -43,7 +43,7 @@ def rows(comparison: Comparison, queries: Mapping[str, Query]) -> list[Row]:
 
 
 def listing(comparison: Comparison, params: Mapping[str, str], rows: list[Row]) -> Listing:
-    """The list's declaration; its own parameters stand beside those that name the comparison."""
+    """Return the definition of the list; its parameters come in addition to those of the comparison."""
     tiers, metric = any(row["tier"] for row in rows), comparison.metric
 
     def change(row: Row) -> SafeString:
@@ -82,7 +82,7 @@ def listing(comparison: Comparison, params: Mapping[str, str], rows: list[Row]) 
 def picture_of(
     comparison: Comparison, params: Mapping[str, str], rows: list[Row], place: int | None
 ) -> tuple[Chart, list[Link]]:
-    """The sorted bars, each of which leads to its query."""
+    """Draw the sorted bars, each a link to its query."""
     counts = ", ".join(f"{comparison.count(outcome):,} {outcome}" for outcome in OUTCOMES)
     label = f"Difference in {comparison.metric} for each of {amount(len(rows), 'query', 'queries')}, sorted: {counts}"
     bars = [QueryBar(row["difference"], row["query"], row["tier"]) for row in rows]
@@ -94,13 +94,13 @@ def picture_of(
 
 
 def words(row: Row, metric: str) -> str:
-    """What a bar says when it is pointed at."""
+    """Return the tooltip of a bar."""
     tier, change = f", {row['tier']}" if row["tier"] else "", shown_difference(row["difference"], metric)
     return f"{row['query']}: {change}, {shown(row['a'], metric)} to {shown(row['b'], metric)}{tier}"
 
 
 def opening(params: Mapping[str, str], row: Row) -> str:
-    """The address of the comparison with this query opened."""
+    """Return the URL of the comparison with this query opened."""
     return f"?{urlencode({**params, 'query': row['query_id']})}#opened"
 
 
@@ -109,6 +109,6 @@ def _side(side: str, metric: str, row: Row) -> str:
 
 
 def delta(value: float, metric: str) -> SafeString:
-    """A difference with its sign and its color; the sign says it all."""
+    """Format a difference with its sign and color; the sign alone carries the meaning."""
     sign, words = "better" if value > 0 else "worse" if value < 0 else "same", shown_difference(value, metric)
     return format_html('<span class="delta" data-sign="{}">{}</span>', sign, words)

@@ -1,4 +1,4 @@
-"""The opened query of a comparison: the first documents of both runs, and what moved."""
+"""The opened query of a comparison: the first documents of both runs, and which of them moved."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from urllib.parse import urlencode
 from evaluation.comparison import difference_chart
 from evaluation.comparison.comparison import Comparison
 from evaluation.comparison.views.differences import delta
-from evaluation.scoring import rankings, visibility
+from evaluation.scoring import rankings
+from judgments.labels import grade_visibility
 from judgments.models import Query
 
 MOVED = {
     "new": "new in {b}",
-    "gone": "gone from {a}",
+    "gone": "missing from {b}",
     "up": "moved up",
     "down": "moved down",
     "same": "at the same rank",
@@ -24,14 +25,15 @@ MOVED = {
 def opened(
     comparison: Comparison, queries: Mapping[str, Query], params: Mapping[str, str], user: Any, *, query_id: str
 ) -> dict[str, Any]:
-    """Both runs' first documents, the ways between them, and the queries before and after it; or why there is none."""
+    """Return both runs' first documents, the lines between them, and the neighboring queries; or why they are
+    hidden."""
     ids = [one.query_id for one in comparison.differences]
     if not query_id:
         return {}
     if query_id not in ids or query_id not in queries:
         return {"unopened": _why_not(comparison, query_id)}
     place, depth = ids.index(query_id), rankings.requested_depth(params.get("depth", ""))
-    hidden = visibility.hidden_documents(user, comparison.a.collection, query_id)
+    hidden = {doc_id for _, doc_id in grade_visibility.hidden_keys(user, comparison.a.collection, query_id)}
     runs = [comparison.a.run, comparison.b.run]
     answers = rankings.answers(comparison.a.snapshot, runs, query_id, depth, hidden=hidden)
     difference = comparison.differences[place]
@@ -53,7 +55,7 @@ def opened(
 
 
 def _moved(answers: rankings.Answers, comparison: Comparison) -> list[str]:
-    """How many documents went which way, in words: ``2 new in neural``."""
+    """Count the documents that moved in each direction, in words: ``2 new in neural``."""
     names = {"a": comparison.a.run.name, "b": comparison.b.run.name}
     return [f"{number} {MOVED[kind].format(**names)}" for kind, number in answers.moved.items() if number]
 

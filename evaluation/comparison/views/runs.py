@@ -1,4 +1,4 @@
-"""Page that compares two runs: the difference, its significance, and the queries and documents behind it."""
+"""Page that compares two runs: the difference, its significance, and the queries and documents that differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evaluation.comparison.comparison import Comparison
 from evaluation.comparison.views import decision_critical, differences, open_query
 from evaluation.comparison.views.choice import Choice, chosen
 from evaluation.models import Scoring
-from evaluation.scoring import metric_values, stored_scores, visibility
+from evaluation.scoring import metric_values, stored_scores
 from evaluation.scoring.metric_values import shown_difference
 from evaluation.scoring.views.scores import TRAFFIC
 from judgments.charts import intervals
@@ -38,7 +38,7 @@ WON_MOST = 8
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
-    withheld = visibility.withheld_queries(request.user, snapshot) if snapshot else frozenset()
+    withheld = snapshots.withheld_queries(request.user, snapshot) if snapshot else frozenset()
     scorings = stored_scores.scorings_of(snapshot, left_out=withheld) if snapshot else []
     context: dict[str, Any] = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": scorings}
     choice = chosen(scorings, request.GET)
@@ -65,7 +65,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _queries(collection: Collection) -> dict[str, Query]:
-    # Not by the collection's own manager, which would read every row's collection again.
+    # Not through the collection's own manager, which would query the collection again for every row.
     rows = Query.objects.filter(collection=collection).only("uuid", "query_id", "text", "tier", "narrative")
     return {row.query_id: row for row in rows}
 
@@ -73,7 +73,7 @@ def _queries(collection: Collection) -> dict[str, Query]:
 def _context(
     result: Comparison, choice: Choice, params: dict[str, str], rows: list[dict[str, Any]], collection: Collection
 ) -> dict[str, Any]:
-    """The numbers above the picture, in figures and in words."""
+    """Return the main numbers as text."""
     pair, smallest = result.pair, result.settings["smallest_p"]
     judged = (_judged(result.a), _judged(result.b))
     swapped = {**params, "a": params["b"], "b": params["a"]}
@@ -119,13 +119,13 @@ def _context(
 
 
 def _judged(scoring: Scoring) -> float | None:
-    """The judged share of the first ten, over the judged queries that the run answers."""
+    """Return the judged share of the first ten documents, over the judged queries that the run answers."""
     share = stored_scores.unjudged(scoring)
     return None if share is None else 1 - share
 
 
 def _line(pair: dict[str, Any], metric: str) -> dict[str, Any]:
-    """A comparison as a row of a table."""
+    """Return a comparison as a table row."""
     p = "" if pair.get("p") is None else metric_values.chance(pair["p"]).removeprefix("= ")
     return {
         **pair,
@@ -136,7 +136,7 @@ def _line(pair: dict[str, Any], metric: str) -> dict[str, Any]:
 
 
 def _tiers(rows: list[dict[str, Any]], metric: str) -> list[tuple[dict[str, Any], Chart]]:
-    """Each tier with its mean difference and interval as a dot with whiskers, all on one axis that shows zero."""
+    """Draw each tier's mean difference with its interval on a shared axis that includes zero."""
     estimates = [intervals.Estimate(row["tier"], row["difference"], row["low"], row["high"]) for row in rows]
     axis = intervals.axis_over([*estimates, intervals.Estimate("none", 0.0)], 8.0, 172.0)
     return [
@@ -146,12 +146,12 @@ def _tiers(rows: list[dict[str, Any]], metric: str) -> list[tuple[dict[str, Any]
 
 
 def _most(rows: list[dict[str, Any]], params: dict[str, str], metric: str) -> dict[str, Any]:
-    """The queries won and lost most, where the list is too long to show them both."""
+    """Return the queries with the largest gains and losses if the list is too long to show both ends."""
     if len(rows) <= differences.PAGE_SIZE:
         return {}
     won = [row for row in rows if row["outcome"] == "better"]
     lost = [row for row in reversed(rows) if row["outcome"] == "worse"]
-    ends = (("Won most", "better", won), ("Lost most", "worse", lost))
+    ends = (("Largest gains", "better", won), ("Largest losses", "worse", lost))
     return {"most": [(title, key, _shown(of[:WON_MOST], params, metric), len(of)) for title, key, of in ends]}
 
 
@@ -186,7 +186,7 @@ def _as_json(
     params: dict[str, str],
     rows: list[dict[str, Any]],
 ) -> HttpResponse:
-    """What the API answers, with the queries, the tiers and the other metrics beside it."""
+    """Download the API response with the queries, the tiers and the other metrics."""
     body = comparison.as_json(result) | {
         "by_traffic": breakdown.by_traffic(result),
         "exploratory": breakdown.exploratory(result, choice.metrics),

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS
 from evaluation.freshness import freshness
-from evaluation.scoring import job, leaderboard, scoring, visibility
+from evaluation.scoring import job, leaderboard, scoring
 from evaluation.scoring.stored_scores import as_json, scorings_of
 from judgments.jobs.api import Started, started
 from judgments.models import Snapshot
@@ -141,7 +141,7 @@ class FewPages(Pages):
 
 def snapshot_scores(snapshot: Snapshot, reader: Any, runs: Some[int] | None = None, metric: str = "") -> dict[str, Any]:
     """Return the scores of one snapshot that the reader may see."""
-    left_out = visibility.withheld_queries(reader, snapshot)
+    left_out = snapshots.withheld_queries(reader, snapshot)
     scorings = scorings_of(snapshot, per_query=True, left_out=left_out, runs=runs)
     known = leaderboard.metrics(scorings)
     shown = metric if metric in known else next(iter(known), leaderboard.HEADLINE)

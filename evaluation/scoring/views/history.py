@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from assay.core.counted_nouns import amount
 from evaluation.models import Score
 from evaluation.scoring import charts as score_charts
-from evaluation.scoring import history, leaderboard, visibility
+from evaluation.scoring import history, leaderboard
 from evaluation.scoring.versions import versions
 from judgments.charts import intervals
 from judgments.charts.chart_files import picture
@@ -89,7 +89,7 @@ def _context(
 ) -> dict[str, Any]:
     shown = _shown(points, run)
     newest = next((point for point in reversed(points) if point.scores), None)
-    withheld = visibility.withheld_queries(request.user, newest.snapshot) if newest else frozenset()
+    withheld = snapshots.withheld_queries(request.user, newest.snapshot) if newest else frozenset()
     return {
         "collection": collection,
         "step": "scores",
@@ -160,7 +160,7 @@ def _as_csv(
     reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
 ) -> HttpResponse:
     rows = [row for point in points for row in _plain(point, metric) if run is None or row["run"] == run.name]
-    shown = grade_visibility.may_read_hashes(collection, reader)
+    shown = grade_visibility.may_read_hashes(reader, collection)
     listing = HISTORY if shown else HISTORY.without("content_sha256")
     return download(listing.read({}, rows), {"collection": collection})
 

@@ -15,10 +15,11 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from evaluation.models import Scoring
-from evaluation.scoring import grade_history, leaderboard, query_scores, rankings, stored_scores, visibility
+from evaluation.scoring import grade_history, leaderboard, query_scores, rankings, stored_scores
 from evaluation.scoring.grade_history import History
 from evaluation.scoring.rankings import DEPTHS, Answers, requested_depth
 from evaluation.scoring.views import grades
+from judgments.labels import grade_visibility
 from judgments.models import Collection, Query, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
@@ -80,14 +81,14 @@ def _page(request: HttpRequest, collection: Collection) -> Page:
     if snapshot is None or query is None:
         raise Http404
     # The order of the runs is one by their means, which a reader who still rates may not know over all queries.
-    left_out = visibility.withheld_queries(request.user, snapshot)
+    left_out = snapshots.withheld_queries(request.user, snapshot)
     scorings = stored_scores.scorings_of(snapshot, left_out=left_out)
     metrics = stored_scores.metrics_of(scorings)
     metric = request.GET.get("metric", "")
     every = _ordered(collection, scorings)
     named = ",".join(request.GET.getlist("run") or [request.GET.get("runs", "")]).split(",")
     runs = [run for run in every if str(run.uuid) in named or run.name in named]
-    hidden = visibility.hidden_documents(request.user, collection, query.query_id)
+    hidden = {doc_id for _, doc_id in grade_visibility.hidden_keys(request.user, collection, query.query_id)}
     return Page(
         collection=collection,
         snapshot=snapshot,

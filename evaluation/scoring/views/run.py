@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evaluation.models import Scoring
-from evaluation.scoring import leaderboard, metric_values, visibility
+from evaluation.scoring import leaderboard, metric_values
 from evaluation.scoring.stored_scores import scorings_of
 from judgments.models import Collection, Query
+from judgments.snapshots import snapshots
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
 
@@ -26,7 +27,7 @@ def scoring_page(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     named = rows.filter(uuid=uuid).first()
     if named is None:
         raise Http404
-    left_out = visibility.withheld_queries(request.user, named.snapshot)
+    left_out = snapshots.withheld_queries(request.user, named.snapshot)
     scorings = scorings_of(named.snapshot, per_query=True, left_out=left_out, runs={named.run_id})
     scoring = scorings[0]
     metrics = leaderboard.metrics([scoring])

@@ -17,7 +17,7 @@ from assay.metrics.means import TIE
 from evaluation.freshness import freshness
 from evaluation.models import Score, Scoring
 from evaluation.scoring import charts as score_charts
-from evaluation.scoring import job, leaderboard, scoring, visibility
+from evaluation.scoring import job, leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, SignificanceGroups
 from evaluation.scoring.stored_scores import report_of, scorings_of
 from judgments.charts import intervals
@@ -82,7 +82,7 @@ def scores(request: HttpRequest, slug: str) -> HttpResponse:
     if snapshot is None:
         return render(request, "evaluation/scoring/scores_empty.html", {"collection": collection, "step": "scores"})
     file = request.GET.get("format", "")
-    left_out = visibility.withheld_queries(request.user, snapshot)
+    left_out = snapshots.withheld_queries(request.user, snapshot)
     if file in ENDINGS:
         scorings = scorings_of(snapshot, per_query=True, left_out=left_out)
         return _file(request.user, snapshot, scorings, file, per_query=request.GET.get("queries") != "none")
@@ -95,7 +95,7 @@ def scores(request: HttpRequest, slug: str) -> HttpResponse:
     if file in PICTURES:
         return _picture(snapshot, rows, metric, file)
     board = _board(snapshot, rows, metric, left_out, whole=request.GET.get("runs") == "all")
-    hashes = {"hashes": grade_visibility.may_read_hashes(collection, request.user)}
+    hashes = {"hashes": grade_visibility.may_read_hashes(request.user, collection)}
     return render(request, "evaluation/scoring/scores.html", _around(snapshot, scorings) | board | hashes)
 
 

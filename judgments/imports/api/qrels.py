@@ -44,7 +44,7 @@ class SourceBody(serializers.Serializer):
 
     def get_sha256(self, source: LabelSource) -> str | None:
         if "hashes" not in self.context:
-            shown = grade_visibility.may_read_hashes(source.collection, self.context["request"].user)
+            shown = grade_visibility.may_read_hashes(self.context["request"].user, source.collection)
             self.context["hashes"] = shown
         return source.sha256 if self.context["hashes"] else None
 

@@ -330,7 +330,7 @@ def _report_file(request: HttpRequest, row: Upload) -> HttpResponse:
 def _hash_shown(request: HttpRequest, row: Upload) -> bool:
     """Whether the hash of the file may be shown; that of a file of labels would tell them, but to who has the file."""
     own = row.kind != "qrels" or row.created_by_id == request.user.pk
-    return own or grade_visibility.may_read_hashes(row.collection, request.user)  # type: ignore[arg-type]
+    return own or grade_visibility.may_read_hashes(request.user, row.collection)  # type: ignore[arg-type]
 
 
 def _list_url(collection: Collection, member: ImportKind) -> str:

@@ -38,7 +38,7 @@ def source_list(request: HttpRequest, slug: str) -> HttpResponse:
     rows = collection.label_sources.select_related("collection", "created_by").annotate(
         label_count=Count("labels"), query_count=Count("labels__query", distinct=True)
     )
-    shown = grade_visibility.may_read_hashes(collection, request.user)
+    shown = grade_visibility.may_read_hashes(request.user, collection)
     listing = LABEL_SOURCES if shown else LABEL_SOURCES.without("sha256")
     return answer(request, listing, rows, "judgments/imports/label_sources.html", {"collection": collection})
 

@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 
 from judgments.labels import grade_visibility
-from judgments.labels.round_labels import Key
 from judgments.machines.calibration.calibration import Flip, share_of
 from judgments.machines.kinds import BATTLES
 from judgments.models import Battle, BattleCanary, BattleRun, Judge, Round
@@ -32,17 +31,10 @@ def visible_parameters(judge: Judge, round_: Round, viewer: Any) -> dict[str, An
     A cut point rests on few documents, so its value reveals their grades.
     """
     learnt = LEARNT & judge.parameters.keys()
-    hidden = hidden_keys(round_, viewer) if learnt and viewer is not None else set()
+    hidden = grade_visibility.hidden_keys_of_round(viewer, round_) if learnt and viewer is not None else set()
     if not any(tuple(key) in hidden for key in (judge.inputs.get("example_pairs", ()) if hidden else ())):
         return judge.parameters
     return {name: value for name, value in judge.parameters.items() if name not in learnt}
-
-
-def hidden_keys(round_: Round, viewer: Any) -> set[Key]:
-    """Return the ids of query and document of the pairs whose grades the viewer may not see."""
-    return set(
-        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
-    )
 
 
 def visible_battles(run: BattleRun, viewer: Any, table: type[Battle] | type[BattleCanary] = Battle) -> QuerySet[Any]:

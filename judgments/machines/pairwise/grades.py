@@ -14,10 +14,10 @@ from django.db import transaction
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from assay.llm.pairwise.cut_points import LEAST, CutPoints, learn
+from judgments.labels import grade_visibility
 from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample, calibration
 from judgments.machines.calibration.audit_sample import drawn
-from judgments.machines.calibration.pairwise_judges import hidden_keys
 from judgments.machines.judge_runs import model_judges
 from judgments.machines.pairwise.scores import Key, scores_of
 from judgments.models import Battle, BattleRun, Judge, MachineJudgment, User, audit
@@ -83,7 +83,7 @@ def _anchors(run: BattleRun, scores: dict[Key, Any], share: float, actor: User) 
 
     Pairs that the lead may still grade are no anchors: the grades of the other documents would reveal theirs.
     """
-    values, hidden = set(run.round.scale.values()), hidden_keys(run.round, actor)
+    values, hidden = set(run.round.scale.values()), grade_visibility.hidden_keys_of_round(actor, run.round)
     audited = audit_sample.of_battles(run)
     people = {
         key: grade

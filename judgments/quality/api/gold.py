@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotFound
+from judgments.labels import grade_visibility
 from judgments.models import GoldPair
 from judgments.quality import gold_files, gold_pairs, qualification
 from judgments.web import access
@@ -91,7 +92,7 @@ class Gold(ListModelMixin, InRound):
     def get_serializer_context(self) -> dict[str, Any]:
         if getattr(self, "swagger_fake_view", False):
             return {}
-        return {"hidden": gold_pairs.hidden_from(self.request.user, self.round.collection)}
+        return {"hidden": grade_visibility.hidden_keys(self.request.user, self.round.collection)}
 
     @extend_schema(summary="List gold pairs")
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound, NotValid
+from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Role, Round
 from judgments.quality import gold_files, gold_pairs, qualification
 from judgments.quality.gold_pairs import Known
@@ -171,7 +172,7 @@ def _settings(round_: Round) -> dict[str, Any]:
 
 
 def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
-    away = gold_pairs.hidden_from(request.user, round_.collection)
+    away = grade_visibility.hidden_keys(request.user, round_.collection)
     rows = round_.gold.select_related("query", "document").prefetch_related("probes")
     pairs = [(row, (row.query.query_id, row.document.doc_id) in away, bool(row.probes.all())) for row in rows]
     around = frame(request, round_)

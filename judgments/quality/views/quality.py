@@ -18,7 +18,7 @@ from assay.core.errors import NotFound
 from assay.quality import CHECKS, Check, Finding
 from judgments.labels import grade_visibility
 from judgments.models import Probe, ProbeAnswer, Round, RoundRater, User
-from judgments.quality import checks, gold_pairs
+from judgments.quality import checks
 from judgments.quality.alerts import Acknowledgment
 from judgments.quality.charts import Picture, picture
 from judgments.quality.checks import RaterReport
@@ -230,7 +230,7 @@ def _wrong(viewer: User, round_: Round, round_rater: RoundRater) -> list[ProbeAn
         probe__round=round_, rater=round_rater.user_id, probe__kind=Probe.Kind.GOLD, state=ProbeAnswer.State.GRADED
     )
     rows = rows.select_related("probe__gold__query", "probe__gold__document").order_by("-pk")
-    away = gold_pairs.hidden_from(viewer, round_.collection)
+    away = grade_visibility.hidden_keys(viewer, round_.collection)
     off = [row for row in rows if abs(row.grade - row.probe.expected) > round_.pass_within]
     shown = [row for row in off if (row.probe.query.query_id, row.probe.document.doc_id) not in away]
     return shown[:MOST_WRONG]

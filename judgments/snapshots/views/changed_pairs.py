@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from judgments.documents.answers import questions_of
+from judgments.labels import grade_visibility
 from judgments.models import Collection, Document, Pair, Round
-from judgments.snapshots import final_labels, merging, snapshots, stale_labels
+from judgments.snapshots import final_labels, merging, stale_labels
 from judgments.snapshots.final_labels import Consolidation
 from judgments.web import access
 from judgments.web.figures import grade
@@ -40,7 +41,7 @@ def changes(request: HttpRequest, slug: str) -> HttpResponse:
     known: dict[str, set[str]] = {}
     for query_id, doc_id in merged.labels:
         known.setdefault(query_id, set()).add(doc_id)
-    withheld = snapshots.withheld_by(collection, request.user, lambda: known) is not None
+    withheld = grade_visibility.hiding_round(request.user, collection, lambda: known) is not None
     rows = [] if withheld else _named(collection, merged.changes)
     top = max(rounds[0].scale.values()) if rounds else 3
     context = {"collection": collection, "step": "snapshot", "kind": CHANGES, "withheld": withheld, "merged": merged}

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from judgments.agreement import conflicts
+from judgments.labels import grade_visibility
 from judgments.machines.calibration import calibration
 from judgments.models import Collection, Round
 from judgments.snapshots import final_labels, merging, snapshots
@@ -166,7 +167,7 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
         "subject": next(iter(rounds), None),
         "settled": settled,
         "bars": bars(settled.by_grade, grades),
-        "withheld": snapshots.withheld_by(collection, reader, lambda: preview.documents) is not None,
+        "withheld": grade_visibility.hiding_round(reader, collection, lambda: preview.documents) is not None,
         "top": max(grades, default=3),
         "grades": list(grades.items()),
         "rules": _rules(preview, grades),

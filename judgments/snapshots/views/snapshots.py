@@ -46,7 +46,7 @@ def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.snapshots.select_related("created_by").defer("manifest")
     context = {"collection": collection, "step": "snapshot", "rounds": collection.rounds.exists()}
-    shown = grade_visibility.may_read_hashes(collection, request.user)
+    shown = grade_visibility.may_read_hashes(request.user, collection)
     listing = SNAPSHOTS if shown else SNAPSHOTS.without("content_sha256")
     return answer(request, listing, rows, "judgments/snapshots/snapshots.html", context)
 
@@ -73,8 +73,8 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "snapshot": row,
         "manifest": manifest,
         "bars": bars({int(value): number for value, number in row.summary["by_grade"].items()}, scale),
-        "withheld": snapshots.is_withheld(row, snapshots.hidden_keys_by_round(row.collection, request.user)),
-        "hashes": grade_visibility.may_read_hashes(row.collection, request.user),
+        "withheld": bool(snapshots.withheld_queries(request.user, row)),
+        "hashes": grade_visibility.may_read_hashes(request.user, row.collection),
         "top": max(scale, default=3),
         "files": [{**entry, "format": FORMAT_OF[entry["path"]]} for entry in manifest["files"]],
         "rounds": [_round(one) for one in manifest["rounds"]],

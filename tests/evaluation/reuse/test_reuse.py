@@ -11,7 +11,6 @@ import pytest
 from assay.cli import main
 from assay.core.errors import NotValid
 from evaluation.reuse import reuse
-from evaluation.scoring import visibility
 from judgments.guidelines import guidelines
 from judgments.jobs import storage
 from judgments.rating import assignment, submission
@@ -205,7 +204,7 @@ def test_queries_that_a_reader_may_still_grade_are_left_out(stage, frozen, colle
     version = guidelines.latest(collection)
     made = pools.make_round(pool, actor=stage.lead, name="Round 2", guidelines=version, raters=[stage.lead])
     assignment.claim_batch(rounds.open_round(made, actor=stage.lead), rater=stage.lead, size=1)
-    assert visibility.withheld_queries(stage.lead, frozen) == {"q00"}
+    assert snapshots.withheld_queries(stage.lead, frozen) == {"q00"}
     response = client_of(stage.lead).get(PAGE)
     assert "1 query is left out" in response.content.decode()
     assert [one.contributed for one in response.context["result"].left_out] == [9, 9]

@@ -7,14 +7,20 @@ from typing import Any
 
 import pytest
 
-from evaluation.scoring import history, scoring, visibility
+from evaluation.scoring import history, scoring
+from judgments.labels import grade_visibility
 from judgments.models import QueryGroup
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
+from judgments.snapshots import snapshots
 from pooling.pools import pools
 from tests.evaluation.stage import Stage, by_digit
 
 pytestmark = pytest.mark.django_db
+
+
+def hidden_documents(reader, collection, query_id):
+    return {doc_id for _, doc_id in grade_visibility.hidden_keys(reader, collection, query_id)}
 
 
 @pytest.fixture
@@ -32,47 +38,47 @@ def again(stage, snapshot, lead):
 
 
 def test_readers_who_rate_nowhere_see_everything(snapshot, lead, engineer):
-    assert visibility.withheld_queries(lead, snapshot) == frozenset()
-    assert visibility.hidden_documents(engineer, snapshot.collection, "q01") == set()
+    assert snapshots.withheld_queries(lead, snapshot) == frozenset()
+    assert hidden_documents(engineer, snapshot.collection, "q01") == set()
 
 
 def test_the_queries_of_an_open_round_are_withheld_from_its_raters(again, snapshot, lead, engineer):
-    assert visibility.withheld_queries(lead, snapshot) == {"q01", "q02"}
-    assert visibility.hidden_documents(lead, snapshot.collection, "q01") == {"d0", "d1", "d2"}
-    assert visibility.hidden_documents(lead, snapshot.collection, "q03") == set()
-    assert visibility.withheld_queries(engineer, snapshot) == frozenset()
+    assert snapshots.withheld_queries(lead, snapshot) == {"q01", "q02"}
+    assert hidden_documents(lead, snapshot.collection, "q01") == {"d0", "d1", "d2"}
+    assert hidden_documents(lead, snapshot.collection, "q03") == set()
+    assert snapshots.withheld_queries(engineer, snapshot) == frozenset()
 
 
 def test_a_hidden_document_without_a_label_tells_nothing(again, snapshot, lead):
     again.pairs.filter(query__query_id="q01").exclude(document__doc_id="d2").delete()
     again.pairs.filter(query__query_id="q01").update(document=snapshot.collection.documents.get(doc_id="d7"))
-    assert visibility.withheld_queries(lead, snapshot) == {"q02"}
+    assert snapshots.withheld_queries(lead, snapshot) == {"q02"}
 
 
 def test_a_carried_label_tells_as_much_as_the_one_that_it_comes_from(again, snapshot, lead):
     collection = snapshot.collection
     again.pairs.exclude(query__query_id="q01", document__doc_id="d0").delete()
-    assert visibility.withheld_queries(lead, snapshot) == {"q01"}
+    assert snapshots.withheld_queries(lead, snapshot) == {"q01"}
     # In an earlier round d0 was judged for d2 too.
     closed = snapshot.rounds.get().pairs.get(query__query_id="q01", document__doc_id="d0")
     closed.origin = {**closed.origin, "copies": [{"doc_id": "d2"}]}
     closed.save()
-    assert visibility.hidden_documents(lead, collection, "q01") == {"d0", "d2"}
+    assert hidden_documents(lead, collection, "q01") == {"d0", "d2"}
     collection.queries.filter(query_id__in=["q01", "q05"]).update(group="rain")
     QueryGroup.objects.create(collection=collection, name="rain", shares=True)
-    assert visibility.hidden_documents(lead, collection, "q05") == {"d0", "d2"}
-    assert visibility.withheld_queries(lead, snapshot) == {"q01", "q05"}
+    assert hidden_documents(lead, collection, "q05") == {"d0", "d2"}
+    assert snapshots.withheld_queries(lead, snapshot) == {"q01", "q05"}
 
 
 def test_grades_are_visible_again_after_grading(again, snapshot, lead):
     for pair in assignment.claim_batch(again, rater=lead, size=50):
         submission.submit(again, submission.Answer(uuid.uuid4(), pair.uuid, 1), rater=lead)
-    assert visibility.withheld_queries(lead, snapshot) == frozenset()
+    assert snapshots.withheld_queries(lead, snapshot) == frozenset()
 
 
 def test_a_closed_round_hides_nothing(again, snapshot, lead):
     rounds.close_round(again, actor=lead)
-    assert visibility.withheld_queries(lead, snapshot) == frozenset()
+    assert snapshots.withheld_queries(lead, snapshot) == frozenset()
 
 
 def test_the_order_of_runs_tells_nothing_of_a_query_that_is_withheld(stage, snapshot, client_of, lead, engineer, rater):

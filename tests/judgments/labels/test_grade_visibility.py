@@ -7,7 +7,7 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from judgments.agreement import agreement_summary, conflicts, resolutions, round_report
+from judgments.agreement import conflicts, resolutions, round_report
 from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
@@ -136,7 +136,7 @@ def agreement_seen_by(client, api, round_):
 
 def test_coefficients_are_rounded_to_hide_grades(before, again, lead, engineer, client_of, api_of, monkeypatch):
     """Who knows the other grades computes a coefficient for every guess at those that are hidden."""
-    monkeypatch.setattr(agreement_summary, "LEAST_PAIRS", 4)
+    monkeypatch.setattr(grade_visibility, "LEAST_PAIRS", 4)
     page, call, _ = agreement_seen_by(client_of(lead), api_of(lead), before)
     seen = [*fractions(page), *fractions(call)]
     assert len(seen) > 10

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from assay.core.errors import Conflict, NotAllowed, NotValid
+from judgments.labels import grade_visibility
 from judgments.members import collections, round_raters
 from judgments.models import Judgment, Membership, Role, Round, RoundRater
 from judgments.quality import pausing
 from judgments.quality.pausing import Choice
 from judgments.rating import assignment, submission
-from judgments.web import access
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Any]
@@ -36,7 +36,7 @@ def test_readers_of_other_grades_cannot_change_their_own(round_: Round, lead: An
     submission.undo(round_, mine[1].client_id, rater=lead)
     answer(round_, lead, mine[1].pair, 2)
     given(round_, rater, answer, 3)
-    assert access.may_see_grades(lead, mine[2].pair)
+    assert grade_visibility.grades_visible(lead, mine[2].pair)
     with pytest.raises(Conflict, match="Resolve the pair"):
         answer(round_, lead, mine[2].pair, 3)
     with pytest.raises(Conflict, match="Resolve the pair"):
@@ -53,7 +53,7 @@ def test_pairs_a_lead_skipped_are_still_open_for_them(round_: Round, lead: Any, 
     (pair, *_) = assignment.claim_batch(round_, rater=lead, size=1)
     answer(round_, lead, pair, None, state="later")
     given(round_, rater, answer, 3)
-    assert not access.may_see_grades(lead, pair)
+    assert not grade_visibility.grades_visible(lead, pair)
     assert answer(round_, lead, pair, 2).new
 
 
@@ -68,7 +68,7 @@ def test_a_pair_that_a_lead_could_read_is_not_given_to_them(
 ) -> None:
     given(round_, rater, answer, 0)
     (seen, *_) = given(round_, rater2, answer, 3)
-    assert access.may_see_grades(lead, seen.pair)
+    assert grade_visibility.grades_visible(lead, seen.pair)
     round_rater = RoundRater.objects.get(round=round_, user=rater)
     pausing.requeue(round_rater, Choice(), reason="They graded another scale.", actor=lead)
     assert assignment.remaining(round_, lead) == 0
