@@ -197,12 +197,12 @@ def metric_of(metric: str | BoundMetric) -> BoundMetric:
     """
     bound = bind([metric])
     if len(bound) != 1:
-        raise NotValid(f"name one metric, not {len(bound)}: a decision is made by one")
+        raise NotValid(f"name one metric, not {len(bound)}")
     if bound[0].response is None:
         name = bound[0].name
-        raise NotValid(f"it is not known how {name} answers a judgment; take for example nDCG@10, AP or RR@10")
+        raise NotValid(f"Assay does not know how {name} responds to a judgment; use a metric such as nDCG@10, AP or RR@10")
     if bound[0].metric.mean != "arithmetic":
-        raise NotValid(f"the mean of {bound[0].name} is not a plain one; take for example AP")
+        raise NotValid(f"the mean of {bound[0].name} is not an arithmetic mean; use a metric such as AP")
     return bound[0]
 
 
@@ -219,7 +219,7 @@ class _Search:
         """Return the answer, whatever the means are."""
         difference = self._difference(*(self.metric(rankings) for rankings in self.pool.rankings))
         if abs(difference) <= TIE:
-            return self._outcome(difference, None, None, reason="the runs are level: any judgment may decide")
+            return self._outcome(difference, None, None, reason="the runs are tied: any judgment may decide")
         leading = int(difference > 0)
         moves = swings(self.metric, self.pool, leading, self.grades, self.counted)
         need = (abs(difference) + TIE) * len(self.counted)
@@ -243,7 +243,7 @@ class _Search:
             chosen=chosen,
             exact=exact,
             at_least=at_least,
-            reason=None if exact else "fewer pairs may do: not all ways to judge could be tried",
+            reason=None if exact else "fewer pairs may be enough: not all possible judgments could be tried",
         )
 
     def _difference(self, first: Any, second: Any) -> float:

@@ -112,7 +112,7 @@ def gate(
 def _read(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
     many = [rules] if isinstance(rules, str | Rule) else list(rules)
     if not many:
-        raise NotValid(f"there is no rule to decide by; write for example {EXAMPLE!r} or {DROP_EXAMPLE!r}")
+        raise NotValid(f"there are no rules; write one such as {EXAMPLE!r} or {DROP_EXAMPLE!r}")
     return [parse_rule(rule) if isinstance(rule, str) else rule for rule in many]
 
 
@@ -137,9 +137,9 @@ def check(rules: Sequence[Rule], baseline: bool, permutations: int, seed: int) -
     if without is not None:
         raise NotValid(f"the rule {without.text!r} needs a run to drop from; name it with --baseline RUN")
     if not 1 <= permutations <= MOST_PERMUTATIONS:
-        raise NotValid(f"permutations is {permutations:,}; give a number from 1 to {MOST_PERMUTATIONS:,}")
+        raise NotValid(f"permutations is {permutations:,}; use a number from 1 to {MOST_PERMUTATIONS:,}")
     if seed < 0:
-        raise NotValid(f"the seed is {seed}; give a whole number from 0")
+        raise NotValid(f"the seed is {seed}; use a whole number, 0 or more")
 
 
 def _drops(

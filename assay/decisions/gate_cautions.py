@@ -98,9 +98,12 @@ def _few(facts: Facts, verdicts: Sequence[Verdict]) -> str:
     seen = [one for one in verdicts if one.detectable is not None]
     worst = max(seen, key=lambda one: one.detectable or 0.0, default=None)
     if worst is None:
-        return f"{start}: another draw of queries may decide otherwise"
+        return f"{start}: a different sample of queries may decide otherwise"
     name = worst.rule.metric.name
-    return f"{start}: a true difference in {name} of {worst.detectable:.3f} shows 4 times in 5, smaller ones less often"
+    return (
+        f"{start}: a true difference in {name} of {worst.detectable:.3f} is detected with 80% probability, smaller "
+        "differences less often"
+    )
 
 
 def _cheap_excuse(verdict: Verdict) -> str:
@@ -112,4 +115,4 @@ def _cheap_excuse(verdict: Verdict) -> str:
         f"{verdict.differing} of {amount(verdict.queries, 'query', 'queries')} "
         f"{agree(verdict.differing, 'differs', 'differ')}, too few for any p below {luck:g}"
     )
-    return f"{verdict.rule.text!r} is excused, but only {excuse}: look at these queries"
+    return f"{verdict.rule.text!r} is excused, but only {excuse}: inspect these queries"

@@ -158,12 +158,12 @@ def parse_rule(text: str, read: ReadMetrics = parse_metrics) -> Rule:
 
 
 def _refuse(rule: str, problem: str, example: str) -> NoReturn:
-    raise NotValid(f"the rule {rule!r}: {problem}; write for example {example!r}")
+    raise NotValid(f"the rule {rule!r}: {problem}; write a rule such as {example!r}")
 
 
 def _refuse_shape(rule: str) -> NoReturn:
     if not rule:
-        raise NotValid(f"a rule is empty; write for example {EXAMPLE!r}")
+        raise NotValid(f"a rule is empty; write a rule such as {EXAMPLE!r}")
     if rule.count("(") != rule.count(")"):
         _refuse(rule, "a parenthesis is not closed", DROP_EXAMPLE if rule.lower().startswith("drop") else EXAMPLE)
     _refuse(rule, f"there is no comparison ({' '.join(OPERATORS)}) with a number", EXAMPLE)
@@ -180,7 +180,7 @@ def _metric(rule: str, name: str, read: ReadMetrics, *, drop: bool) -> Named:
     except NotValid as error:
         raise NotValid(f"the rule {rule!r}: {error}") from None
     if len(metrics) > 1:
-        _refuse(rule, f"{name.strip()!r} names {len(metrics)} metrics and a rule holds one", example)
+        _refuse(rule, f"{name.strip()!r} names {len(metrics)} metrics, but a rule has one", example)
     return metrics[0]
 
 
@@ -189,7 +189,7 @@ def _check_operator(rule: str, operator: str) -> None:
         return
     meant = {"=": "==", "=>": ">=", "=<": "<="}.get(operator)
     hint = f", did you mean {meant}?" if meant else ""
-    _refuse(rule, f"{operator!r} is no comparison ({' '.join(OPERATORS)}){hint}", EXAMPLE)
+    _refuse(rule, f"{operator!r} is not a comparison ({' '.join(OPERATORS)}){hint}", EXAMPLE)
 
 
 def _number(rule: str, text: str, after: str) -> float:
@@ -205,7 +205,7 @@ def _luck(rule: str, text: str, *, drop: bool) -> float:
     if match is None:
         _refuse(rule, f"{text!r} after the number cannot be read", DROP_EXAMPLE)
     if not drop:
-        _refuse(rule, "'unless p' excuses a drop, and this rule is about the candidate alone", DROP_EXAMPLE)
+        _refuse(rule, "'unless p' applies only to drops, and this rule is only about the candidate", DROP_EXAMPLE)
     level = _number(rule, match[1], "p >=")
     if not 0 < level < 1:
         _refuse(rule, f"p >= {match[1]} is not a level between 0 and 1", DROP_EXAMPLE)

@@ -216,7 +216,7 @@ def _amount(rule: Rule, drop: Drop) -> tuple[float | None, str | None]:
     if not rule.relative:
         return before - after, None
     if before <= 0:
-        return None, f"the baseline's mean is {before:g}, of which there is no share; limit the drop by a number"
+        return None, f"the baseline's mean is {before:g}, so a percentage of it is undefined; limit the drop with a number"
     return (before - after) / before, None
 
 
@@ -227,7 +227,7 @@ def _excuse(rule: Rule, drop: Drop) -> tuple[bool, str]:
     if drop.p is None:
         return False, f"; no excuse without p: {drop.reason}"
     if drop.smallest_p is not None and (drop.smallest_p > rule.luck or equal(drop.smallest_p, rule.luck)):
-        return False, f"; no excuse: with so few queries or draws no p can be below {rule.luck:g}"
+        return False, f"; no excuse: with so few queries or draws, p cannot be below {rule.luck:g}"
     if rule.excuses(drop.p):
         return True, f", excused: p {drop.p:.4g} is not below {rule.luck:g}"
     return False, f", and p {drop.p:.4g} is below {rule.luck:g}"

@@ -12,7 +12,7 @@ from assay.decisions.unjudged_candidates import Candidates
 from assay.metrics.hypothetical_grades import Grading, chosen, graded
 from assay.metrics.judged_rankings import Floats, Integers
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import bounds
+from assay.metrics.metric_bounds import bounds_beside
 
 Graded = list[tuple[int, float]]
 
@@ -89,8 +89,14 @@ class Task:
         ends = []
         for run in (1 - self.leading, self.leading):
             rankings = chosen(self.pool.rankings[run], self.queries)
-            of = bounds(self.metric, rankings, self.metric(rankings), self.grades) if len(self.grades) else None
-            ends.append(of or (self.metric(rankings),) * 2)
+            values = self.metric(rankings)
+            further = np.bincount(self.pool.query[self.pool.ranks[run] == 0], minlength=len(self.pool.counts))
+            of = (
+                bounds_beside(self.metric, rankings, values, self.grades, further[self.queries])
+                if len(self.grades)
+                else None
+            )
+            ends.append(of or (values, values))
         return np.maximum(ends[0][1] - ends[1][0] - self.now, 0.0)
 
     def among_all(self, rows: Floats) -> Floats:

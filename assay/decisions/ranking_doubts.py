@@ -97,8 +97,8 @@ class OpenPair:
         """The same in words."""
         ranges = [f"{one.low:.4f} to {one.high:.4f}" for one in (self.a, self.b)]
         return (
-            f"{self.pair.a}, {self.pair.b}: {self.pair.metric} differs, but with other grades for unjudged documents "
-            f"they are {ranges[0]} and {ranges[1]}, which overlap"
+            f"{self.pair.a}, {self.pair.b}: {self.pair.metric} differs, but depending on the grades of unjudged "
+            f"documents the scores range over {ranges[0]} and {ranges[1]}, which overlap"
         )
 
 

@@ -64,12 +64,16 @@ class Response:
     bounds : callable or None
         ``bounds(rankings, **parameters)``: the lowest and the highest values of a promoted metric of relevant
         documents that is no sum, over rankings that are cut at its cutoff.
+    outside : callable or None
+        ``outside(low, high, relevant, further)``: those bounds where so many further documents may be relevant that the
+        run did not return, beside so many relevant ones; None where such documents can only lower the value.
     """
 
     shape: Literal["rising", "first", "promoted"]
     additive: Additive | None = None
     unknown: Callable[..., Floats] | None = None
     bounds: Callable[..., tuple[Floats, Floats]] | None = None
+    outside: Callable[..., tuple[Floats, Floats]] | None = None
 
 
 def reaching(grades: Floats, rel: float = 1, **_: object) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.metrics.grade_response import Additive, Response, reaching
 from assay.metrics.hypothetical_grades import Grading, graded
-from assay.metrics.judged_rankings import Floats, JudgedRankings
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
 from assay.metrics.metric import BoundMetric
 from assay.metrics.ratio_bound import at_the_top, largest, steps
 from assay.metrics.unjudged_ranks import Holes, from_below, holes, with_none
@@ -89,6 +89,33 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
     if response.shape == "first":
         return values, np.maximum(values, metric(_first_alone(metric, rankings, float(grades[-1]))))
     return values, _all_at_the_top(metric, rankings, float(grades[-1]))
+
+
+def bounds_beside(
+    metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades: Floats, further: Integers
+) -> Range | None:
+    """Compute limits where further documents of each query may be judged too, which the run did not return.
+
+    They raise what could have been reached. The limits hold for any grades of these documents, and may not be reached.
+
+    Parameters
+    ----------
+    metric, rankings, values, grades
+        As for `bounds`.
+    further : int64 array, shape (queries,)
+        How many further documents each query has.
+    """
+    alone = bounds(metric, rankings, values, grades)
+    response = metric.response
+    if alone is None or response is None or not further.any():
+        return alone
+    if response.outside is not None:
+        return response.outside(*alone, rankings.relevant(float(metric.arguments.get("rel") or 1)), further)
+    query = np.repeat(np.arange(rankings.queries), further)
+    top = allowed(metric, grades)[-1]
+    all_judged = graded(rankings, Grading(query, np.zeros_like(query), np.full(len(query), top)))
+    low, _ = bounds(metric, all_judged, metric(all_judged), grades) or alone
+    return np.minimum(low, alone[0]), alone[1]
 
 
 def allowed(metric: BoundMetric, grades: Floats) -> Floats:

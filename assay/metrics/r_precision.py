@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.metrics.grade_response import Response
-from assay.metrics.judged_rankings import Floats, JudgedRankings, share
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
 from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 from assay.metrics.unjudged_ranks import Holes, from_below, holes, with_none
 
@@ -60,10 +60,21 @@ def _r_precisions(block: Holes, rel: float, *, first: bool) -> Floats:
     return value
 
 
+def r_precision_outside(low: Floats, high: Floats, relevant: Integers, further: Integers) -> tuple[Floats, Floats]:
+    """Return bounds where up to so many further relevant documents, which the run did not return, raise R.
+
+    Each of them moves the cutoff down by one rank, which finds one relevant document more at most.
+    """
+    least = np.maximum(relevant, 1)
+    found = high * relevant + further
+    total = relevant + further
+    return low * least / (least + further), np.divide(found, total, out=high.copy(), where=further > 0)
+
+
 RPREC = Metric(
     name="Rprec",
     title="R-precision",
-    description="Precision at rank R, where R is the query's own number of relevant documents.",
+    description="Precision at rank R, where R is the number of relevant documents of the query.",
     formula="relevant documents in the top R / R; 0 where R is 0.",
     source="TREC; trec_eval's Rprec.",
     per_query=r_precision,
@@ -71,5 +82,5 @@ RPREC = Metric(
     parameters=(REL, JUDGED_ONLY),
     aliases={"r-precision": {}},
     trec_name="Rprec",
-    response=Response("promoted", bounds=r_precision_bounds),
+    response=Response("promoted", bounds=r_precision_bounds, outside=r_precision_outside),
 )
