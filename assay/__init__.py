@@ -1,6 +1,6 @@
 """Relevance judgments and the evaluation of search and RAG systems, without a database.
 
-``import assay`` is light: each function is imported when it is first used.
+``import assay`` is fast, because each function is imported on first use.
 """
 
 from __future__ import annotations

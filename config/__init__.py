@@ -1,1 +1,1 @@
-"""The Django project: settings, addresses and the WSGI entry. Nobody imports it."""
+"""The Django project: settings, URLs and the WSGI entry point. No other package imports it."""

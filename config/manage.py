@@ -1,4 +1,4 @@
-"""Django's command line for this project: ``manage.py`` in a checkout, ``assay-manage`` where it is installed."""
+"""Django's command line for this project: ``manage.py`` in a checkout, ``assay-manage`` after installation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """View of the OpenAPI schema of the API.
 
-The schema comes from a file that ``make schema`` writes: generating it takes seconds of processor time, and anyone
-may request it. JSON is also valid YAML, so one file serves clients of both.
+The schema comes from a file that ``make schema`` writes: generating it takes seconds of processor time, and requests
+need no login. JSON is also valid YAML, so one file serves clients of both.
 """
 
 from __future__ import annotations
@@ -26,6 +26,6 @@ def _content() -> tuple[bytes, str]:
 @require_safe
 @condition(etag_func=lambda request: _content()[1])
 def schema(request: HttpRequest) -> HttpResponse:
-    """Answer with the OpenAPI document."""
+    """Return the OpenAPI document."""
     headers = {"Content-Disposition": 'inline; filename="assay-openapi.json"'}
     return HttpResponse(_content()[0], content_type="application/vnd.oai.openapi+json", headers=headers)

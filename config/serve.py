@@ -9,7 +9,7 @@ import sys
 from judgments.management import serve_options
 
 NAME = "serve"
-HELP = "start the web app: web server, worker and database, with all data in the folder var/"
+HELP = "start the web app: web server, worker and database, with all data in the directory var/"
 EXAMPLE = "assay serve --demo"
 
 
@@ -19,9 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Start everything and stop it with Ctrl-C."""
+    """Start the server and its worker; Ctrl-C stops both."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    # The processes that it starts import this project, whatever packages are in the working directory.
+    # The child processes import this project even if the working directory contains packages with the same names.
     os.environ["PYTHONSAFEPATH"] = "1"
     if args.demo:
         os.environ.setdefault("DEBUG", "1")

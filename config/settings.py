@@ -1,8 +1,7 @@
-"""Django settings. Each one can be set from the environment; docs/settings.md lists them.
+"""Django settings. Environment variables set them; docs/settings.md lists all of them.
 
-With nothing set, the server runs on a laptop: SQLite, files and the secret key in ``var/``, jobs in the same
-database. With ``DATABASE_URL``, ``REDIS_URL`` and ``STORAGE_URL`` it runs as a company's server with any number of
-worker machines.
+With nothing set, the server runs on a laptop: SQLite, files and the secret key in ``var/``, jobs in the same database.
+With ``DATABASE_URL``, ``REDIS_URL`` and ``STORAGE_URL`` it runs as a team server with any number of worker machines.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from django.core.management.utils import get_random_secret_key
 from django.utils.functional import SimpleLazyObject
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Templates and static files: in a wheel inside this package, in a checkout beside it.
+# Templates and static files are inside this package in a wheel, and next to it in a checkout.
 WEB_DIR = next(folder for folder in (BASE_DIR / "config", BASE_DIR) if (folder / "templates").is_dir())
 env = environ.Env()
-# The server's state: where the operator says, else in the folder in which it was started. Nothing is written on import.
+# The server's data directory: ASSAY_VAR or the working directory. Importing the settings writes nothing.
 VAR = Path(env.str("ASSAY_VAR", default="") or "var").absolute()
 TESTING = "pytest" in sys.modules
 
 
 def laptop_key() -> str:
-    """Return the key of a server that was given none, made at its first use and readable by its owner alone."""
+    """Return the server's generated key. The first use creates it, readable only by its owner."""
     path = VAR / "secret_key"
     VAR.mkdir(parents=True, exist_ok=True)
     made = VAR / f"secret_key.{os.getpid()}.{threading.get_ident()}"
     if not path.exists():
         made.touch(mode=0o600)
         made.write_text(get_random_secret_key(), encoding="utf-8")
-        with suppress(FileExistsError):  # another process or thread of the same server was first
+        with suppress(FileExistsError):  # another process or thread of this server created the file first
             os.link(made, path)
         made.unlink()
     return path.read_text(encoding="utf-8").strip()
@@ -71,10 +70,11 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "judgments.web.middleware.Border",  # around all that answers something private, redirects among it
+    # must wrap every middleware that may answer with private data, redirects included
+    "judgments.web.middleware.Border",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "judgments.web.body_limit.Bodies",  # before what reads bodies
+    "judgments.web.body_limit.Bodies",  # must run before any middleware that reads the request body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -104,7 +104,7 @@ TEMPLATES = [
                     ],
                 )
             ],
-            # Tags stand in the folders of their features; Django itself looks only in `templatetags`.
+            # Template tags are in the directories of their features; Django itself searches only `templatetags`.
             "libraries": {
                 "answers": "judgments.rounds.answer_tags",
                 "figures": "judgments.web.figures",
@@ -122,7 +122,7 @@ TEMPLATES = [
     }
 ]
 
-# --- Database: an acknowledged judgment survives a power cut, and writers never see "database is locked".
+# --- Database: a saved judgment survives a power failure, and writers never see "database is locked".
 SQLITE_OPTIONS = {
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
@@ -135,18 +135,18 @@ if DATABASE_URL:
     DATABASES = {"default": env.db_url("DATABASE_URL")}
 else:
     DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR / "assay.sqlite3"}}
-# A thread keeps its connection for a minute: opening one costs more than most questions.
+# A thread keeps its connection for a minute, because opening one costs more than most queries.
 DATABASES["default"].setdefault("CONN_MAX_AGE", 60)
 if DATABASES["default"]["ENGINE"].endswith("postgresql") and env.bool("PREPARE_STATEMENTS", default=True):
-    # PostgreSQL plans what a connection asks again and again only once: half of what a submit costs it is planning.
+    # PostgreSQL plans a repeated statement only once per connection; planning is half the cost of a submission.
     DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=1)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
-    DATABASES["default"]["ENGINE"] = "config.sqlite3"  # Django's, with fair turns for writers
-    # A file, so that the threads of a test share it; one for each process, so that two test runs never do.
+    DATABASES["default"]["ENGINE"] = "config.sqlite3"  # Django's backend, with fair turns for writers
+    # A file, so that the threads of a test share it; one per process, so that two test runs never do.
     DATABASES["default"]["TEST"] = {"NAME": VAR / f"test-{os.getpid()}.sqlite3"}
 
-# --- Files: runs and snapshots. A folder by default; s3://bucket/prefix where workers stand on several machines.
+# --- Files: runs and snapshots. A directory by default; s3://bucket/prefix if workers run on several machines.
 STORAGE_URL = env.str("STORAGE_URL", default="") or str(VAR / "storage")
 if STORAGE_URL.startswith("s3://"):
     bucket, _, prefix = STORAGE_URL.removeprefix("s3://").partition("/")
@@ -172,11 +172,11 @@ STORAGES = {
     },
 }
 
-# --- Background work: the database's own queue embedded, RQ on Redis for teams.
+# --- Background work: the database's own queue by default, RQ on Redis for teams.
 REDIS_URL = env.str("REDIS_URL", default="")
 if REDIS_URL:
     INSTALLED_APPS += ["django_rq", "django_tasks_rq"]
-    # JSON, and never pickle: whoever could write to the Redis would run code in every process that reads it.
+    # JSON and never pickle: with pickle, anyone who can write to Redis could run code in every process that reads it.
     RQ_QUEUES = {"default": {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 3600, "SERIALIZER": "rq.serializers.JSONSerializer"}}
     TASKS = {"default": {"BACKEND": "django_tasks_rq.RQBackend", "QUEUES": ["default"]}}
     CACHES = {
@@ -200,30 +200,30 @@ PASSWORD_HASHERS = [
     "judgments.members.password_hasher.Argon2InTurn",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
-# How many passwords a web process hashes at once: each one takes 100 MB while it lasts.
+# Passwords that a web process hashes at the same time; each hash takes 100 MB of memory.
 PASSWORD_HASHES = env.int("PASSWORD_HASHES", default=1)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
-# Leads may invite people who have no account by links that work once; where off, accounts are an operator's to make.
+# Whether leads may invite people without an account through single-use links. If not, operators create accounts.
 INVITE_LINKS = env.bool("INVITE_LINKS", default=False)
-# Behind TLS these are on; a laptop on plain http could not log in with them.
+# On behind TLS; over plain HTTP, as on a laptop, login would fail with them.
 SECURE = env.bool("SECURE", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
 SECURE_SSL_REDIRECT = SECURE
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
-# The proxies in front, whose X-Forwarded-For is believed: how many, or their addresses and networks.
+# Trusted proxies whose X-Forwarded-For is used: their number, or their addresses and networks.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=["1"] if SECURE_PROXY_SSL_HEADER else [])
 if TRUSTED_PROXIES[1:] or not "".join(TRUSTED_PROXIES).isdigit():
-    [ipaddress.ip_network(proxy, strict=False) for proxy in TRUSTED_PROXIES]  # a typing mistake is noticed at once
-# Wrong passwords from one address before it has to wait, and how fast they are forgotten.
+    [ipaddress.ip_network(proxy, strict=False) for proxy in TRUSTED_PROXIES]  # raise an error for a typing mistake now
+# Failed logins from one address before it has to wait, and the rate at which they are forgotten.
 LOGIN_RATE = env.str("LOGIN_RATE", default="30/hour")
 if not re.fullmatch(r"[1-9]\d*/ *[smhd]\w*", LOGIN_RATE):
     raise ImproperlyConfigured("LOGIN_RATE is a number and a period, for example 30/hour")
 SESSION_COOKIE_HTTPONLY = True
-# Whether pages load pictures of documents from other servers, which then see who reads what, and when.
+# Whether pages load document images from other servers. Those servers then see who views which image, and when.
 REMOTE_IMAGES = env.bool("REMOTE_IMAGES", default=False)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -231,38 +231,38 @@ X_FRAME_OPTIONS = "DENY"
 # --- Input limits.
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", default=512) * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
-# A form without files, and anything from somebody who is not logged in: too little to reach the temporary folder.
+# A form without files, or any request without a login: too small to use the temporary directory.
 FORM_BYTES = 2 * 1024 * 1024
 STRANGERS_BODY_BYTES = 64 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
-# An upload with more bytes than this, unpacked, is read and stored by a job, and the caller gets 202.
+# A job reads and stores uploads that are larger than this when unpacked; the client gets status 202.
 JOB_FROM_BYTES = env.int("JOB_FROM_MB", default=2) * 1024 * 1024
-# What reading one upload may take, in a process of its own: processor time (five times as long by the clock), memory,
-# bytes unpacked, lines. A run of 5 million rows takes about 60 s and 4 GB.
+# Limits for reading one upload in its own process: processor time (five times that in elapsed time), memory, unpacked
+# bytes, lines. A run of 5 million rows takes about 60 s and 4 GB.
 READ_SECONDS = env.int("READ_SECONDS", default=300)
 READ_MEMORY_MB = env.int("READ_MEMORY_MB", default=6144)
 READ_EXPANDED_MB = env.int("READ_EXPANDED_MB", default=2048)
 READ_LINES = env.int("READ_LINES", default=20_000_000)
-# What one account may have in storage that is not stored in a collection yet, and how many of its files may wait to be
-# read or stored by jobs.
+# Limits per account: bytes in storage that belong to no collection yet, and files that wait for a job to read or store
+# them.
 UPLOAD_QUOTA_MB = env.int("UPLOAD_QUOTA_MB", default=4096)
 UPLOADS_WAITING = env.int("UPLOADS_WAITING", default=8)
 
-# --- Engines. A connector reaches nothing but what the operator names here; with nothing named, nothing.
+# --- Engines. A connector reaches only the servers that the operator lists here.
 CONNECTOR_HOSTS = env.list("CONNECTOR_HOSTS", default=[])
 CONNECTOR_NETWORKS = env.list("CONNECTOR_NETWORKS", default=[])
 CONNECTOR_FOLDERS = env.list("CONNECTOR_FOLDERS", default=[])
-# The first encrypts secrets, all of them decrypt; without any they hang on SECRET_KEY.
+# The first key encrypts secrets; every key can decrypt them. Without keys, encryption uses SECRET_KEY.
 CONNECTOR_KEYS = env.list("CONNECTOR_KEYS", default=[])
 
-# --- Models. A machine judge asks no provider but those that the operator names here; the makers' own servers too.
+# --- Models. Machine judges call only the providers listed here; this includes the public servers of model vendors.
 PROVIDER_HOSTS = env.list("PROVIDER_HOSTS", default=[])
 PROVIDER_NETWORKS = env.list("PROVIDER_NETWORKS", default=[])
-# A judge that runs on this machine loads no model but these: names, folders, or package:NAME.
+# A local judge loads only these models: names, directories, or package:NAME.
 DEFAULT_LOCAL_MODEL = "all-MiniLM-L6-v2"
 LOCAL_MODELS = env.list("LOCAL_MODELS", default=[DEFAULT_LOCAL_MODEL])
 
-# --- Freshness: how many days may pass before the server checks a collection's newest snapshot by itself; 0 is never.
+# --- Freshness: days until the server checks a collection's newest snapshot by itself; 0 turns this off.
 FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)
 
 # --- The API.
@@ -279,13 +279,13 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
-    "DESCRIPTION": "Relevance judgments and what they say about search systems.",
+    "DESCRIPTION": "Relevance judgments, and evaluation of search and RAG systems with them.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    # Where several bodies share a choice, it would have a number for a name.
+    # Names for choices that several serializers share; otherwise the schema would number them.
     "ENUM_NAME_OVERRIDES": {
         "DocumentKindEnum": "judgments.models.document.DocumentKind",
         "DrawMethodEnum": ["stratified", "pps"],
@@ -322,4 +322,6 @@ if TESTING:
         "OPTIONS": {"location": VAR / "test-storage"},
     }
 if not DEBUG and not TESTING and env.str("SECRET_KEY", default="") == "change-me":
-    raise ImproperlyConfigured("SECRET_KEY is the example's: set it to a long random text, or unset it")
+    raise ImproperlyConfigured(
+        "SECRET_KEY still has the value of the example. Set it to a long random text, or unset it"
+    )

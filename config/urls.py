@@ -14,8 +14,8 @@ from judgments.members.views.account import Login, Logout, Password
 from pooling import urls as pooling
 
 urlpatterns = [
-    # The API, its schema and its docs; the docs' script is a file of its own, as the content policy asks.
-    # It stands first: it is asked most, and addresses are tried in this order.
+    # The API, its schema and its docs. The script of the docs is a separate file, as the content security policy
+    # requires. The API comes first because it gets the most requests and Django tries routes in order.
     path("api/v1/", include(judgments.api_urlpatterns)),
     path("api/v1/", include(pooling.api_urlpatterns)),
     path("api/v1/", include(evaluation.api_urlpatterns)),
@@ -25,20 +25,20 @@ urlpatterns = [
         SpectacularSwaggerSplitView.as_view(url_name="schema", http_method_names=["get", "head"]),
         name="api_docs",
     ),
-    # The admin has a page of its own for this, on which old passwords could be guessed without a limit.
+    # The admin has its own login page, on which passwords could be guessed without a limit.
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
-    # Log-outs from the admin are on record too.
+    # Log-outs from the admin are recorded too.
     path("admin/logout/", Logout.as_view()),
     path("admin/", admin.site.urls),
     path("login/", Login.as_view(), name="login"),
     path("logout/", Logout.as_view(), name="logout"),
     path("password/", Password.as_view(), name="password"),
-    # Pages: each room names its own.
+    # Pages of the apps.
     path("", include("judgments.urls")),
     path("", include("pooling.urls")),
     path("", include("evaluation.urls")),
 ]
 
-# Programs read JSON, also where no endpoint answers.
+# Programs get JSON errors even for unknown URLs.
 handler404 = "judgments.web.api_errors.no_such_address"
 handler500 = "judgments.web.api_errors.our_mistake"

@@ -1,8 +1,8 @@
-"""gunicorn worker that gives a thread only to whole requests, so that slow senders occupy none.
+"""gunicorn worker that gives a thread only to whole requests, so that slow clients do not occupy threads.
 
-gunicorn's threads read requests themselves: as many slow senders as there are threads stop a server. Here the process
-looks at what has arrived without reading it, and waits for the rest of a request in its event loop. The wait ends
-after `SECONDS`. Bodies are awaited up to `BODY`, as much as strangers may send; a thread reads the rest of longer ones.
+gunicorn's threads read requests themselves, so a slow client per thread is enough to block a server. This worker peeks
+at the received data and waits for the rest of a request in its event loop, for at most `SECONDS`. It waits for up to
+`BODY` bytes of a body, the limit for clients without a login; a thread reads the rest of longer bodies.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from typing import Any
 from gunicorn.workers.gthread import ThreadWorker
 
 SECONDS = 10.0
-# Bytes of the request line with the headers, and of the body.
+# Maximum bytes of the request line with headers, and of the body.
 HEAD, BODY = 32 << 10, 64 << 10
-# Seconds for the rest of a body that nobody read, before the connection is closed instead of being used again.
+# Seconds to wait for the unread rest of a body before the connection is closed instead of reused.
 REST = 0.5
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
 _EXPECT = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
 
 
 class WebWorker(ThreadWorker):  # type: ignore[misc]
-    """Worker whose threads get requests that have arrived."""
+    """Worker whose threads receive only requests that have arrived."""
 
     def enqueue_req(self, conn: Any) -> None:
-        """Hand a connection to a thread if its request is there; otherwise wait for more."""
+        """Pass a connection to a thread if its request has arrived; otherwise wait for more data."""
         if self.cfg.is_ssl or (conn.parser is not None and conn.parser.unreader.buf.getvalue()):
             super().enqueue_req(conn)
             return
@@ -45,7 +45,7 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]
             data = b""
         before, conn.arrived = getattr(conn, "arrived", 0), 0 if data is None else len(data)
         wanted = 1 if data is None else _wanted(data)
-        # A wake-up without news is the end of the connection, or of the kernel's buffer: a thread goes on.
+        # A wake-up without new data means the end of the connection or a full kernel buffer: pass it to a thread.
         if data == b"" or (data is not None and (len(data) >= wanted or len(data) == before)):
             conn.arrived, conn.due = 0, None
             conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
@@ -58,7 +58,7 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]
             self._wait(conn, data or b"", wanted)
 
     def _wait(self, conn: Any, data: bytes, wanted: int) -> None:
-        """Wait in the event loop until so many bytes are there."""
+        """Wait in the event loop until this many bytes have arrived."""
         if getattr(conn, "due", None) is None:
             conn.due, conn.continued = time.monotonic() + SECONDS, False
         if not conn.continued and _EXPECT.search(data):
@@ -71,12 +71,12 @@ class WebWorker(ThreadWorker):  # type: ignore[misc]
         self.poller.register(conn.sock, EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
     def _keepalive_after(self, conn: Any, keepalive: bool) -> bool:
-        """Return whether the connection can have another request; the rest of an unread body is not waited for."""
+        """Return whether the connection can serve another request; the unread rest of a body makes it unusable."""
         return bool(keepalive and conn.parser.finish_body(deadline=time.monotonic() + REST))
 
 
 def _wanted(data: bytes) -> int:
-    """Return how many bytes of the request have to be there; more than fit if its head is too long."""
+    """Return the number of bytes to wait for, or more than fit if the headers are too long."""
     head = data.find(b"\r\n\r\n") + 4
     if head < 4:
         return len(data) + 1 if len(data) < HEAD else HEAD + BODY + 1

@@ -13,12 +13,12 @@ from judgments.jobs import limited_process
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
 
-# What the first reader of scores would wait for is imported before anyone asks: polars alone takes half a second.
+# Import polars now, because it takes half a second and the first reader of scores would have to wait.
 for module in ("polars", "scipy.special", "assay.significance.compare", "assay.scoring.evaluate"):
     import_module(module)
 
 # Import every page and endpoint now, so that the first request does not wait for it.
 resolve("/")
 
-# So does whoever sends the first file: the helper that has it read takes a second to start.
+# Start the helper that reads uploads now; it takes a second, and the first upload would have to wait.
 limited_process.warm()

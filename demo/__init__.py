@@ -1,8 +1,8 @@
 """Demo data for a new installation: an invented shop of outdoor gear.
 
-The repository stores none of it as data: the documents, the query log, the three systems' runs and the three
-raters' grades are computed from a seed when the demo collection is loaded. The shop, its brands and its sentences
-are made up; the systems are real (SQLite full text search, TF-IDF, character n-grams) and so are their mistakes.
+The documents, the query log, the three systems' runs and the three raters' grades are computed from a seed when the
+demo collection is loaded. The shop, its brands and its texts are invented; the systems are real (SQLite full-text
+search, TF-IDF, character n-grams), and so are their errors.
 
 ==============  ====================================================================
 module          function

@@ -1,8 +1,8 @@
-"""The grades that the three demo raters give to answers of the two RAG systems.
+"""Grades of the three demo raters for answers of the two RAG systems.
 
-The grades were written for the demo, from reading the answers under the guidelines of each dimension. Both systems
-quote the catalogue, so nearly every answer is faithful. ``rater2`` is strict with quotes that miss the question, and
-the raters differ about answers that say only part of what the reference says.
+The grades were written for the demo by reading the answers under the guidelines of each dimension. Both systems quote
+the catalog, so nearly every answer is faithful. ``rater2`` is strict with quotes that miss the question, and the raters
+differ about answers that contain only a part of the reference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from demo.raters import TEMPERS
 
 SYSTEMS = ("tfidf-lead", "bm25-extract")
-# For each sample and system the grades of rater1, rater2 and rater3.
+# The grades of rater1, rater2 and rater3 for each sample and system.
 GRADES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "faithful": {
         "kite": ("222", "222"),
@@ -42,26 +42,9 @@ GRADES: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 
 def answer_grade(dimension: str, sample_id: str, system: str, rater: int) -> tuple[int, float]:
-    """Return one rater's grade for one answer, and the seconds that it took.
-
-    Parameters
-    ----------
-    dimension : str
-        ``faithful`` or ``correct``.
-    sample_id : str
-        Of a sample in the rounds.
-    system : str
-        The name of the system that gave the answer.
-    rater : int
-        1, 2 or 3.
-
-    Raises
-    ------
-    KeyError, ValueError
-        The demo has no grade for this answer.
-    """
+    """Return one rater's grade for one answer, and the seconds that it took."""
     graded = GRADES[dimension]
     grade = int(graded[sample_id][SYSTEMS.index(system)][rater - 1])
-    # The middle grade takes the longest.
+    # The middle grade takes longest.
     usual = TEMPERS[rater].seconds * (2.2 if grade == 1 else 1.4)
     return grade, round(usual + list(graded).index(sample_id) * 0.7, 1)

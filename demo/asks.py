@@ -1,4 +1,4 @@
-"""Search needs of the shop's customers, with the spellings in which they are typed."""
+"""Search needs of the shop's customers, with the spellings of their queries."""
 
 from __future__ import annotations
 
@@ -14,21 +14,7 @@ from demo.shelves import SHELVES
 
 @dataclass(frozen=True)
 class Ask:
-    """One need with its spellings.
-
-    Parameters
-    ----------
-    texts : tuple of str
-        The spellings, the most common one first.
-    shelf : str
-        The shelf of the answer; empty for needs across the shop.
-    wants : mapping of str to tuple of str
-        Fields that the answer must have, with the accepted values.
-    need : str
-        The need in a sentence or two, for the rater.
-    popular : float
-        The relative frequency of the need.
-    """
+    """One need with its spellings."""
 
     texts: tuple[str, ...]
     shelf: str

@@ -1,4 +1,4 @@
-"""Product catalogue of the invented shop, as documents."""
+"""Product catalog of the invented shop, as documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODELS = (
 WHO = {"women": "Women's", "men": "Men's", "kids": "Kids'", "unisex": ""}
 AS_IT_IS = {"and", "with", "m", "mm", "mAh", "W", "GPS", "UV"}
 
-# Like a real shop, this one has products without a description, and the same product in a second color.
+# As in a real shop, some products have no description, and some are listed again in a second color.
 UNDESCRIBED_EVERY = 37
 RECOLORED_EVERY = 12
 
@@ -60,12 +60,7 @@ class Product:
 
 
 def documents() -> list[dict[str, Any]]:
-    """Return the shop's products, each in the shape of a line of documents.jsonl.
-
-    Returns
-    -------
-    list of dict
-        ``doc_id``, ``title``, ``text``, ``url``, ``image`` and ``fields``; the same on every call.
+    """Return the shop's products, each as a line of documents.jsonl.
 
     Examples
     --------

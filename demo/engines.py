@@ -1,8 +1,8 @@
 """Three search systems of the shop.
 
-All three are real and computed on the spot. ``bm25`` stems words and reads title, text and category; ``tfidf``
-takes words as they are typed and reads title and text; ``chargram`` compares only runs of letters in title and
-category. Each therefore makes its own mistakes: on a plural, a compound, a misspelling, or a word that is only in
+All three are real and computed when the demo is loaded. ``bm25`` stems words and reads title, text and category;
+``tfidf`` uses unstemmed words and reads title and text; ``chargram`` compares sequences of letters in title and
+category. Each therefore makes its own errors, such as on plurals, compounds, misspellings, or words that are only in
 the text.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.core.run import Run
 
 DEPTH = 50
-# Digits that SQLite's BM25 has in common everywhere.
+# The digits in which SQLite's BM25 agrees on all platforms.
 DIGITS = 6
 
 Documents = Sequence[Mapping[str, Any]]
@@ -27,27 +27,15 @@ Search = Callable[[str], dict[str, float]]
 
 
 def runs(queries: Mapping[str, str], documents: Documents) -> list[Run]:
-    """Run all queries on the three systems.
-
-    Parameters
-    ----------
-    queries : mapping of str to str
-        Query id to text.
-    documents : sequence of mapping
-        As `demo.catalogue.documents` gives them.
-
-    Returns
-    -------
-    list of Run
-        ``bm25``, ``tfidf`` and ``chargram``; at most 50 documents a query, none that shares nothing with it.
-    """
+    """Run all queries on the three systems."""
     from assay.core.run import Run
 
     return [Run.from_dict(engine(queries, documents), name) for name, engine in ENGINES.items()]
 
 
 def bm25(queries: Mapping[str, str], documents: Documents) -> Scores:
-    """Full text search of SQLite: Porter stems, any word may match, a word in the title counts three times."""
+    """Search with SQLite full-text search: Porter stems, any word may match, and a word in the title counts three
+    times."""
     search = bm25_index(documents)
     return {query_id: search(text) for query_id, text in queries.items()}
 
@@ -65,7 +53,7 @@ def _matches(base: sqlite3.Connection, text: str) -> dict[str, float]:
     words = _words(text)
     if not words:
         return {}
-    # SQLite's bm25() is negative, the better the lower.
+    # SQLite's bm25() is negative, and lower values are better.
     cursor = base.execute(
         "SELECT doc_id, -bm25(shop, 0, 3, 1, 1) AS score FROM shop WHERE shop MATCH ?"
         " ORDER BY score DESC, doc_id LIMIT ?",
@@ -75,7 +63,7 @@ def _matches(base: sqlite3.Connection, text: str) -> dict[str, float]:
 
 
 def tfidf(queries: Mapping[str, str], documents: Documents) -> Scores:
-    """Cosine of TF-IDF vectors over the words of title and text, as they are."""
+    """Search by the cosine of TF-IDF vectors over the unstemmed words of title and text."""
     search = tfidf_index(documents)
     return {query_id: search(text) for query_id, text in queries.items()}
 
@@ -87,7 +75,7 @@ def tfidf_index(documents: Documents) -> Search:
 
 
 def chargram(queries: Mapping[str, str], documents: Documents) -> Scores:
-    """Cosine of TF-IDF vectors over character 3- to 5-grams of title and category."""
+    """Search by the cosine of TF-IDF vectors over character 3- to 5-grams of title and category."""
     texts = [f"{document['title']} {document['fields'].get('category', '')}" for document in documents]
     search = _cosine(documents, texts, analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
     return {query_id: search(text) for query_id, text in queries.items()}

@@ -14,7 +14,7 @@ DAYS = 90
 CLIENTS = 1050
 FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
 
-# Searches by hour of the day: few at night, most after dinner.
+# Searches by hour of the day: few at night, most in the evening.
 HOURS = (2, 1, 1, 1, 1, 2, 4, 7, 9, 10, 11, 12, 14, 12, 10, 10, 11, 13, 16, 21, 24, 22, 14, 6)
 WEEKEND = 1.5
 # Zipf-Mandelbrot: frequency falls as 1 / (rank + SHIFT) ** STEEPNESS.
@@ -24,11 +24,6 @@ STEEPNESS = 1.15
 
 def needs() -> dict[str, str]:
     """Return the need behind each query of the log.
-
-    Returns
-    -------
-    dict of str to str
-        Normalized query to narrative; every query of `query_log` has one.
 
     Examples
     --------
@@ -40,11 +35,6 @@ def needs() -> dict[str, str]:
 
 def query_log() -> list[dict[str, str]]:
     """Return the shop's search log.
-
-    Returns
-    -------
-    list of dict
-        ``query``, ``timestamp`` (ISO 8601, UTC) and ``client_id``, in chronological order; the same on every call.
 
     Notes
     -----
@@ -90,7 +80,7 @@ def _frequencies() -> dict[str, int]:
 
 
 def _client(clients: list[str], random: Random) -> str:
-    """Return a client id: some visitors come every week, most only once."""
+    """Return a client id; some visitors come every week, most only once."""
     return clients[int(len(clients) * random.random() ** 1.2)]
 
 
@@ -109,7 +99,7 @@ def _start(random: Random) -> datetime:
 
 
 def _typed(query: str, random: Random) -> str:
-    """Return a query as people type it, with capitals and typos."""
+    """Return a query as users type it, with capitals and typos."""
     chance = random.random()
     if chance < 0.14:
         return query.capitalize()

@@ -1,9 +1,8 @@
 """Two small RAG systems over the shop, and questions with reference answers to evaluate them.
 
-Both systems are real: they retrieve from an index of the catalogue and cut their answers out of what they found. No
-language model takes part. ``tfidf-lead`` quotes the beginning of the first document, whatever the question is;
-``bm25-extract`` chooses the sentence that shares most words with the question, and says that it does not know when too
-little fits. Their timings are measured while they answer.
+Both systems are real: they retrieve documents from the catalog and extract their answers from them, without a language
+model. ``tfidf-lead`` always quotes the beginning of the first document; ``bm25-extract`` chooses the sentence that
+shares most words with the question, and does not answer if too few words match. Their timings are measured.
 """
 
 from __future__ import annotations
@@ -87,13 +86,7 @@ UNANSWERABLE = (
 
 
 def samples(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the questions in the shape of samples.jsonl.
-
-    Parameters
-    ----------
-    documents : sequence of mapping
-        As `demo.catalogue.documents` gives them.
-    """
+    """Return the questions in the shape of samples.jsonl."""
     samples_by_id: dict[str, dict[str, Any]] = {}
     for sample_id, query, reference, title, topic in QUESTIONS:
         docs = [_passage(one) for one in documents if one["title"].startswith(title) and one["text"]]
@@ -167,7 +160,8 @@ def _lead(query: str, texts: Sequence[str]) -> str:
 
 
 def _extract(query: str, texts: Sequence[str]) -> str:
-    """Return the sentence of the first documents with most words of the question; the title counts a little."""
+    """Return the sentence of the first documents that shares most words with the question; title words count a
+    little."""
     wanted = _words(query)
     best, score = REFUSAL, 0.0
     for place, text in enumerate(texts[:READ]):
@@ -188,5 +182,5 @@ def _sentences(text: str) -> list[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Return the content words of a text, without a plural's s."""
+    """Return the content words of a text, without the plural s."""
     return frozenset(word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in SMALL)

@@ -1,7 +1,7 @@
 """Grades of the three demo raters.
 
-Each grade starts from a relevance that follows from the query and the product. The raters apply it differently:
-``rater1`` follows the guidelines, ``rater2`` is strict, ``rater3`` lenient, and all three make slips.
+Each grade starts from a relevance that follows from the query and the product. ``rater1`` follows the guidelines,
+``rater2`` is strict, ``rater3`` is lenient, and all three make mistakes.
 """
 
 from __future__ import annotations
@@ -25,23 +25,7 @@ SHELF_OF_CATEGORY = {shelf.category: shelf for shelf in SHELVES.values()}
 
 @dataclass(frozen=True)
 class Temper:
-    """How one rater grades.
-
-    Parameters
-    ----------
-    leaning : float
-        Added to the relevance before it becomes a grade: below 0 is strict.
-    unsteady : float
-        Standard deviation of what the day adds, in grades.
-    slips : float
-        How often a key is hit that was not meant.
-    gives_up : float
-        How often a product without description is called unrateable.
-    seconds : float
-        The usual time for a pair.
-    notes : float
-        How often a note says what is missing.
-    """
+    """The grading behavior of one rater."""
 
     leaning: float
     unsteady: float
@@ -59,29 +43,7 @@ TEMPERS = {
 
 
 def grade(rater: int, query_text: str, document: Mapping[str, Any], seed: int) -> tuple[str, int | None, float]:
-    """Return one rater's answer for one pair.
-
-    Parameters
-    ----------
-    rater : int
-        1, 2 or 3.
-    query_text : str
-        The query as it was typed.
-    document : mapping
-        As `demo.catalogue.documents` gives it.
-    seed : int
-        Another seed is another day.
-
-    Returns
-    -------
-    tuple of (str, int or None, float)
-        State (``graded`` or ``unrateable``), grade 0 to 3 or None, and the seconds that it took.
-
-    Raises
-    ------
-    KeyError
-        For a rater that there is not.
-    """
+    """Return one rater's answer for one pair."""
     temper = TEMPERS[rater]
     query = normalize(query_text)
     pair = f"{seed}:{query}:{document['doc_id']}"
@@ -97,22 +59,18 @@ def grade(rater: int, query_text: str, document: Mapping[str, Any], seed: int) -
 
 
 def note(rater: int, query_text: str, document: Mapping[str, Any], given: int | None) -> str:
-    """Return the rater's note: sometimes the reason why the grade is not the highest, usually "".
-
-    Parameters
-    ----------
-    rater, query_text, document
-        As `grade` takes them.
-    given : int or None
-        The grade; nobody writes a note beside the highest one.
-    """
+    """Return the rater's note, which is usually empty and otherwise the reason for a grade below the highest."""
     ask = by_text().get(normalize(query_text))
     shelf = SHELF_OF_CATEGORY.get(document["fields"].get("category", ""))
     random = Random(f"note:{normalize(query_text)}:{document['doc_id']}:{rater}")
     if ask is None or shelf is None or given in (None, TOP) or random.random() > TEMPERS[rater].notes:
         return ""
     if ask.shelf and ask.shelf != shelf.key:
-        return f"Not what the query asks for: {shelf.category.rsplit('>', 1)[-1].strip().lower()}." if given < 2 else ""
+        return (
+            f"Not the product that the query asks for: {shelf.category.rsplit('>', 1)[-1].strip().lower()}."
+            if given < 2
+            else ""
+        )
     fields = document["fields"]
     missed = [name for name, values in ask.wants.items() if _miss(shelf, name, values, fields.get(name, ""))]
     return "".join(
@@ -123,13 +81,6 @@ def note(rater: int, query_text: str, document: Mapping[str, Any], given: int | 
 
 def relevance(query: str, document: Mapping[str, Any]) -> float:
     """Return how well a product answers a query, from 0 (not at all) to 3 (exactly).
-
-    Parameters
-    ----------
-    query : str
-        Normalized.
-    document : mapping
-        A product.
 
     Notes
     -----
@@ -149,7 +100,7 @@ def relevance(query: str, document: Mapping[str, Any]) -> float:
 
 
 def _cost(ask: Ask, misses: list[float]) -> float:
-    """Return the share that the product misses: one of one weighs more than one of two."""
+    """Return the share of the attributes that the product misses; one missing of one weighs more than one of two."""
     return sum(misses) * (2.0 if len(ask.wants) == 1 else 1.3)
 
 
@@ -172,7 +123,7 @@ def _by_words(query: str, document: Mapping[str, Any]) -> float:
 
 
 def _seconds(temper: Temper, felt: float, document: Mapping[str, Any], random: Random) -> float:
-    """Return the seconds for an answer: close calls and long texts take longer, and there are rare interruptions."""
+    """Return the seconds for a judgment; close calls and long texts take longer, and there are rare interruptions."""
     doubt = 1 - 2 * abs(felt - round(felt)) if 0 < felt < TOP else 0.0
     reading = len(document["text"]) / 220
     pause = 4.0 if random.random() < 0.02 else 1.0

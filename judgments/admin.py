@@ -1,8 +1,8 @@
-"""Django admin: what an operator of the server may view and change outside the pages.
+"""Django admin: the data that an operator of the server may view and change outside the pages.
 
 Operators edit users here. Collections and memberships change through the same functions as on the pages, so that each
-change is in the audit trail. Past events are read-only, and grades do not appear: an operator may be a rater too, and
-the pages decide what a rater may see.
+change is in the audit trail. Past events are read-only, and grades are not shown: an operator may also be a rater, and
+the pages control which grades a rater may see.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ admin.site.index_title = "Server"
 
 
 class OperatorLogin(LoginForm, AdminAuthenticationForm):
-    """The login form of operators, with the same delay after many wrong passwords."""
+    """The login form of operators, with the same delay after repeated wrong passwords as the login page."""
 
 
 admin.site.login_form = OperatorLogin
 
 
 class UndeletableAdmin(admin.ModelAdmin):
-    """Base class for rows that cannot be deleted here, since deleting one would delete others."""
+    """Base class for rows that cannot be deleted here, because this would delete other rows."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -68,7 +68,7 @@ class ReadOnlyAdmin(UndeletableAdmin):
 
 
 class ListOnlyAdmin(ReadOnlyAdmin):
-    """Base class for rows whose list shows all that may be seen."""
+    """Base class for rows whose list shows every field that operators may see."""
 
     list_display_links = None
 
@@ -76,14 +76,14 @@ class ListOnlyAdmin(ReadOnlyAdmin):
         return obj is None and super().has_view_permission(request)
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
-        """Return whether a filter is offered; other filters would reveal hidden values, one guess at a time."""
+        """Return whether a filter is offered; other filters would let a reader guess hidden values."""
         return lookup.removesuffix("__exact") in self.list_filter
 
 
 class AuditedAdmin(admin.ModelAdmin):
-    """Base class for rows whose changes are in the audit trail, with the values before."""
+    """Base class for rows whose changes are in the audit trail, with the previous values."""
 
-    recorded: tuple[str, ...] = ()  # columns, and relations by the names of the related rows
+    recorded: tuple[str, ...] = ()  # values of columns; for relations, the names of the related rows
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         form.before = self._state(self.model.objects.get(pk=obj.pk)) if change else {}
@@ -120,7 +120,7 @@ class AuditedAdmin(admin.ModelAdmin):
 
 @admin.register(User)
 class Users(AuditedAdmin, UserAdmin):
-    """Accounts. A user who leaves is made inactive: their judgments stay under their name."""
+    """Accounts. Users who leave are made inactive; their judgments stay under their name."""
 
     list_display = ("username", "email", "is_active", "is_staff", "can_create_collections", "last_login")
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Collections", {"fields": ("can_create_collections",)}))
@@ -136,7 +136,7 @@ class Users(AuditedAdmin, UserAdmin):
     )
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        # Find the account as Django does: a URL can spell its key in several ways.
+        # Find the account as Django does, because a URL can spell its key in several ways.
         account = self.get_object(request, unquote(id))
         hashes = User.objects.filter(pk=account.pk if account else 0).values_list("password", flat=True)
         before = hashes.first()
@@ -170,7 +170,7 @@ class Collections(UndeletableAdmin):
 
     def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
         names = ("name", "description", "embedding_changed_at")
-        before = Collection.objects.get(pk=obj.pk)  # the function records what changed
+        before = Collection.objects.get(pk=obj.pk)  # the function itself writes the audit row
         collections.update_collection(before, actor=request.user, **{name: getattr(obj, name) for name in names})
 
 
@@ -186,7 +186,7 @@ class Memberships(admin.ModelAdmin):
         return ("user", "collection") if obj else ()
 
     def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
-        """Refuse to delete the last lead: no one could manage the collection."""
+        """Refuse to delete the last lead, because no one could manage the collection."""
         if obj is None or obj.role != Role.LEAD:
             return super().has_delete_permission(request, obj)
         leads = Membership.objects.filter(collection=obj.collection, role=Role.LEAD)
@@ -209,7 +209,7 @@ class Memberships(admin.ModelAdmin):
 
 
 class GrantForm(forms.ModelForm):
-    """Form of a grant that checks the value against the kind."""
+    """Form of a grant, which checks the value against the kind."""
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -222,7 +222,7 @@ class GrantForm(forms.ModelForm):
 
 @admin.register(Grant)
 class Grants(admin.ModelAdmin):
-    """The hosts, folders and models of the server that a collection may use."""
+    """The hosts, directories and models of the server that a collection may use."""
 
     form = GrantForm
     list_display = ("collection", "kind", "value", "created_by", "created_at")
@@ -263,7 +263,7 @@ class AuditRows(ReadOnlyAdmin):
 
 @admin.register(Judgment)
 class Judgments(ListOnlyAdmin):
-    """Judgments without their grades: who answered, when and how fast."""
+    """Judgments without their grades: who judged, when and how fast."""
 
     list_display = ("created_at", "rater", "round", "state", "surplus", "seconds_active")
     list_filter = ("state", "surplus")
@@ -289,7 +289,7 @@ class Rounds(ReadOnlyAdmin):
 
 @admin.register(Snapshot)
 class Snapshots(ListOnlyAdmin):
-    # The hash of the labels is hidden: ten of them can be guessed from it by trying all grades.
+    # The hash of the labels is hidden, because a few labels can be guessed from it by trying all grades.
     list_display = ("name", "collection", "rule", "created_by", "created_at")
     list_select_related = ("collection", "created_by")
 
@@ -304,7 +304,7 @@ class Uploads(ReadOnlyAdmin):
 
 @admin.register(GuidelinesVersion)
 class GuidelinesVersions(ListOnlyAdmin):
-    """Versions of guidelines without their text: it can reveal grades, and the pages decide who reads it."""
+    """Versions of guidelines without their text, which can reveal grades; the pages control who may read it."""
 
     list_display = ("number", "collection", "created_by", "created_at")
     list_select_related = ("collection", "created_by")

@@ -1,4 +1,4 @@
-"""Django configuration of the ``judgments`` app, and what its features register."""
+"""Django configuration of the ``judgments`` app, and registrations of its features."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ class Config(AppConfig):
         ARCHIVE_KINDS.update(KINDS)
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
-        # Every login sends this signal, in the admin too.
+        # Every login sends this signal, including logins to the admin.
         user_logged_in.connect(recent_login.on_login, dispatch_uid="recent_login")

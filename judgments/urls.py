@@ -1,4 +1,4 @@
-"""Routes of the judgments app: those of its features, pages and API."""
+"""Routes of the judgments app: pages and API of its features."""
 
 from __future__ import annotations
 

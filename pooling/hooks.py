@@ -1,4 +1,4 @@
-"""Hooks of the pooling app: what the app above registers."""
+"""Hooks of the pooling app: registrations by the app above it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from judgments.models import Collection, User
 from pooling.models import Run
 
-# Called once a run is stored.
+# Called after a run is stored.
 RUN_LISTENERS: list[Callable[[Run, User], object]] = []
 
 DEFAULT_CUTOFF = 10
-# The cutoff of the collection's primary metric, if the app knows it.
+# Returns the cutoff of the collection's primary metric, if the app above registers it.
 CUTOFFS: list[Callable[[Collection], int | None]] = []
 
 

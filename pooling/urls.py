@@ -1,4 +1,4 @@
-"""Routes of the pooling app: those of its features, pages and API."""
+"""Routes of the pooling app: pages and API of its features."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ PUBLIC = {
 
 
 def __getattr__(name: str) -> Any:
-    # Looked up on first use: the help of the command lists the rules and should not pay for numpy.
+    # Imported on first use, because the command help lists the rules and should not import numpy.
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,13 +20,13 @@ class DawidSkene:
     Parameters
     ----------
     posterior : float64 array, shape (units, grades)
-        How likely each grade is the true one.
+        Probability that each grade is the true grade.
     confusion : float64 array, shape (raters, grades, grades)
-        For each rater and true grade, how often which grade is given.
+        For each rater and true grade, the probability of each given grade.
     prior : float64 array, shape (grades,)
-        How frequent each true grade is.
+        Frequency of each true grade.
     rounds : int
-        Rounds of expectation and maximization until the likelihood stood still.
+        Number of expectation-maximization rounds until convergence.
     """
 
     posterior: Floats
@@ -43,19 +43,19 @@ def dawid_skene(
     Parameters
     ----------
     unit, rater, codes : int64 array, shape (rows,)
-        Which unit, which rater, and the place of the grade on the scale. One rater may grade a unit several times.
+        The unit, the rater, and the position of the grade on the scale. A rater may grade a unit several times.
     size : int
         Number of grades on the scale.
     smoothing : float
-        Added to each cell of the confusion matrices, so that nothing is impossible.
+        Added to each cell of the confusion matrices, so that no probability is 0.
     tolerance : float
         Stop when the log-likelihood changes by less than this share.
 
     Returns
     -------
     DawidSkene
-        The start is the share of votes, so there is no random choice in it. Takes grades as mere names. Worth its while
-        at five or more grades a unit. Source: Dawid and Skene 1979, Applied Statistics 28, 20.
+        Starts from the share of votes, so the result does not depend on random choices. Treats grades as unordered.
+        Useful with five or more grades a unit. Source: Dawid and Skene 1979, Applied Statistics 28, 20.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _confusion(shares: Floats, rater: Ints, codes: Ints, raters: int, size: int,
 def _settle(votes: Votes) -> Verdicts:
     size = len(votes.values)
     posterior = dawid_skene(votes.ratings.unit, votes.ratings.rater, votes.codes, size).posterior
-    # Equal up to rounding is equal: which of the two is larger must not depend on the order of a sum.
+    # Values that differ only by rounding are equal, so that the result does not depend on the order of a sum.
     near = posterior >= posterior.max(axis=1, keepdims=True) - 1e-9
     return Verdicts(votes.values[near.argmax(axis=1)], near.sum(axis=1) > 1)
 
@@ -108,8 +108,10 @@ def _settle(votes: Votes) -> Verdicts:
 DAWID_SKENE = Rule(
     name="dawid-skene",
     title="Dawid-Skene",
-    description="The most probable grade when each rater makes systematic errors; for five or more ratings per pair.",
-    formula="expectation maximization over the true grades and one confusion matrix per rater; the most probable "
-    "grade, the lower one of a tie",
+    description="The most probable grade, given each rater's systematic errors; for five or more ratings per pair.",
+    formula=(
+        "expectation maximization over the true grades and one confusion matrix per rater; the most probable "
+        "grade, or the lower grade in a tie"
+    ),
     settle=_settle,
 )

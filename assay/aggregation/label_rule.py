@@ -22,9 +22,9 @@ class Votes:
     Parameters
     ----------
     ratings : Ratings
-        Where they come from.
+        The source of the grades.
     codes : int64 array, shape (rows,)
-        The place on the scale of each grade.
+        Position of each grade on the scale.
     counts : int64 array, shape (units, grades)
         How many raters gave each grade.
     values : float64 array, shape (grades,)
@@ -44,9 +44,9 @@ class Verdicts:
     Parameters
     ----------
     grades : float64 array, shape (units,)
-        The grade; NaN if the rule settles none.
+        The grade; NaN if the rule assigns none.
     ties : bool array, shape (units,)
-        Where two grades had equal claims.
+        Whether two grades were tied.
     """
 
     grades: Floats
@@ -73,13 +73,13 @@ class Label:
     query_id, doc_id : str
         The pair.
     grade : float or None
-        None if the rule leaves it to adjudication.
+        None if the rule leaves the pair to a lead.
     ratings : int
         How many raters graded the pair.
     spread : float
         Highest minus lowest grade given; above 0 the pair is a conflict.
     tie : bool
-        Whether two grades had equal claims under the rule.
+        Whether two grades were tied under the rule.
     """
 
     query_id: str
@@ -109,13 +109,13 @@ class Labels:
         return ((one.query_id, one.doc_id, one.grade) for one in self.labels if one.grade is not None)
 
     def conflicts(self, spread: float = 1) -> tuple[Label, ...]:
-        """Return the pairs whose grades differ by at least so much."""
+        """Return the pairs whose grades differ by at least this much."""
         return tuple(one for one in self.labels if one.spread >= spread)
 
     def ties(self) -> tuple[Label, ...]:
-        """Return the pairs for which two grades had equal claims."""
+        """Return the pairs with tied grades."""
         return tuple(one for one in self.labels if one.tie)
 
     def unsettled(self) -> tuple[Label, ...]:
-        """Return the pairs without a grade, which need an adjudicator."""
+        """Return the pairs without a grade, which a lead must resolve."""
         return tuple(one for one in self.labels if one.grade is None)

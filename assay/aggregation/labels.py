@@ -21,25 +21,25 @@ def aggregate(
     Parameters
     ----------
     ratings : Ratings
-        All grades that count.
+        The grades to combine.
     rule : str
         A name of `RULES`.
     values : sequence of float
         The values of the scale.
     real : bool
-        With the rule ``mean``: keep fractions.
+        Whether to keep fractions, with the rule ``mean``.
 
     Returns
     -------
     Labels
-        One label a pair, in the order of ids by bytes. A grade of None is a tie that the rule leaves to an adjudicator.
+        One label per pair, sorted by id bytes. A grade of None is a tie that the rule leaves to a lead.
 
     Raises
     ------
     UnknownName
         When there is no such rule.
     NotValid
-        When a grade is not on the scale, or fractions are asked of another rule than ``mean``.
+        When a grade is not on the scale, or fractions are requested from a rule other than ``mean``.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def aggregate(
     """
     chosen = RULES[rule]
     if real and rule != "mean":
-        raise NotValid(f"the label rule {rule} gives no fractions; use the rule mean")
+        raise NotValid(f"the label rule {rule} does not produce fractions; use the rule mean")
     scale = np.unique(np.asarray(values, dtype=np.float64))
     codes = places(ratings.grade, scale)
     if not len(ratings):

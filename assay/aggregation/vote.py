@@ -8,7 +8,7 @@ from assay.aggregation.label_rule import Rule, Verdicts, Votes
 
 
 def lower_median(votes: Votes) -> Verdicts:
-    """Return the middle grade, the lower one of two.
+    """Return the middle grade, or the lower of two middle grades.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def majority(votes: Votes) -> Verdicts:
     Returns
     -------
     Verdicts
-        Two grades of equal frequency settle nothing: the pair goes to adjudication.
+        A tie has no grade: a lead resolves the pair.
     """
     most = votes.counts.max(axis=1)
     tie = (votes.counts == most[:, None]).sum(axis=1) > 1
@@ -36,7 +36,7 @@ def majority(votes: Votes) -> Verdicts:
 
 
 def exact_mean(votes: Votes) -> Verdicts:
-    """Return the mean as a fraction: for gains, never for qrels of whole grades."""
+    """Return the mean as a fraction, for gains but not for qrels with whole grades."""
     return Verdicts(votes.counts @ votes.values / votes.counts.sum(axis=1), np.zeros(len(votes.counts), dtype=bool))
 
 
@@ -46,7 +46,7 @@ def rounded_mean(votes: Votes) -> Verdicts:
     Returns
     -------
     Verdicts
-        Half way between two grades it is the lower one, and a tie.
+        Halfway between two grades, the lower grade is used and marked as a tie.
     """
     mean = exact_mean(votes).grades
     middle = (votes.values[:-1] + votes.values[1:]) / 2
@@ -68,28 +68,28 @@ def highest(votes: Votes) -> Verdicts:
 MEDIAN = Rule(
     name="median",
     title="Lower median",
-    description="The middle grade; of two middle grades the lower one. The default for up to four ratings per pair.",
-    formula="the smallest grade that at least half of the raters do not exceed",
+    description="The middle grade, or the lower of two middle grades. The default for up to four ratings per pair.",
+    formula="the smallest grade that at least half of the grades do not exceed",
     settle=lower_median,
 )
 MAJORITY = Rule(
     name="majority",
     title="Majority",
-    description="The most frequent grade; a tie is left to an adjudicator.",
-    formula="the grade with the most raters, none when two have equally many",
+    description="The most frequent grade; a lead resolves ties.",
+    formula="the grade that the most raters gave; none in a tie",
     settle=majority,
 )
 MEAN = Rule(
     name="mean",
     title="Mean, rounded to the scale",
     description="The grade nearest to the mean; halfway values round down.",
-    formula="the grade nearest to sum of grades / raters; halfway, the lower one",
+    formula="the grade nearest to sum of grades / raters; the lower grade if halfway",
     settle=rounded_mean,
 )
 REAL_MEAN = Rule(
     name="real-mean",
     title="Mean",
-    description="The mean as a fraction: for gains, never for whole grades.",
+    description="The mean as a fraction; use it for gains, not for whole grades.",
     formula="sum of grades / raters",
     settle=exact_mean,
 )

@@ -1,8 +1,8 @@
 """The ``assay`` command: its subcommands and their exit status.
 
 A subcommand is a module with ``NAME``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args) -> int``, and one line in
-`COMMANDS`. Only the one that runs is imported. Exit status: 0 done, 1 a gate or a validation
-failed, 2 bad usage or input that cannot be read, with one line on standard error.
+`COMMANDS`. Only the subcommand that runs is imported. Exit status: 0 success, 1 a gate or validation failed, 2 wrong
+usage or input that cannot be read, with one line on standard error.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from typing import Any, NoReturn, Protocol, cast
 from assay.core.errors import AssayError
 from assay.core.registry import Family
 
-# Subcommands of several modules: a folder each, with the subcommand in `command.py`.
+# Subcommands with several modules: each has a folder with the subcommand in `command.py`.
 FOLDERS = {"judge", "rag", "zelo"}
 # The help of each subcommand; its module has the same name.
 COMMANDS = {
-    "evaluate": "score runs against qrels: means, values per query, intervals, diagnostics",
+    "evaluate": "score runs against qrels: means, scores per query, intervals, diagnostics",
     "compare": "compare runs query by query: difference, interval, p, corrected p, effect size",
     "gate": "pass or fail a run by rules; the exit status is 1 when a rule fails",
-    "reuse": "leave each run out of the pool: the cost of its unjudged documents, and its judged share",
-    "freshness": "signals that labels are stale: unjudged results, changed documents, drifting traffic, and what to do",
-    "agreement": "agreement of raters: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings, and a gate",
-    "aggregate": "combine the grades of several raters into labels: qrels, with ties and conflicts listed",
-    "fetch": "send every query to a live engine and write the results as a run",
+    "reuse": "leave each run out of the pool to see how its unjudged documents change its score",
+    "freshness": "check whether labels are stale: unjudged results, changed documents, drifting traffic, next steps",
+    "agreement": "measure rater agreement: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings, and a gate",
+    "aggregate": "combine the grades of several raters into labels, and list ties and conflicts",
+    "fetch": "send queries to a live engine and write the results as a run",
     "pool": "choose the pairs to judge from the runs of several systems",
-    "sample": "draw queries from a query log, by tier or in proportion to their traffic",
+    "sample": "sample queries from a query log, by tier or in proportion to their traffic",
     "stratum": "add queries from another part of the traffic, such as a category, to a queries file",
     "clicks": "compute weak labels from a click log: smoothed clicks over expected clicks, or click-through rate",
     "convert": "write a file in another format",
     "judge": "grade pairs with a machine judge; a failure is an outcome, never a grade",
     "ensemble": "combine the labels of several judges and list their disagreements",
-    "calibrate": "compare a machine's labels with people's: agreement, reliability of grades, bias of metrics, cost",
-    "estimate": "estimate a metric's mean from few human and many machine labels, next to the human-only interval",
-    "usefulness": "how useful a run's documents are for answering, from labels of the judge `downstream`",
+    "calibrate": "compare machine labels with human labels: agreement, reliability of grades, metric bias, cost",
+    "estimate": "estimate a metric's mean from few human labels and many machine labels",
+    "usefulness": "report how useful a run's documents are for answering, from labels of the judge `downstream`",
     "rag": "measure RAG systems: retrieval, answers, faithfulness, robustness, latency and diversity",
-    "erag": "measure how useful each retrieved document is by answering from it alone and from the whole list",
-    "zelo": "battles between documents: draw pairs, judge them, fit and plot scores, grade, benchmark, rerank",
-    "validate": "list every issue of a file: exit status 0 for none or warnings only, 1 for an error, 2 if unreadable",
-    "verify": "check an exported bundle against its manifest: exit status 1 if a file is missing, extra or different",
-    "formats": "list the file formats, or explain one with an example",
+    "erag": "answer questions from each retrieved document alone to measure how useful it is",
+    "zelo": "compare documents pairwise: draw pairs, judge them, fit and plot scores, grade, benchmark, rerank",
+    "validate": "list every issue in a file; exit status 0 for none or only warnings, 1 for an error, 2 if unreadable",
+    "verify": "check an exported bundle against its manifest; exit status 1 if a file is missing, extra or different",
+    "formats": "list the file formats, or explain a format with an example",
 }
-# The libraries that not every command needs, each with the extra that brings it.
+# Optional libraries, each with the extra that installs it.
 EXTRAS = {
     "polars": "logs",
     "scipy": "stats",
@@ -58,7 +58,7 @@ EXTRAS = {
     "sacrebleu": "rag",
     "bert_score": "semantic",
 }
-# Subcommands that only an extra brings.
+# Subcommands that need an extra.
 COMMAND_EXTRAS = {"serve": "server"}
 OURS = {"assay", "judgments", "pooling", "evaluation"}
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -79,7 +79,7 @@ class Command(Protocol):
 
 
 class OutsideCommand(Command, Protocol):
-    """Interface of a subcommand's module in another package, which also has its line for ``assay --help``."""
+    """Interface of a subcommand's module in another package, including its line for ``assay --help``."""
 
     HELP: str
 
@@ -89,7 +89,7 @@ OUTSIDE: Family[OutsideCommand] = Family("command", {}, group="assay.commands")
 
 
 def _help(prog: str) -> argparse.HelpFormatter:
-    """Lay out help as wide as the terminal; argparse would import shutil for each argument to know the width."""
+    """Format help to the terminal width without the shutil import that argparse repeats for each argument."""
     try:
         columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size().columns
     except (OSError, ValueError):
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments after ``assay``; those of the process by default.
+        The arguments after ``assay``; by default those of the process.
 
     Returns
     -------
@@ -218,14 +218,14 @@ def _version() -> str:
 def _overview() -> str:
     texts = COMMANDS | {name: command.HELP for name, command in OUTSIDE.items()}
     lines = [f"  {name:<11}{text}" for name, text in texts.items()]
-    head = "usage: assay COMMAND ...\n\nFrom a query log to human relevance judgments to metrics, on files.\n"
+    head = "usage: assay COMMAND ...\n\nFrom a query log to human relevance judgments to metrics, all in files.\n"
     return "\n".join(
         [
             head,
             "commands:",
             *lines,
             "",
-            "assay COMMAND --help explains a command, assay --version prints the version.",
+            "Run assay COMMAND --help for help with a command, or assay --version for the version.",
             "",
         ]
     )

@@ -30,7 +30,7 @@ COLUMNS = ("query_id", "doc_id", "grade", "ratings", "spread", "tie")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "ratings", metavar="RATINGS", help="ratings CSV; query_id,doc_id,rater,grade is enough; - is standard input"
+        "ratings", metavar="RATINGS", help="ratings CSV with at least query_id,doc_id,rater,grade; - for standard input"
     )
     parser.add_argument("--rule", metavar="RULE", default="median", help=f"{', '.join(RULES)}; default median")
     add_scale(parser)
@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--unrateable",
         choices=["excluded", "zero"],
         default="excluded",
-        help="pairs that were marked unrateable and have no grade: no label, or the lowest grade; default: excluded",
+        help=(
+            "label of pairs that were marked unrateable and have no grade: none, or the lowest grade; default: excluded"
+        ),
     )
     parser.add_argument("--real", action="store_true", help="with --rule mean: write fractional grades (CSV or JSON)")
     parser.add_argument("--format", choices=["qrels", "csv", "json"], help="default: qrels, with --real csv")
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     values = scale_values(args.scale)
     form = args.format or ("csv" if args.real else "qrels")
     if args.real and form == "qrels":
-        raise NotValid("--real needs --format csv or json: qrels hold whole grades")
+        raise NotValid("--real needs --format csv or json, because qrels contain whole grades")
     from assay.aggregation import aggregate
     from assay.cli.inputs.ratings import read_ratings
 
@@ -95,7 +97,7 @@ def _as_qrels(labels: Labels) -> str:
     stream = io.BytesIO()
     write = FORMATS["trec-qrels"].write
     if write is None:
-        raise NotValid("qrels cannot be written")
+        raise NotValid("cannot write qrels")
     write((LabelRow(query_id, doc_id, grade) for query_id, doc_id, grade in labels.rows()), stream)
     return stream.getvalue().decode()
 
@@ -134,7 +136,7 @@ def _print_summary(labels: Labels, settled: Labels, conflicts: str | None) -> No
     shown = both if conflicts is None else []
     lines += [_line(one) for one in shown[:LISTED]]
     if len(shown) > LISTED:
-        lines.append(f"  and {len(shown) - LISTED} more; --conflicts FILE lists them all")
+        lines.append(f"  and {len(shown) - LISTED} more; use --conflicts FILE to list all")
     sys.stderr.write("\n".join(lines) + "\n")
 
 
@@ -144,8 +146,10 @@ def _few_grades(labels: Labels) -> list[str]:
     if labels.rule != "dawid-skene" or each >= ENOUGH_FOR_ERRORS:
         return []
     return [
-        f"note: dawid-skene estimates the errors of each rater; {each:.1f} grades per pair are too few, "
-        f"{ENOUGH_FOR_ERRORS} or more are recommended"
+        (
+            f"note: dawid-skene estimates the errors of each rater; {each:.1f} grades per pair are too few, use "
+            f"{ENOUGH_FOR_ERRORS} or more"
+        )
     ]
 
 

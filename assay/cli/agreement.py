@@ -12,7 +12,7 @@ from assay.cli.output.agreement import as_text
 from assay.cli.output.agreement_parts import groups, tiers_of
 from assay.core.errors import NotValid
 
-# As in assay.coefficients.gate, which brings numpy.
+# As in assay.coefficients.gate, which would import numpy.
 THRESHOLD = 0.60
 
 NAME = "agreement"
@@ -23,23 +23,31 @@ PARTS = ("grade", "query", "tier")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "ratings", metavar="RATINGS", help="ratings CSV; query_id,doc_id,rater,grade is enough; - is standard input"
+        "ratings", metavar="RATINGS", help="ratings CSV with at least query_id,doc_id,rater,grade; - for standard input"
     )
     add_scale(parser)
     parser.add_argument(
-        "--bootstrap", metavar="N", type=int, default=1000, help="resamples of queries, default 1000; 0: no intervals"
+        "--bootstrap",
+        metavar="N",
+        type=int,
+        default=1000,
+        help="number of resamples of the queries, default 1000; 0 for no intervals",
     )
-    parser.add_argument("--seed", type=int, help="seed of the bootstrap, default 0")
+    parser.add_argument("--seed", type=int, help="seed for the bootstrap, default 0")
     parser.add_argument(
         "--gate", metavar="COEFFICIENT", help="compare this coefficient with --threshold; exit status 1 if it fails"
     )
     parser.add_argument(
-        "--threshold", metavar="X", type=float, help=f"threshold of --gate, -1 to 1; default {THRESHOLD:.2f}"
+        "--threshold", metavar="X", type=float, help=f"threshold for --gate, -1 to 1; default {THRESHOLD:.2f}"
     )
     parser.add_argument(
-        "--by", metavar="PART", action="append", choices=PARTS, help=f"agreement within each {', '.join(PARTS)}"
+        "--by",
+        metavar="PART",
+        action="append",
+        choices=PARTS,
+        help=f"report agreement separately by {', '.join(PARTS)}",
     )
-    parser.add_argument("--queries", metavar="FILE", help="queries.csv with the tier of each query, for --by tier")
+    parser.add_argument("--queries", metavar="FILE", help="queries.csv with a tier for each query, for --by tier")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 
@@ -81,10 +89,10 @@ def _check_gate(args: argparse.Namespace) -> None:
     if args.threshold is not None and not args.gate:
         raise NotValid("--threshold needs --gate, for example --gate alpha-ordinal")
     if args.threshold is not None and not -1 <= args.threshold <= 1:
-        raise NotValid(f"--threshold is {args.threshold}; give a number from -1 to 1")
+        raise NotValid(f"--threshold is {args.threshold}; use a number from -1 to 1")
     if args.gate and args.gate not in COEFFICIENTS:
         raise NotValid(f"unknown coefficient {args.gate!r}; known: {', '.join(COEFFICIENTS)}")
     if args.gate and not args.bootstrap:
-        raise NotValid("--gate needs an interval; give --bootstrap 1 or more")
+        raise NotValid("--gate needs an interval; set --bootstrap to 1 or more")
     if bool(args.queries) != ("tier" in (args.by or ())):
-        raise NotValid("--by tier needs --queries FILE with the tier of each query, and --queries needs --by tier")
+        raise NotValid("--by tier and --queries FILE must be used together")

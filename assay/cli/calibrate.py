@@ -29,24 +29,24 @@ DEFAULT_METRIC = "nDCG@10"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "human", metavar="HUMAN", help="people's labels: qrels, or ratings CSV (aggregated by the median)"
-    )
-    parser.add_argument("labels", metavar="LABELS", help="the machine's labels: labels.jsonl or qrels")
+    parser.add_argument("human", metavar="HUMAN", help="human labels: qrels, or ratings CSV (aggregated by the median)")
+    parser.add_argument("labels", metavar="LABELS", help="machine labels: labels.jsonl or qrels")
     parser.add_argument("runs", metavar="RUN", nargs="*", help="runs to score with both sets of labels")
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
-    parser.add_argument("--judge", metavar="NAME", help="the judge or model, if LABELS has several")
+    parser.add_argument("--judge", metavar="NAME", help="the judge or model to use, if LABELS has several")
     add_family(parser)
     add_scale(parser)
     parser.add_argument(
         "--off-scale",
         choices=["leave-out", "clip"],
         default="leave-out",
-        help="grades that are not on the scale: leave the pair out, or use the nearest grade; default: leave-out",
+        help="for grades off the scale: leave the pair out, or use the nearest grade; default: leave-out",
     )
     parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
-    parser.add_argument("--bootstrap", metavar="N", type=int, default=1_000, help="resamples of queries; default 1000")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the resamples; default 0")
+    parser.add_argument(
+        "--bootstrap", metavar="N", type=int, default=1_000, help="number of resamples of the queries; default 1000"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed for the resamples; default 0")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 
@@ -54,11 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare both sets of labels and print the result."""
     if args.bootstrap < 0:
-        raise NotValid(f"--bootstrap is {args.bootstrap}; give 0 or more")
+        raise NotValid(f"--bootstrap is {args.bootstrap}; use 0 or more")
     runs = named_runs(args.runs)
     stdin_once([args.human, args.labels, *(path for _, path in runs)])
     if args.metric and not runs:
-        warn_no_effect(f"-m {args.metric[0]}", "no RUN is given")
+        warn_no_effect(f"-m {args.metric[0]}", "no RUN was given")
     from assay.cli.inputs.human_labels import read_human_labels
     from assay.cli.inputs.machine_labels import read_machine_labels
     from assay.coefficients.human_machine import against_people
@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
     )
     if not calibration.pairs:
         but = f" except {machine.left_out:,} that were shown to the judge as examples" if machine.left_out else ""
-        what = f"{args.human} and {args.labels} have no pair in common{but}"
-        raise NotValid(f"{what}; give labels of the same collection")
+        what = f"{args.human} and {args.labels} have no pairs in common{but}"
+        raise NotValid(f"{what}; use labels from the same collection")
     biases = _biases(args, people, machine, runs) if runs else None
     kin = kin_of_runs(machine.judge, [name for name, _ in runs], args.family)
     text = (
@@ -124,22 +124,19 @@ def _as_json(calibration: Calibrated, machine: MachineLabels, biases: Biases | N
 def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
     from assay.llm.judges.model_families import warning
 
-    pairs = (
-        f"{counted(calibration.pairs, 'pair')} of {counted(calibration.queries, 'query', 'queries')} that both graded"
-    )
+    pairs = f"{counted(calibration.pairs, 'pair')} of {counted(calibration.queries, 'query', 'queries')} graded by both"
     parts = [f"{machine.judge}: {pairs}\n", *_left_out(calibration, machine)]
     rows = [[f"kappa, {name}", *_cells(one)] for name, one in calibration.kappa.items()]
     rows += [[f"alpha, {name}", *_cells(one)] for name, one in calibration.alpha.items()]
-    parts.append("\n" + text_table(["agreement", "value", "95 % interval"], rows))
-    header = ["machine grade", "pairs", "same by people", "95 % interval", "relevant by people", "95 % interval"]
+    parts.append("\n" + text_table(["agreement", "value", "95% interval"], rows))
+    header = ["machine grade", "pairs", "same human grade", "95% interval", "human relevant", "95% interval"]
     worth = [[str(one.grade), str(one.same.n), *_share(one.same), *_share(one.relevant)] for one in calibration.worth]
     parts.append("\n" + text_table(header, worth))
     cells = [
-        [f"people {value}", *map(str, row)]
-        for value, row in zip(calibration.values, calibration.confusion, strict=True)
+        [f"human {value}", *map(str, row)] for value, row in zip(calibration.values, calibration.confusion, strict=True)
     ]
     parts.append("\n" + text_table(["confusion", *(f"machine {value}" for value in calibration.values)], cells))
-    parts.append(f"\nmean difference, machine minus people: {number(calibration.bias)}\n")
+    parts.append(f"\nmean difference, machine minus human: {number(calibration.bias)}\n")
     if biases is not None:
         parts.append("\n" + _bias_table(biases))
     if kin:
@@ -151,15 +148,17 @@ def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | 
 
 def _left_out(calibration: Calibrated, machine: MachineLabels) -> list[str]:
     lines = [
-        f"graded only by people: {counted(calibration.only_people, 'pair')}, only by the machine: "
-        f"{calibration.only_machine:,}\n"
+        (
+            f"graded only by people: {counted(calibration.only_people, 'pair')}; only by the machine: "
+            f"{calibration.only_machine:,}\n"
+        )
     ]
     if machine.left_out:
         lines.append(f"left out: {counted(machine.left_out, 'pair')} shown to the judge as examples\n")
     if calibration.off_people or calibration.off_machine:
         done = "left out" if calibration.off_scale == "leave-out" else "clipped to the nearest grade"
         lines.append(
-            f"off the scale: {calibration.off_people:,} of people, {calibration.off_machine:,} of the machine; {done}\n"
+            f"off the scale: {calibration.off_people:,} human and {calibration.off_machine:,} machine grades; {done}\n"
         )
     failed = {name: times for name, times in machine.outcomes.items() if name != "graded"}
     if failed:
@@ -191,7 +190,7 @@ def _bias_table(biases: Biases) -> str:
         ]
         for one in biases.rows
     ]
-    header = ["run", "metric", "by people", "by machine", "difference", "95 % interval", "correlation"]
+    header = ["run", "metric", "by people", "by machine", "difference", "95% interval", "correlation"]
     order = "".join(
         f"order of the runs by {name}: tau {number(tau)}\n" for name, tau in biases.tau.items() if tau is not None
     )

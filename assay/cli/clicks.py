@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from assay.clicks.click_counts import Robots
 
     robots = Robots()
-    parser.add_argument("log", metavar="LOG", help="query,doc_id,position,clicked or impressions,clicks; or UBI")
+    parser.add_argument(
+        "log", metavar="LOG", help="click log with query,doc_id,position and clicked, or impressions,clicks; or UBI"
+    )
     parser.add_argument(
         "--format", choices=list(FORMATS_OF), help="format of the log; default: detected from its content"
     )
@@ -37,38 +39,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--columns",
         "--column",
         metavar="OURS=THEIRS,...",
-        help="columns of the log by our names, such as doc_id=sku,clicked=hit",
+        help="map columns of the log, such as doc_id=sku,clicked=hit",
     )
-    parser.add_argument("--model", choices=list(CLICK_MODELS), default="coec", help="default coec")
+    parser.add_argument("--model", choices=list(CLICK_MODELS), default="coec", help="default: coec")
     parser.add_argument(
         "--least-impressions",
         type=int,
         default=30,
         metavar="N",
-        help="pairs shown less often get no label; default 30",
+        help="minimum number of impressions for a label; default 30",
     )
     parser.add_argument("--strength", type=float, metavar="X", help="weight of the prior; default 5 (coec), 20 (ctr)")
     parser.add_argument(
-        "--baseline", metavar="X,X,...", help="clicks per impression from rank 1; default: estimated from the log"
+        "--baseline",
+        metavar="X,X,...",
+        help="clicks per impression at each rank from 1; default: estimated from the log",
     )
     parser.add_argument(
-        "--cuts", metavar="X,X,...", help="write grades instead of fractions: 0.5,1,2 for grades 0 to 3"
+        "--cuts", metavar="X,X,...", help="write grades instead of fractions, such as 0.5,1,2 for grades 0 to 3"
     )
-    parser.add_argument("--level", type=float, default=0.95, metavar="X", help="level of the intervals; default 0.95")
+    parser.add_argument(
+        "--level", type=float, default=0.95, metavar="X", help="confidence level of the intervals; default 0.95"
+    )
     parser.add_argument(
         "--robot-impressions",
         type=int,
         default=robots.most_impressions,
         metavar="N",
-        help=f"leave out clients with more impressions; default {robots.most_impressions}",
+        help=f"leave out clients with more impressions than this; default {robots.most_impressions}",
     )
     parser.add_argument(
         "--robot-clicked",
         type=float,
         default=robots.most_clicked,
         metavar="X",
-        help="leave out clients that clicked on a larger share of their impressions, if they have "
-        f"{robots.least_impressions} or more; default {robots.most_clicked}",
+        help=(
+            f"leave out clients with at least {robots.least_impressions} impressions that clicked on a larger "
+            f"share of them; default {robots.most_clicked}"
+        ),
     )
     parser.add_argument("--queries", metavar="FILE", help="queries.csv: use its ids and label only its queries")
     parser.add_argument("--to", choices=["csv", "qrels"], default="csv", help="default csv; qrels needs --cuts")
@@ -89,12 +97,12 @@ def run(args: argparse.Namespace) -> int:
         level=args.level,
     )
     if args.to == "qrels" and not rules.cuts:
-        raise NotValid("--to qrels needs --cuts: qrels hold whole grades and click labels are fractions")
+        raise NotValid("--to qrels needs --cuts, because qrels contain whole grades and click labels are fractions")
     evidence = _read(args)
     labels = label(evidence, rules)
     names = _names(evidence, args.queries)
     if args.to == "qrels" and any(not query_id for ids in names.values() for query_id, _ in ids):
-        raise NotValid("--to qrels needs query ids and the log has none; give --queries queries.csv")
+        raise NotValid("--to qrels needs query ids, and the log has none; add --queries queries.csv")
     write_out(_as_qrels(evidence, labels, names) if args.to == "qrels" else _as_csv(evidence, labels, names), args.out)
     _print_summary(evidence, labels, rules, names)
     return 0
@@ -133,7 +141,7 @@ def _size(path: str) -> int:
 def _columns(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise NotValid(f"--columns is {text!r}; give OURS=THEIRS, such as doc_id=sku,clicked=hit")
+        raise NotValid(f"--columns is {text!r}; write NAME=COLUMN, such as doc_id=sku,clicked=hit")
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
@@ -141,7 +149,7 @@ def _rates(text: str | None) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in (text or "").split(",") if part.strip())
     except ValueError:
-        raise NotValid(f"--baseline is {text!r}; give the rate of each rank from 1 on, such as 0.4,0.2,0.15") from None
+        raise NotValid(f"--baseline is {text!r}; list the rates from rank 1, such as 0.4,0.2,0.15") from None
 
 
 # The ids and texts of the queries at each index of the evidence.
@@ -169,8 +177,8 @@ def _names(evidence: Evidence, queries: str | None) -> Names:
             names[place] = known
     if not names:
         raise NotValid(
-            f"{queries}: contains none of the {counted(len(evidence.queries), 'query', 'queries')} of the log; give "
-            "the queries of this log"
+            f"{queries}: contains none of the {counted(len(evidence.queries), 'query', 'queries')} in the log; "
+            "use the queries of this log"
         )
     return names
 
@@ -230,7 +238,7 @@ def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names:
     rates = ", ".join(f"{rank.rank or 'unknown'}: {rank.rate:.3f}" for rank in labels.ranks[:LISTED_RANKS])
     lines.append(f"  expected clicks per impression by rank: {rates}{' ...' if labels.ranks[LISTED_RANKS:] else ''}")
     strength = rules.as_json()["strength"]
-    lines.append(f"  {rules.model}: prior of {strength:g} {CLICK_MODELS[rules.model].unit} of an average pair")
+    lines.append(f"  {rules.model}: prior of {strength:g} {CLICK_MODELS[rules.model].unit} for an average pair")
     number_of_labels = len(_rows(evidence, labels, names))
     lines.append(
         f"  {counted(number_of_labels, 'label')}; none for {counted(labels.few, 'pair')} with fewer than "
@@ -243,13 +251,13 @@ def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names:
             f"{counted(evidence.robot_impressions, 'impression')}"
         )
     for number, what in (
-        (evidence.unshown, "clicks without a recorded impression: each counts as one impression"),
-        (evidence.without_query, "searches without query text: left out"),
+        (evidence.unshown, "clicks without a recorded impression, each counted as one impression"),
+        (evidence.without_query, "searches without query text, left out"),
     ):
         if number:
             lines.append(f"  {number} {what}")
     if evidence.first_position == 0:
-        lines.append("  positions in the log start at 0, which is read as rank 1")
+        lines.append("  positions in the log start at 0 and are read as ranks from 1")
     if evidence.redacted:
         kinds = ", ".join(f"{kind} in {number}" for kind, number in evidence.redacted.items())
         lines.append(f"  redacted in queries: {kinds}")

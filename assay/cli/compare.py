@@ -37,43 +37,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric",
         metavar="METRIC",
         action="append",
-        help=f"such as nDCG@10; the first one is the primary metric; default {DEFAULT_METRIC}",
+        help=f"such as nDCG@10; the first metric is the primary metric; default {DEFAULT_METRIC}",
     )
     parser.add_argument("--baseline", metavar="NAME", help="compare each run with this one; default: all pairs")
     parser.add_argument("--test", choices=list(TESTS), default="randomization", help="default: randomization")
     parser.add_argument(
         "--correction",
         choices=[*CORRECTIONS, "none"],
-        help="correction over the comparisons of one metric; default holm; not for --test tukey, which corrects itself",
-    )
-    parser.add_argument("--permutations", type=int, metavar="N", help="draws of the test, default 100000")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of test and interval, default 0")
-    parser.add_argument(
-        "--level", type=float, default=0.95, help="level of the interval of the difference, default 0.95"
+        help=(
+            "correction for multiple comparisons within a metric; default holm; not for --test tukey, which "
+            "corrects for all pairs"
+        ),
     )
     parser.add_argument(
-        "--interval", choices=["bootstrap", "t"], help="method of the interval; default: t for --test t, else bootstrap"
+        "--permutations", type=int, metavar="N", help="number of random draws for the test, default 100000"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the test and interval, default 0")
+    parser.add_argument(
+        "--level", type=float, default=0.95, help="confidence level of the interval for the difference, default 0.95"
+    )
+    parser.add_argument(
+        "--interval", choices=["bootstrap", "t"], help="interval method; default: t for --test t, otherwise bootstrap"
     )
     parser.add_argument(
         "--alpha",
         type=float,
         default=0.05,
-        help="runs with a corrected p below this differ significantly, default 0.05",
+        help="significance level for corrected p-values, default 0.05",
     )
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
     parser.add_argument(
-        "--weights", metavar="FILE", help="queries.csv with weight and probability: weighted differences"
+        "--weights", metavar="FILE", help="queries.csv with weight and probability, for weighted differences"
     )
     parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
-    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the grades, for ERR and similar metrics")
+    parser.add_argument("--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics")
     parser.add_argument(
         "--turning",
         action="store_true",
-        help="also print for each pair of runs how few unjudged pairs could reverse its result, by the primary metric",
+        help=(
+            "also print the smallest number of unjudged pairs that could reverse each comparison by the primary metric"
+        ),
     )
-    parser.add_argument(
-        "--seconds", type=float, metavar="S", help="with --turning: a rater's seconds per judgment, default 20"
-    )
+    parser.add_argument("--seconds", type=float, metavar="S", help="with --turning: seconds per judgment, default 20")
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
     add_table_formats(parser)
     add_out(parser)
@@ -131,11 +136,11 @@ def _turning(
 
 def _check_turning(args: argparse.Namespace) -> None:
     if args.seconds is not None and not args.turning:
-        raise NotValid("--seconds needs --turning; add --turning or leave --seconds out")
+        raise NotValid("--seconds needs --turning; add --turning or remove --seconds")
     if args.seconds is not None and not 0 < args.seconds < float("inf"):
-        raise NotValid(f"--seconds is {args.seconds:g}; give a number above 0")
+        raise NotValid(f"--seconds is {args.seconds:g}; use a number above 0")
     if args.turning and args.weights:
-        raise NotValid("--turning works on unweighted means; leave --weights out")
+        raise NotValid("--turning requires unweighted means; remove --weights")
 
 
 def _plan(args: argparse.Namespace) -> Plan:
@@ -143,7 +148,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     from assay.significance.paired_differences import PERMUTATIONS
 
     if args.permutations is not None and not TESTS[args.test].draws:
-        raise NotValid(f"--permutations does not apply to --test {args.test}, which draws nothing; leave it out")
+        raise NotValid(f"--permutations does not apply to --test {args.test}, which uses no random draws; remove it")
     return Plan(
         test=args.test,
         correction=args.correction,

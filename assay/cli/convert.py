@@ -27,17 +27,15 @@ EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --ou
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", metavar="IN", help="input file; - is standard input, .gz is unpacked")
+    parser.add_argument("source", metavar="IN", help="input file; - for standard input; .gz files are decompressed")
     parser.add_argument("--from", dest="source_format", metavar="FORMAT", help="default: detected from the content")
     parser.add_argument("--to", dest="target_format", metavar="FORMAT", required=True, help="see assay formats")
     parser.add_argument(
-        "--out", metavar="OUT", help="write to OUT instead of standard output; a name with .gz is compressed"
+        "--out", metavar="OUT", help="write to OUT instead of standard output; compressed if the name ends in .gz"
     )
+    parser.add_argument("--queries", metavar="FILE", help="file with the query texts, for formats that need them")
     parser.add_argument(
-        "--queries", metavar="FILE", help="file with the texts of the queries, for formats that need them"
-    )
-    parser.add_argument(
-        "--labels-of", metavar="JUDGE", help="the judge whose labels to write, if labels.jsonl has several"
+        "--labels-of", metavar="JUDGE", help="the judge whose labels to write, if labels.jsonl has several judges"
     )
     parser.add_argument("--tag", metavar="NAME", help="name of the system in a TREC run")
     parser.add_argument(
@@ -54,18 +52,20 @@ def run(args: argparse.Namespace) -> int:
     target = FORMATS[args.target_format]
     source, read = read_file(args.source, args.source_format, args, likely=target.kind, option="--from {}")
     if target.write is None:
-        raise NotValid(f"the format {target.name} cannot be written; choose another format with --to")
+        raise NotValid(f"Assay cannot write the format {target.name}; choose another format with --to")
     if not args.skip_errors:
         read.report.raise_if_errors()
     elif not read.report.ok:
-        sys.stderr.write(f"note: {args.source}: {counted(read.report.error_count, 'error')}; those rows are left out\n")
+        sys.stderr.write(
+            f"note: {args.source}: {counted(read.report.error_count, 'error')}; these rows were left out\n"
+        )
     print_warnings([read.report])
     # The whole output is written to a temporary file first, so that an error leaves no partial output.
     rows = _rows(source, target, read.rows)
     if source.kind == "labels" and target.kind == "qrels":
         rows = _machine_qrels(args, read.rows)
     elif args.labels_of is not None:
-        raise NotValid("--labels-of applies only when labels.jsonl is converted to qrels; leave it out")
+        raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
     with tempfile.TemporaryFile() as stream:
         written = target.write(rows, stream, **_options(target, args))
         stream.seek(0)
@@ -96,7 +96,7 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
 
 
 def _machine_qrels(args: argparse.Namespace, rows: Sequence[Any]) -> Iterable[Any]:
-    """Return the grades of a judge as rows of qrels that are marked as a machine's."""
+    """Return the grades of a judge as qrels rows that are marked as machine grades."""
     from assay.cli.output.machine_labels import machine_note
     from assay.formats.labels import machine_labels
     from assay.formats.row_types import LabelRow
@@ -126,7 +126,7 @@ def _options(target: Format, args: argparse.Namespace) -> dict[str, Any]:
     taken = inspect.signature(target.write).parameters if target.write else {}
     for name in given:
         if name not in taken:
-            raise NotValid(f"--{name.replace('_', '-')} does not apply to the format {target.name}; leave it out")
+            raise NotValid(f"--{name.replace('_', '-')} does not apply to the format {target.name}; remove it")
     return given
 
 
@@ -155,7 +155,8 @@ def _save_idmap(idmap: Any, out: str | None) -> None:
     lines = "".join(f"{encoded}\t{original}\n" for original, encoded in sorted(idmap.items()))
     if out is None or out == "-":
         sys.stderr.write(
-            f"note: {counted(len(idmap), 'id was', 'ids were')} encoded; --out writes their list next to the file\n"
+            f"note: {counted(len(idmap), 'id was', 'ids were')} encoded; use --out to write a list of them next "
+            "to the file\n"
         )
         return
     beside = Path(out).with_name("idmap.tsv")

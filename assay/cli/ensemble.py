@@ -29,16 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from assay.llm.judges.ensemble import RULES
 
-    parser.add_argument(
-        "labels", metavar="LABELS", nargs="+", help="labels.jsonl with the labels of one or more judges"
-    )
+    parser.add_argument("labels", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
     rule_help = "; ".join(f"{name}: {what}" for name, what in RULES.items())
     parser.add_argument("--rule", choices=list(RULES), default="median", help=f"{rule_help}; default median")
     parser.add_argument(
         "--least", type=int, default=2, metavar="N", help="minimum number of grades for a label; default 2"
     )
     add_scale(parser)
-    parser.add_argument("--apart", metavar="FILE", help="write all pairs as CSV, those with the least agreement first")
+    parser.add_argument("--apart", metavar="FILE", help="write all pairs as CSV, least agreement first")
     add_under_test(parser)
     add_out(parser)
 
@@ -50,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     stdin_once(args.labels)
     if args.least < 1:
-        raise NotValid(f"--least is {args.least}; give 1 or more")
+        raise NotValid(f"--least is {args.least}; use 1 or more")
     judged = read_judged(args.labels, scale_values(args.scale))
     warn_same_family_judges(judged, args.under_test)
     combined = all_together(judged, scale_values(args.scale), args.rule, least=args.least)
@@ -72,7 +70,7 @@ def summary_line(combined: Mapping[tuple[str, str], Together], judges: int) -> s
     """Return the number of labels and the agreement of the judges."""
     undecided = sum(one.grade is None for one in combined.values())
     every = [one.agree for one in combined.values() if one.agree is not None]
-    agree = f"; two judges give the same grade in {sum(every) / len(every):.1%}" if every else ""
+    agree = f"; two judges agree exactly on {sum(every) / len(every):.1%}" if every else ""
     return (
         f"{counted(len(combined) - undecided, 'label')} of "
         f"{counted(judges, 'judge')}, {counted(undecided, 'pair')} undecided{agree}"
@@ -80,7 +78,7 @@ def summary_line(combined: Mapping[tuple[str, str], Together], judges: int) -> s
 
 
 def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tuple[str, str], Outcome]]:
-    """Return the outcomes of each judge; the same kind with another model or other parameters is another judge.
+    """Return the outcomes of each judge; a different model or different parameters make a different judge.
 
     Raises
     ------
@@ -132,7 +130,7 @@ def labels_of(combined: Mapping[tuple[str, str], Together], parameters: Mapping[
 
 
 def apart(combined: Mapping[tuple[str, str], Together], judged: Mapping[str, Mapping[tuple[str, str], Outcome]]) -> str:
-    """Return all pairs as CSV, those with the least agreement first."""
+    """Return all pairs as CSV, least agreement first."""
     from assay.core.csv_cells import csv_row, escape
 
     lines = [csv_row(["query_id", "doc_id", "grades", "failed", "spread", "agree", "label"])]

@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "outputs", metavar="OUTPUTS", nargs="*", help="outputs.jsonl of a system with texts, or a run, or NAME=PATH"
     )
     parser.add_argument(
-        "--task", metavar="MODULE:FUNCTION", help="function(query, texts) answers; default: --model does"
+        "--task",
+        metavar="MODULE:FUNCTION",
+        help="function(query, texts) that answers the query; default: --model answers",
     )
     parser.add_argument(
         "--task-metric",
@@ -39,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="TokenF1",
         help="a metric of docs/rag.md between 0 and 1; default TokenF1",
     )
-    parser.add_argument("--template", metavar="FILE", help="the model's prompt, with {query} and {document}")
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents of each list; default 10")
+    parser.add_argument("--template", metavar="FILE", help="prompt template with {query} and {document}")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per list; default 10")
     parser.add_argument(
         "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default nDCG@K"
     )
@@ -48,15 +50,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--end-to-end",
         type=int,
         metavar="N",
-        help="number of questions to answer from the whole list, drawn by --seed; default: all; 0: none",
+        help="number of questions to answer from the whole list, drawn with --seed; default: all; 0 for none",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of that draw, default 0")
-    parser.add_argument("--labels-out", metavar="FILE", help="write labels.jsonl for assay usefulness")
-    parser.add_argument("--outputs-out", metavar="FILE", help="write outputs.jsonl with the answers from whole lists")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for that draw, default 0")
+    parser.add_argument("--labels-out", metavar="FILE", help="write labels.jsonl, for assay usefulness")
+    parser.add_argument(
+        "--outputs-out", metavar="FILE", help="write outputs.jsonl with the answers from the whole lists"
+    )
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
     retrieval.add_source_options(parser)
-    critic.add_model_options(parser, "which answers, or the critic of the task's metric")
+    critic.add_model_options(parser, "model that answers, or the critic of the task's metric")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,10 +73,10 @@ def run(args: argparse.Namespace) -> int:
     from assay.rag.metric_names import parse_metric, with_services
 
     if args.metric:
-        # Otherwise a misspelled name shows only after the model was paid.
+        # Otherwise a misspelled name is reported only after the model was paid.
         parse_metrics(args.metric)
     if not systems and not retrieval.retrieves(args):
-        raise NotValid("no outputs are given; name a file, or give --retriever or --engine to retrieve documents")
+        raise NotValid("no outputs were given; name a file, or use --retriever or --engine to retrieve documents")
     metric = parse_metric(args.task_metric)
     asks = critic.needs_critic(metric)
     calls = None
@@ -88,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     samples, outputs, reports = read(args.samples, systems)
     samples, outputs, _ = retrieval.prepared(args, samples, outputs, None)
     if args.outputs_out and len(outputs) > 1:
-        raise NotValid(f"--outputs-out takes one system, and {len(outputs)} are given; run each one alone")
+        raise NotValid(f"--outputs-out takes one system, and {len(outputs)} were given; run each system separately")
     result = usefulness(
         samples,
         outputs,
@@ -116,7 +120,7 @@ def _task(args: argparse.Namespace, calls: PromptCalls | None) -> Task:
 
     if args.task:
         if args.template:
-            raise NotValid("--template is for the prompt of --model and does not apply to --task; leave one out")
+            raise NotValid("--template sets the prompt of --model and does not apply to --task; remove one of them")
         return FunctionTask(args.task, retrieval.seconds(args))
     from assay.cli.judge.prompt_options import template
     from assay.llm.judges.usefulness import DOWNSTREAM_TEMPLATE, PLACES
@@ -172,14 +176,14 @@ def _output(
 
 
 def _ranks(output: SystemOutputs, k: int) -> dict[str, float]:
-    """Return the first k documents with falling scores; a duplicate counts at its first rank."""
+    """Return the first k documents with decreasing scores; a duplicate counts at its first rank."""
     return {one.doc.doc_id: -float(place) for place, one in reversed([*enumerate(output.retrieved[:k])])}
 
 
 def _reasons(result: Usefulness) -> str:
     from assay.rag.metric import REASONS
 
-    words = REASONS | {"no_answer": "there is no answer"}
+    words = REASONS | {"no_answer": "there was no answer"}
     reasons = [f"{counted(number, 'sample')} skipped: {words.get(why, why)}" for why, number in result.left_out.items()]
     reasons += [
         f"{counted(count, 'document')} without a label: {words.get(why, why)}"

@@ -22,9 +22,9 @@ DEFAULT_METRIC = "nDCG@10"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("qrels", metavar="QRELS", help=f"people's labels, of a random sample of queries: {QRELS_HELP}")
+    parser.add_argument("qrels", metavar="QRELS", help=f"human labels of a random sample of queries: {QRELS_HELP}")
     parser.add_argument(
-        "labels", metavar="LABELS", help="the machine's labels of these and more queries: jsonl or qrels"
+        "labels", metavar="LABELS", help="machine labels of these and more queries: labels.jsonl or qrels"
     )
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
@@ -32,16 +32,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         choices=["ppi", "stratified"],
         default="ppi",
-        help="ppi (default): correct the machine's mean by people's; stratified: use the machine only for strata",
+        help=(
+            "ppi (default): correct the machine mean with the human labels; stratified: use the machine labels "
+            "only to form strata"
+        ),
     )
     parser.add_argument(
         "--partly",
         action="store_true",
-        help="people labeled the same part of each query, such as a shallower pool; without it, labels for less than "
-        "half of the pairs are refused",
+        help=(
+            "people labeled the same part of each query, such as a shallower pool; without this option, human "
+            "labels must cover at least half of the pairs"
+        ),
     )
-    parser.add_argument("--judge", metavar="NAME", help="the judge or model, if LABELS has several")
-    parser.add_argument("--ci", metavar="LEVEL", type=float, default=0.95, help="level of the intervals; default 0.95")
+    parser.add_argument("--judge", metavar="NAME", help="the judge or model to use, if LABELS has several")
+    parser.add_argument(
+        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default 0.95"
+    )
     parser.add_argument(
         "--plan", metavar="HALF", type=float, help="print how many queries people must label for an interval of +-HALF"
     )
@@ -52,9 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute and print the estimates."""
     if not 0 < args.ci < 1:
-        raise NotValid(f"--ci is {args.ci:g}; give a level between 0 and 1, such as 0.95")
+        raise NotValid(f"--ci is {args.ci:g}; use a level between 0 and 1, such as 0.95")
     if args.plan is not None and not args.plan > 0:
-        raise NotValid(f"--plan is {args.plan:g}; give half of the wanted interval, such as 0.02")
+        raise NotValid(f"--plan is {args.plan:g}; give half the width of the interval you want, such as 0.02")
     runs = named_runs(args.runs)
     stdin_once([args.qrels, args.labels, *(path for _, path in runs)])
     from assay.cli.inputs.machine_labels import read_machine_labels
@@ -96,7 +103,7 @@ def _as_table(judge: str, results: list[Estimate]) -> str:
         f"people labeled {counted(first.queries, 'query', 'queries')}; "
         f"{judge} labeled {counted(first.others, 'other', 'others')}\n\n"
     ]
-    header = ["run", "metric", "estimate", f"{first.level:.0%} interval", "people alone", "interval", "width", "saved"]
+    header = ["run", "metric", "estimate", f"{first.level:.0%} interval", "human only", "interval", "width", "saved"]
     lines.append(text_table(header, [_row(one) for one in results], left=2))
     lines += [f"note: {note}\n" for note in dict.fromkeys(note for one in results for note in one.notes)]
     for one in results:

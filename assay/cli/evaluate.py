@@ -49,18 +49,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"such as nDCG@10, P(rel=2)@5 or a quoted list; known: {', '.join(TABLE)}; "
         f"default: {' '.join(DEFAULT_METRICS)}",
     )
-    parser.add_argument("--per-query", action="store_true", help="also print the values of each query")
+    parser.add_argument("--per-query", action="store_true", help="also print the scores of each query")
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
     parser.add_argument("--condensed", action="store_true", help="drop unjudged documents before scoring")
-    parser.add_argument("--ci", metavar="LEVEL", type=float, help="interval over queries on every mean, such as 0.95")
-    parser.add_argument("--ci-method", choices=["percentile", "bca", "t"], help="method of --ci; default: percentile")
-    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the grades, for ERR and similar metrics")
-    parser.add_argument("--seed", type=int, help="seed of the bootstrap, default 0")
-    parser.add_argument("--weights", metavar="FILE", help="queries.csv with weight and probability: weighted means")
+    parser.add_argument(
+        "--ci", metavar="LEVEL", type=float, help="print an interval over queries for every mean, such as 0.95"
+    )
+    parser.add_argument(
+        "--ci-method", choices=["percentile", "bca", "t"], help="interval method for --ci; default: percentile"
+    )
+    parser.add_argument("--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics")
+    parser.add_argument("--seed", type=int, help="seed for the bootstrap, default 0")
+    parser.add_argument("--weights", metavar="FILE", help="queries.csv with weight and probability, for weighted means")
     parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
-    parser.add_argument("--by", choices=["tier"], help="also print values for each tier of --weights FILE")
-    parser.add_argument("--profile", action="store_true", help="print on standard error where the time goes")
+    parser.add_argument("--by", choices=["tier"], help="also print scores for each tier in --weights FILE")
+    parser.add_argument("--profile", action="store_true", help="print the time of each step to standard error")
     add_table_formats(parser)
     add_out(parser)
 
@@ -136,18 +140,22 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace, runs: list[tuple[str, str]]) -> None:
     stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
     if args.ci is not None and not 0 < args.ci < 1:
-        raise NotValid(f"--ci is {args.ci:g}; give a level between 0 and 1, such as 0.95")
+        raise NotValid(f"--ci is {args.ci:g}; use a level between 0 and 1, such as 0.95")
     if args.ci_method and args.ci is None:
         raise NotValid(f"--ci-method {args.ci_method} needs --ci with a level, such as --ci 0.95")
     if args.by and not args.weights:
-        raise NotValid("--by tier needs --weights FILE, a queries.csv with a column tier")
+        raise NotValid("--by tier needs --weights FILE, a queries.csv with a tier column")
 
 
 def _seed_and_design(args: argparse.Namespace) -> tuple[int, str]:
     """Return the seed and the design, with a note about options that have no effect."""
     drawn = args.ci is not None and (args.ci_method or CI_METHOD) != "t"
     reason = (
-        "" if drawn else "Student's t uses no random draws" if args.ci is not None else "without --ci nothing is drawn"
+        ""
+        if drawn
+        else "Student's t uses no random draws"
+        if args.ci is not None
+        else "without --ci there are no random draws"
     )
     if args.design and not args.weights:
         warn_no_effect(f"--design {args.design}", "it needs --weights FILE")

@@ -48,14 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("queries", metavar="QUERIES", help="queries.csv: query_id, query")
     add_engine_options(parser)
     parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default 10")
-    parser.add_argument("--name", metavar="RUN", help="name of the run, in its last column; default: KIND")
-    parser.add_argument("--documents-out", metavar="FILE", help="write the documents as documents.jsonl")
-    parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="queries sent at a time; default 4")
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="seconds per request; default 10")
+    parser.add_argument("--name", metavar="RUN", help="name of the run, written in the last column; default: KIND")
+    parser.add_argument("--documents-out", metavar="FILE", help="write the documents to FILE as documents.jsonl")
+    parser.add_argument(
+        "--concurrency", type=int, default=4, metavar="N", help="number of concurrent queries; default 4"
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=10.0, metavar="S", help="timeout per request in seconds; default 10"
+    )
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="continue an interrupted fetch: send only the queries that are not in its files",
+        help="continue an interrupted fetch: send only the queries that are not in the output files",
     )
     add_out(parser)
 
@@ -78,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _left(args: argparse.Namespace, queries: Queries) -> EarlierFetch:
-    """Return the results of the interrupted fetch that this one continues."""
+    """Return the results of the interrupted fetch that this fetch continues."""
     from assay.cli.inputs.fetch_resume import EarlierFetch, read_earlier_fetch
 
     if not args.resume:
@@ -88,19 +92,19 @@ def _left(args: argparse.Namespace, queries: Queries) -> EarlierFetch:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse options that would fail later, before any query is sent."""
+    """Reject options that would fail later, before any query is sent."""
     from assay.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE
 
     if not 1 <= args.concurrency <= MOST_AT_ONCE:
-        raise NotValid(f"--concurrency is {args.concurrency}; give 1 to {MOST_AT_ONCE}")
+        raise NotValid(f"--concurrency is {args.concurrency}; use 1 to {MOST_AT_ONCE}")
     if not 0 < args.timeout <= LONGEST_TIMEOUT:
-        raise NotValid(f"--timeout is {args.timeout:g}; give more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
+        raise NotValid(f"--timeout is {args.timeout:g}; use more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
     outputs = [args.out or STDIN, args.documents_out or ""]
     if outputs[0] == outputs[1]:
-        raise NotValid("--out and --documents-out name the same file; give each its own file")
+        raise NotValid("--out and --documents-out name the same file; use two files")
     for path in outputs:
         if path not in ("", STDIN) and (Path(path).is_dir() or not Path(path).parent.is_dir()):
-            raise NotValid(f"{path}: cannot be written; name a file in an existing folder")
+            raise NotValid(f"{path}: cannot write the file; choose a path in an existing folder")
 
 
 def _queries(path: str) -> Queries:
@@ -186,12 +190,12 @@ def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], 
             left_out.append(f"{doc_id!r}: {error}")
     write_out(stream.getvalue().decode(), path)
     if left_out:
-        sys.stderr.write(f"note: documents left out: {len(left_out)}, the first {left_out[0]}\n")
+        sys.stderr.write(f"note: documents left out: {len(left_out)}; the first is {left_out[0]}\n")
 
 
 def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) -> None:
     if before and not number:
-        sys.stderr.write(f"{name}: {counted(before, 'query', 'queries')} answered before; nothing to do\n")
+        sys.stderr.write(f"{name}: {counted(before, 'query', 'queries')} already answered; nothing to do\n")
         return
     answers = outcome.gathered.answers.values()
     counts = {
@@ -199,20 +203,20 @@ def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) 
         "without an answer": len(outcome.failed),
         "not sent": number - len(answers) - len(outcome.failed),
         "repeated documents left out": sum(answer.repeated for answer in answers),
-        "returned with two contents, the first used": len(outcome.gathered.differing),
+        "returned with different contents, first used": len(outcome.gathered.differing),
     }
     results = sum(len(answer.hits) for answer in answers)
     more = "".join(f"; {count} {what}" for what, count in counts.items() if count)
-    there = f"; {counted(before, 'was', 'were')} answered before" if before else ""
+    there = f"; {counted(before, 'was', 'were')} already answered" if before else ""
     lines = [
         f"{name}: {len(answers):,} of {counted(number, 'query', 'queries')} "
         f"answered, {counted(results, 'result')}{more}{there}"
     ]
-    lines += [f"  no answer to {query_id}: {error}" for query_id, error in list(outcome.failed.items())[:SHOWN]]
+    lines += [f"  no answer for {query_id}: {error}" for query_id, error in list(outcome.failed.items())[:SHOWN]]
     if len(outcome.failed) > SHOWN:
-        lines.append(f"  and to {len(outcome.failed) - SHOWN} more")
+        lines.append(f"  and for {len(outcome.failed) - SHOWN} more")
     if outcome.end and not isinstance(outcome.end, KeyboardInterrupt):
         lines.append(f"  stopped: {outcome.end}")
     if not outcome.gathered.documents:
-        lines.append("  no documents were returned; nothing was written")
+        lines.append("  no documents returned; nothing written")
     sys.stderr.write("\n".join(lines) + "\n")

@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline",
         metavar="FILE",
-        help="the state when labels were made: manifest.json, a bundle (folder or zip), or older documents",
+        help="the state when the labels were frozen: manifest.json, a bundle (folder or zip), or older documents",
     )
-    parser.add_argument("--log", metavar="FILE", help="a current query log, compared with that of the baseline")
+    parser.add_argument("--log", metavar="FILE", help="a current query log, compared with the log of the baseline")
     parser.add_argument(
         "--unrated",
         metavar="FILE",
         action="append",
         default=[],
-        help="a reply of _rank_eval; its unrated_docs count as unjudged; may be repeated",
+        help="a _rank_eval response, whose unrated_docs count as unjudged; may be repeated",
     )
     parser.add_argument(
         "--changed",
@@ -49,18 +49,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--category-field",
         metavar="NAME",
         default="category",
-        help="field of the documents with the category; default category",
+        help="document field with the category; default category",
     )
     parser.add_argument(
         "--language-field",
         metavar="NAME",
         default="language",
-        help="field of the documents with the language; default language",
+        help="document field with the language; default language",
     )
     parser.add_argument(
         "--fail-on",
         choices=FAIL_ON,
-        help="exit with status 1 if the labels are in this state or worse; default: always 0",
+        help="exit with status 1 if the labels are in this state or worse; default: always exit with 0",
     )
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     for kind in ("qrels", "run"):
@@ -106,9 +106,9 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     stdin_once([args.qrels, *(named(each)[1] for each in args.runs), args.documents or "", *args.unrated])
     if not (args.runs or args.unrated or args.documents or args.log or args.changed):
-        raise NotValid("nothing is given to compare the labels with; give a RUN, --documents, --log or --unrated")
+        raise NotValid("there is nothing to compare the labels with; add a RUN, --documents, --log or --unrated")
     if args.log and not args.baseline:
-        raise NotValid("--log needs --baseline with a manifest or bundle, whose log it is compared with")
+        raise NotValid("--log needs --baseline with a manifest or bundle that has a log to compare with")
 
 
 def _runs(args: argparse.Namespace, judged: dict[str, set[str]], reports: list[Report]) -> list[RunHoles]:
@@ -137,7 +137,7 @@ def _unrated(args: argparse.Namespace, judged: dict[str, set[str]]) -> list[RunH
         content = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
         reply = read(content, path)
         for query_id in reply.failed:
-            sys.stderr.write(f"{path}: the engine did not answer the query {query_id}; it is left out\n")
+            sys.stderr.write(f"{path}: the engine did not answer the query {query_id}, which was left out\n")
         holes.append(holes_of(reply, judged, named(path)[0]))
     return holes
 
@@ -151,7 +151,7 @@ def _declared(options: list[str]) -> list[Declared]:
     for one in options:
         kind, _, note = one.partition("=")
         if kind not in DECLARED:
-            raise NotValid(f"--changed is {one!r}; give one of {', '.join(DECLARED)}")
+            raise NotValid(f"--changed is {one!r}; use one of {', '.join(DECLARED)}")
         if kind in ("category", "language") and not note:
             raise NotValid(f"--changed {kind} needs a name: --changed {kind}=NAME")
         changes.append(Declared(kind, datetime.now(UTC), note))

@@ -34,44 +34,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples",
         metavar="SAMPLES",
-        help="samples.jsonl in place of QRELS: RUN is then outputs.jsonl of a RAG system",
+        help="samples.jsonl instead of QRELS; each RUN is then the outputs.jsonl of a RAG system",
     )
-    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to release; {RUN_HELP}")
+    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to check; {RUN_HELP}")
     parser.add_argument(
-        "--baseline", metavar="RUN", help="the run from which drops are measured; required for rules on drops"
+        "--baseline", metavar="RUN", help="the run to measure drops from; required for rules about drops"
     )
     parser.add_argument(
         "--rule",
         metavar="RULE",
         action="append",
         default=[],
-        help="METRIC OP NUMBER, drop(METRIC) OP NUMBER, or drop(METRIC) OP NUMBER unless p >= NUMBER, with OP one of "
-        ">= > <= < ==; the number of a drop may be a share of the baseline, such as 2%%; repeat it for more rules",
+        help=(
+            "METRIC OP NUMBER, drop(METRIC) OP NUMBER, or drop(METRIC) OP NUMBER unless p >= NUMBER, where OP is "
+            "one of >= > <= < ==; a drop may be limited to a percentage of the baseline, such as 2%%; may be "
+            "repeated"
+        ),
     )
     parser.add_argument(
-        "--rules", metavar="FILE", help="file with one rule per line, # begins a comment; added to those of --rule"
+        "--rules", metavar="FILE", help="file with one rule per line and # for comments, in addition to --rule"
     )
     parser.add_argument(
-        "--missing", choices=["error", "zero", "skip"], help=f"{MISSING_HELP}; with --samples error is the default"
+        "--missing", choices=["error", "zero", "skip"], help=f"{MISSING_HELP}; with --samples the default is error"
     )
     parser.add_argument(
-        "--scale", metavar="MIN:MAX", help="scale of the grades, for ERR and similar metrics; default: as in QRELS"
+        "--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics; default: from QRELS"
     )
     parser.add_argument(
-        "--permutations", type=int, default=100_000, metavar="N", help="draws of the sign-flip test, default 100000"
+        "--permutations",
+        type=int,
+        default=100_000,
+        metavar="N",
+        help="number of draws for the sign-flip test, default 100000",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of these draws, default 0")
-    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line a rule")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed for these draws, default 0")
+    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line per rule")
     add_table_formats(parser)
     add_out(parser)
-    rag_critic.add_model_options(parser, "the critic of rules on LLMFaithfulnessScore and LLMAnswerQuality")
+    rag_critic.add_model_options(parser, "the critic for rules on LLMFaithfulnessScore and LLMAnswerQuality")
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the rules and print the verdicts; return 1 if a rule fails."""
     # Two builds of one system may have the same name here.
     if (args.qrels is None) == (args.samples is None):
-        raise NotValid("give either QRELS for runs or --samples SAMPLES for the outputs of RAG systems")
+        raise NotValid("use either QRELS for runs or --samples SAMPLES for the outputs of RAG systems")
     given = [one for one in (args.baseline, args.candidate) if one is not None]
     *first, candidate = named_runs(given, distinct=False)
     baseline = first[0] if first else None
@@ -80,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         return _rag(args, candidate, baseline)
     rag_critic.warn_unused(args)
     if args.missing == "error":
-        raise NotValid("--missing error needs --samples; for runs give zero or skip")
+        raise NotValid("--missing error needs --samples; for runs use zero or skip")
     rules, rule_files = _rules(args)
     from assay.cli.output.machine_labels import about_qrels
     from assay.decisions.gate import check, gate
@@ -121,7 +128,7 @@ def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[s
 
     for option in ("scale", "qrels_format", "run_format", "subtopics", "labels_of"):
         if getattr(args, option):
-            warn_no_effect(f"--{option.replace('_', '-')}", "samples and outputs have no such option")
+            warn_no_effect(f"--{option.replace('_', '-')}", "it does not apply to samples and outputs")
     rules, rule_files = _rules(args, lambda text: read_rules(text)[0])
     check(rules, baseline is not None, args.permutations, args.seed or 0)
     seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop")
@@ -176,7 +183,7 @@ def _rules(
         rules += of_file
         files.append({"path": args.rules, "sha256": sha256})
     if not rules:
-        raise NotValid(f"no rule is given; add one, such as --rule {EXAMPLE!r} or --rule {DROP_EXAMPLE!r}")
+        raise NotValid(f"no rules were given; add one, such as --rule {EXAMPLE!r} or --rule {DROP_EXAMPLE!r}")
     return rules, files
 
 
@@ -213,6 +220,6 @@ def _about(file: RunFile) -> dict[str, str]:
 
 def _warn(output: Output, same: bool) -> None:
     if same:
-        sys.stderr.write("warning: baseline and candidate are the same file, so no metric can drop\n")
+        sys.stderr.write("warning: the baseline and the candidate are the same file, so no metric can drop\n")
     for warning in output.result.warnings:
         sys.stderr.write(f"warning: {warning}\n")

@@ -28,29 +28,29 @@ EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments, with those that the strategies declare."""
+    """Declare the arguments, including those of the strategies."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
     parser.add_argument("--strategy", metavar="NAME", default="depth", help=f"{', '.join(STRATEGIES)}; default depth")
     add_member_options(parser, STRATEGIES)
-    parser.add_argument("--pairs", metavar="FILE", help="the pairs of --strategy list: CSV with query_id,doc_id")
+    parser.add_argument("--pairs", metavar="FILE", help="the pairs for --strategy list: CSV with query_id,doc_id")
     parser.add_argument(
         "--by",
         choices=["score", "rank"],
         default="score",
-        help="order of a run: by score as in trec_eval, or by rank",
+        help="how to order a run: by score as in trec_eval, or by rank",
     )
     parser.add_argument("--budget", type=int, metavar="N", help="at most N of the strategy's pairs per query")
     parser.add_argument(
         "--qrels",
         metavar="FILE",
-        help="labels of judged pairs, which are left out and which adaptive strategies learn from",
+        help="labels of judged pairs, which are left out of the pool; adaptive strategies learn from them",
     )
     parser.add_argument(
         "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default 1"
     )
     parser.add_argument("--total", type=int, metavar="N", help="at most N pairs in all, spread over the queries")
     parser.add_argument(
-        "--hours", type=float, metavar="H", help="at most as many pairs as --raters judge in H hours each"
+        "--hours", type=float, metavar="H", help="at most as many pairs as --raters can judge in H hours each"
     )
     parser.add_argument("--raters", type=int, metavar="N", help="with --hours: number of raters; default 1")
     parser.add_argument("--ratings", type=int, metavar="K", help="with --hours: ratings per pair; default 1")
@@ -61,13 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--duplicates",
         choices=KINDS,
         default=OFF,
-        help="judge duplicate documents of a query once; needs --documents",
+        help="judge the duplicate documents of a query only once; needs --documents",
     )
     parser.add_argument(
         "--similarity",
         type=float,
         metavar="S",
-        help=f"share of text that near duplicates have in common; default {SIMILARITY}",
+        help=f"minimum share of text that near duplicates have in common; default {SIMILARITY}",
     )
     parser.add_argument("--queries", metavar="FILE", help="queries.csv, for strategies that use texts")
     parser.add_argument(
@@ -78,13 +78,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="N more pairs per query, drawn from the pairs outside the pool",
+        help="draw N more pairs per query from outside the pool",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random choices; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for all random choices; default 0")
     parser.add_argument(
-        "--batch", type=int, default=1, metavar="N", help="shuffle the pairs of a query within batches of N for raters"
+        "--batch", type=int, default=1, metavar="N", help="shuffle the pairs of a query for raters, in batches of N"
     )
-    parser.add_argument("--format", choices=["csv", "json"], default="csv", help="default csv, one line per pair")
+    parser.add_argument("--format", choices=["csv", "json"], default="csv", help="default: csv, one line per pair")
     add_table_formats(parser)
     add_out(parser)
 
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     from assay.strategies.pool import build_pool
 
     if args.batch < 1:
-        raise NotValid(f"--batch is {args.batch}; give 1 to keep the order of choice, or more")
+        raise NotValid(f"--batch is {args.batch}; use 1 to keep the order of the strategy, or more")
     given = _given(args)
     _check_names(runs)
     judged, reports = _judged(args)
@@ -141,12 +141,12 @@ def _check_names(runs: list[tuple[str, str]]) -> None:
     name = next((name for name, _ in runs if ";" in name), None)
     if name is not None:
         raise NotValid(
-            f"the run name {name!r} contains ';', which separates names in the pool; rename it with NAME=PATH"
+            f"the run name {name!r} contains ';', which separates names in the pool; rename the run with NAME=PATH"
         )
 
 
 def _runs(args: argparse.Namespace, runs: list[tuple[str, str]], inputs: list[tuple[str, Report]]) -> Iterator[Run]:
-    """Yield one run after the other, so that only one is in memory, and collect their reports."""
+    """Yield runs one at a time, so that only one is in memory, and collect their reports."""
     from assay.formats.qrels_and_runs import open_run
 
     for name, path in runs:
@@ -173,7 +173,7 @@ def _wording(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> 
     from assay.strategies.strategy import Wording
 
     if args.queries is None or args.documents is None:
-        raise NotValid(f"--strategy {args.strategy} needs texts; give --queries FILE and --documents FILE")
+        raise NotValid(f"--strategy {args.strategy} needs texts; add --queries FILE and --documents FILE")
     queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries)
     queries.report.raise_if_errors()
     texts = {doc_id: f"{row.title} {row.text}" for doc_id, row in documents.items()}
@@ -187,7 +187,7 @@ def _duplicates(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) 
             raise NotValid("--similarity needs --duplicates near")
         return None
     if args.documents is None:
-        raise NotValid(f"--duplicates {args.duplicates} needs texts; give --documents FILE")
+        raise NotValid(f"--duplicates {args.duplicates} needs texts; add --documents FILE")
     from assay.strategies.duplicates import Content, Duplicates, written
 
     contents = {
@@ -204,7 +204,7 @@ def _total(args: argparse.Namespace) -> int | None:
     wanted: int | None = args.total
     if args.hours is None:
         if alone := [name for name, value in people.items() if value is not None]:
-            raise NotValid(f"{', '.join(alone)}: needs --hours; give it, or leave them out")
+            raise NotValid(f"{', '.join(alone)}: --hours is missing; add it, or remove these options")
         return wanted
     budget = Budget(
         args.hours,

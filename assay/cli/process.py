@@ -1,7 +1,6 @@
 """Start and exit of the ``assay`` process.
 
-The command itself is `assay.cli.main`, which other code may call too; this file holds only what concerns a whole
-process.
+The command itself is `assay.cli.main`, which other code may also call; this file handles only the process.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ def run() -> None:
 
 
 def leave(status: int) -> None:
-    """Exit after flushing all output, without tearing down modules and tables.
-
-    The teardown takes a tenth of the time of a small evaluation.
+    """Exit after flushing all output, without tearing down modules and tables, which would take a tenth of the time
+    of a small evaluation.
     """
     try:
         sys.stdout.flush()
@@ -48,7 +46,7 @@ def leave(status: int) -> None:
 def keep_freed_memory() -> None:
     """Make glibc reuse freed memory instead of returning it to the system.
 
-    A command that computes on large temporary arrays spends a fifth of its time getting the same pages again and again.
+    A command that computes with large temporary arrays would spend a fifth of its time requesting the same pages again.
     """
     import ctypes
 

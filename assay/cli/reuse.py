@@ -23,19 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     parser.add_argument("-m", "--metric", metavar="METRIC", default="nDCG@10", help="one metric; default: nDCG@10")
     parser.add_argument(
-        "--depth", metavar="K", type=int, help="depth of the pool; default: the rank down to which documents are judged"
+        "--depth", metavar="K", type=int, help="depth of the pool; default: the depth to which documents are judged"
+    )
+    parser.add_argument("--together", metavar="NAMES", default="", help="comma-separated runs to leave out as a group")
+    parser.add_argument(
+        "--new", metavar="NAMES", default="", help="comma-separated runs that did not contribute to the pool"
     )
     parser.add_argument(
-        "--together", metavar="NAMES", default="", help="runs to leave out as one group, separated by commas"
-    )
-    parser.add_argument(
-        "--new", metavar="NAMES", default="", help="runs that did not contribute to the pool, separated by commas"
-    )
-    parser.add_argument(
-        "--pool", metavar="FILE", help="CSV of the pool with a residual stratum, to estimate missed relevant documents"
+        "--pool", metavar="FILE", help="pool CSV with a residual stratum, to estimate missed relevant documents"
     )
     parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the interval, default 0")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the interval, default 0")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_table_formats(parser)
     add_out(parser)
@@ -49,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from assay.formats.qrels_and_runs import open_run
 
     if args.depth is not None and args.depth < 1:
-        raise NotValid(f"--depth is {args.depth}; give 1 or more")
+        raise NotValid(f"--depth is {args.depth}; use 1 or more")
     runs = named_runs(args.runs)
     stdin_once([args.qrels, *(path for _, path in runs), args.pool or ""])
     qrels, report = read_labels(args)

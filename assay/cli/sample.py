@@ -27,7 +27,7 @@ EXAMPLE = "assay sample log.csv --head 50 --torso 100 --tail 50 --seed 1 --out q
 COLUMNS = ("query_id", "query", "tier", "frequency", "clients", "probability", "weight")
 RAW_COLUMNS = ("query_id", "line", "query", "timestamp", "count", "clicks")
 GROUP_COLUMNS = ("group", "query", "frequency", "clients", "reason")
-# Common privacy threshold: queries of fewer clients may identify a person.
+# Common privacy threshold: queries from fewer clients may identify a person.
 FEW_CLIENTS = 5
 FEW_DOUBTS = 5
 
@@ -35,24 +35,26 @@ FEW_DOUBTS = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "log", metavar="LOG", help="query,timestamp,client_id or query,count,clients; - is standard input"
+        "log",
+        metavar="LOG",
+        help="query log with query,timestamp,client_id or query,count,clients; - for standard input",
     )
     parser.add_argument(
-        "--format", choices=list(LOG_FORMATS), help="format of the log; default: by its file name, or csv"
+        "--format", choices=list(LOG_FORMATS), help="format of the log; default: from its file name, or csv"
     )
     parser.add_argument(
         "--columns",
         "--column",
         metavar="OURS=THEIRS,...",
-        help="columns of the log by our names, such as count=searches,query=term",
+        help="map columns of the log, such as count=searches,query=term",
     )
     parser.add_argument(
         "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
     )
-    parser.add_argument("--method", choices=["stratified", "pps"], default="stratified", help="default stratified")
+    parser.add_argument("--method", choices=["stratified", "pps"], default="stratified", help="default: stratified")
     for tier in ("head", "torso", "tail"):
-        parser.add_argument(f"--{tier}", type=int, metavar="N", help=f"stratified: N queries of the {tier}")
-    parser.add_argument("--n", type=int, metavar="N", help="pps: N queries from the whole log")
+        parser.add_argument(f"--{tier}", type=int, metavar="N", help=f"stratified: draw N queries from the {tier}")
+    parser.add_argument("--n", type=int, metavar="N", help="pps: draw N queries from the whole log")
     parser.add_argument(
         "--head-share",
         type=float,
@@ -71,13 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--head-ranks",
         type=int,
         metavar="N",
-        help="last rank of the head, such as 500, instead of shares",
+        help="last rank of the head, such as 500, instead of a share",
     )
     parser.add_argument(
         "--torso-ranks", type=int, metavar="N", help="with --head-ranks: last rank of the torso, such as 5000"
     )
     parser.add_argument(
-        "--language", metavar="TAG", help="use only searches in this language, such as de, by the log's column"
+        "--language",
+        metavar="TAG",
+        help="use only searches in this language, such as de, from the log's language column",
     )
     parser.add_argument(
         "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default 90"
@@ -87,10 +91,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="leave out queries of fewer clients, if the log has clients; default 1",
+        help="leave out queries from fewer clients than this, if the log has clients; default 1",
     )
-    parser.add_argument("--single-counts", action="store_true", help="accept a log in which every query counts once")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draw; default 0")
+    parser.add_argument(
+        "--single-counts", action="store_true", help="accept a log in which every query has a count of 1"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default 0")
     parser.add_argument(
         "--detect", type=float, metavar="X", help="also print how many queries are needed to detect a difference of X"
     )
@@ -101,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help=f"standard deviation of paired differences; default {USUAL_SD}",
     )
-    parser.add_argument("--raw-out", metavar="FILE", help="also write one raw row per query, without client_id")
+    parser.add_argument("--raw-out", metavar="FILE", help="also write one raw log row per query, without client_id")
     parser.add_argument(
         "--groups-out",
         metavar="FILE",
@@ -122,11 +128,11 @@ def run(args: argparse.Namespace) -> int:
     source = LogFile(args)
     log = source.counted(window_days=args.window_days, min_clients=args.min_clients, language=args.language)
     if not log.queries:
-        raise NotValid(f"{args.log}: no query is left to sample: {_left_out(log) or 'the log is empty'}")
+        raise NotValid(f"{args.log}: no queries are left to sample: {_left_out(log) or 'the log is empty'}")
     if log.searches == len(log.queries) > 1 and not args.single_counts:
         raise NotValid(
-            f"{args.log}: every query counts once, so the traffic is unknown; if a column has counts, name it "
-            "(--columns count=NAME); if this is a log, give --single-counts"
+            f"{args.log}: every query has a count of 1, so the traffic is unknown; if a column has counts, name "
+            "it (--columns count=NAME); if the counts are right, add --single-counts"
         )
     cut = cut_tiers(log.queries, **cuts)
     sample = _with_ids(_draw(args, cut), source)
@@ -143,27 +149,27 @@ def run(args: argparse.Namespace) -> int:
 def _check_method(args: argparse.Namespace) -> None:
     tiers = [name for name in ("head", "torso", "tail") if getattr(args, name) is not None]
     if args.method == "pps" and (args.n is None or tiers):
-        raise NotValid("--method pps draws from the whole log; give --n N and none of --head, --torso, --tail")
+        raise NotValid("--method pps draws from the whole log; use --n N without --head, --torso or --tail")
     if args.method == "stratified" and (args.n is not None or not tiers):
-        raise NotValid("--method stratified draws from tiers; give --head N, --torso N or --tail N, and no --n")
+        raise NotValid("--method stratified draws from tiers; use --head N, --torso N or --tail N without --n")
 
 
 class LogFile:
-    """The log of the command line: counted in one pass, with single rows read in a second one."""
+    """The log, counted in one pass; single rows are read in a second pass."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         from assay.formats.text_lines import reusable_source
 
         self.path = args.log
         self.counts = False
-        # The content is read twice, so a pipe is held in memory; a file is opened again.
+        # The content is read twice, so a pipe is kept in memory and a file is opened again.
         self.source = reusable_source(args.log)
         named = LOG_FORMATS.get(args.format)
         self.format = named or log_format(self.source, self.path, "--format jsonl")
         given = {"columns": _columns(args.columns), "repeated": args.repeated}
         self.options = {name: value for name, value in given.items() if value is not None}
         if self.options and self.format == LOG_FORMATS["ubi"]:
-            raise NotValid("a UBI log has fixed columns and one line per search; leave out --columns and --repeated")
+            raise NotValid("a UBI log has fixed columns and one line per search; remove --columns and --repeated")
 
     def counted(self, **options: Any) -> CountedLog:
         """Count the log; the first error stops it."""
@@ -202,7 +208,7 @@ def _columns(text: str | None) -> dict[str, str] | None:
         return None
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise NotValid(f"--columns is {text!r}; give OURS=THEIRS, such as count=searches,query=term")
+        raise NotValid(f"--columns is {text!r}; write NAME=COLUMN, such as count=searches,query=term")
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
@@ -254,7 +260,7 @@ def _raw_rows(sample: Sample, source: LogFile, with_language: bool) -> str:
 
 
 def _groups(log: CountedLog) -> str:
-    """Return groups of queries that are probably the same, the most frequent of each first."""
+    """Return groups of queries that are probably the same, most frequent query first."""
     from assay.core.csv_cells import csv_row, escape
     from assay.sampling.near_duplicates import near_duplicates
 
@@ -301,36 +307,40 @@ def _print_summary(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(
-            f"  {counted(few, 'drawn query comes', 'drawn queries come')} from "
-            f"fewer than {FEW_CLIENTS} clients; read them for personal data before "
-            f"others do, or draw with --min-clients {FEW_CLIENTS}"
+            f"  {counted(few, 'drawn query comes', 'drawn queries come')} from fewer than {FEW_CLIENTS} clients; "
+            f"check for personal data before you share them, or use --min-clients {FEW_CLIENTS}"
         )
     sys.stderr.write("\n".join(lines) + "\n")
 
 
 def _check_advice(sd: float, wanted: float | None) -> None:
     if not 0 < sd < 10 or (wanted is not None and not 0 < wanted < 10):
-        raise NotValid("--detect is a difference of a metric and --sd its spread; give numbers above 0, such as 0.03")
+        raise NotValid(
+            "--detect (a difference of a metric) and --sd (its standard deviation) must be above 0, such as 0.03"
+        )
     if wanted is not None:
         # Fail before the sample is written if the advice cannot be computed.
         import scipy.special  # noqa: F401
 
 
 def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
-    """Print the smallest detectable difference on this sample, and the queries needed for a wanted difference."""
+    """Print the smallest detectable difference with this sample, and the queries needed for a given difference."""
     worth = sample.effective_size
     try:
         advice = advise(worth, wanted, sd)
     except ModuleNotFoundError as error:
         # The sample is already written; only the advice is missing.
-        sys.stderr.write(f"  the advice on detectable differences {missing(error)}\n")
+        sys.stderr.write(f"  advice on detectable differences {missing(error)}\n")
         return
     if worth is None or advice is None:
         return
-    power = f"worth {worth:.0f} equally weighted queries: a difference of {advice.detectable:.3f} between two runs is"
+    power = (
+        f"equivalent to {worth:.0f} equally weighted queries: a difference of {advice.detectable:.3f} between two "
+        "runs is"
+    )
     lines = [
-        f"  {power} significant in four of five cases, and a difference has an interval of ±{advice.reach:.3f} (95%),",
-        f"  if the differences per query have a standard deviation of {sd:g}",
+        f"  {power} significant with 80% probability, and the 95% interval of a difference is ±{advice.reach:.3f},",
+        f"  if the standard deviation of the differences per query is {sd:g}",
     ]
     if wanted is not None:
         takes = (

@@ -34,26 +34,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--share",
         type=float,
         metavar="X",
-        help="its share of the whole traffic; default with --part-of: counted in the log",
+        help="the stratum's share of the whole traffic; default with --part-of: counted in the log",
     )
     parser.add_argument(
-        "--part-of", default="", metavar="NAME", help="the stratum that contained its traffic, drawn from the same log"
+        "--part-of",
+        default="",
+        metavar="NAME",
+        help="the existing stratum, drawn from the same log, that contains its traffic",
     )
     parser.add_argument("--first", default="first", metavar="NAME", help="name of the stratum of the existing queries")
-    parser.add_argument("--words", metavar="WORD,...", help="take queries of the log that contain any of these words")
+    parser.add_argument("--words", metavar="WORD,...", help="use log queries that contain any of these words")
+    parser.add_argument("--only", metavar="FILE", help="use log queries that are listed in this file, one per line")
     parser.add_argument(
-        "--only", metavar="FILE", help="take queries of the log that are listed in this file, one per line"
+        "--language", metavar="TAG", help="use queries in this language, from the log's language column"
     )
-    parser.add_argument("--language", metavar="TAG", help="take queries in this language, by the log's column")
     parser.add_argument(
-        "--format", choices=list(LOG_FORMATS), help="format of the log; default: by its file name, or csv"
+        "--format", choices=list(LOG_FORMATS), help="format of the log; default: from its file name, or csv"
     )
-    parser.add_argument("--columns", "--column", metavar="OURS=THEIRS,...", help="columns of the log by our names")
+    parser.add_argument(
+        "--columns", "--column", metavar="OURS=THEIRS,...", help="map columns of the log, such as count=searches"
+    )
     parser.add_argument(
         "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
     )
     for tier in ("head", "torso", "tail"):
-        parser.add_argument(f"--{tier}", type=int, default=0, metavar="N", help=f"N queries of the stratum's {tier}")
+        parser.add_argument(
+            f"--{tier}", type=int, default=0, metavar="N", help=f"draw N queries from the stratum's {tier}"
+        )
     parser.add_argument(
         "--head-share",
         type=float,
@@ -71,8 +78,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default 90"
     )
-    parser.add_argument("--min-clients", type=int, default=1, metavar="N", help="leave out queries of fewer clients")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draw; default 0")
+    parser.add_argument(
+        "--min-clients", type=int, default=1, metavar="N", help="leave out queries from fewer clients than this"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default 0")
     add_out(parser)
 
 
@@ -88,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
     for name in (args.name, args.first):
         if odd := stratum_fault(name):
-            raise NotValid(f"--name {name!r} is not a valid name of a stratum: {odd}")
+            raise NotValid(f"--name {name!r} is not a valid stratum name: {odd}")
     rows = _rows(args.queries)
     selection = Filter(_words(args.words), _lines(args.only), args.language or "")
     log = LogFile(args).counted(window_days=args.window_days, min_clients=args.min_clients)
@@ -96,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         check_language(selection.language, log.languages)
     own = selection.of(log.queries)
     if not own:
-        raise NotValid(f"{args.log}: no query belongs to {args.name}; give other words or a longer window")
+        raise NotValid(f"{args.log}: no query belongs to {args.name}; use other words or a longer window")
     cut = cut_tiers(own, head_share=args.head_share, torso_share=args.torso_share)
     share = _share(args, rows, cut.traffic, log.traffic)
 
@@ -107,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     write_out(_as_csv(joined.rows), args.out)
     sys.stderr.write(
         f"{args.name}: {share:.4g} of the traffic, {counted(len(joined.new), 'new query', 'new queries')} and "
-        f"{counted(len(joined.there), 'known query', 'known queries')} of {len(own)} in the log\n"
+        f"{counted(len(joined.there), 'known query', 'known queries')} out of {len(own)} in the log\n"
     )
     return 0
 
@@ -137,7 +146,7 @@ def _share(args: argparse.Namespace, rows: list[QueryRow], own: int, whole: int)
     if args.share is not None:
         return float(args.share)
     if not args.part_of:
-        raise NotValid("--share is missing; give the stratum's share of the whole traffic, which the log does not show")
+        raise NotValid("--share is missing; add the stratum's share of the whole traffic, which the log does not show")
     shares = {row.stratum: row.share for row in rows if row.stratum}
     return float(shares.get(args.part_of) or 1.0) * own / whole
 

@@ -31,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("labels", metavar="LABELS", help="labels.jsonl of the judge `downstream`")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per query; default 10")
-    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help="further metrics over the labels")
+    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help="additional metrics over the labels")
     parser.add_argument(
-        "--answers", metavar="FILE", help="CSV query_id,score with the quality of the whole system's answers"
+        "--answers", metavar="FILE", help="CSV with query_id,score: the quality of the whole system's answers"
     )
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
@@ -67,7 +67,7 @@ def _labels(path: str) -> tuple[dict[tuple[str, str], float], int]:
     print_warnings([read.report])
     labels = {(row.query_id, row.doc_id): row.usefulness for row in read.rows if row.usefulness is not None}
     if not labels:
-        raise NotValid(f"{path}: has no usefulness; create it with assay judge --judge downstream")
+        raise NotValid(f"{path}: has no usefulness labels; create them with assay judge --judge downstream")
     return labels, len(read.rows) - len(labels)
 
 
@@ -118,7 +118,7 @@ def _more(labels: dict[tuple[str, str], float], table: Run, metrics: list[str]) 
     whole = all(value in (0, 1) for value in labels.values())
     wanted = [one for text in metrics for one in text.split()]
     if not whole and (odd := [one for one in wanted if not one.lower().startswith(OF_FRACTIONS)]):
-        raise NotValid(f"{odd[0]} needs labels that are 0 or 1, and these are fractions; use nDCG")
+        raise NotValid(f"{odd[0]} needs labels of 0 or 1, and these are fractions; use nDCG")
     scored = evaluate(Qrels.from_rows((query, doc, value) for (query, doc), value in labels.items()), table, wanted)
     one = scored.runs[0]
     return {name: dict(zip(scored.query_ids, map(float, one.per_query[name]), strict=True)) for name in one.metrics}
@@ -146,8 +146,8 @@ def as_table(results: list[dict[str, Any]], k: int, failed: int) -> str:
         if result["unlabelled_queries"]:
             share = f"{result['unlabelled_queries']} of {counted(result['queries'], 'query', 'queries')}"
             lines.append(
-                f"note: {result['run']}: {share} {agree(result['unlabelled_queries'], 'lacks', 'lack')} "
-                f"a label for a document of the first {k}, and so P@{k} or Hit@{k}\n"
+                f"note: {result['run']}: {share} {agree(result['unlabelled_queries'], 'lacks', 'lack')} a label "
+                f"for a document in the top {k}, so P@{k} or Hit@{k} is missing\n"
             )
     reasons = {one["reason"] for result in results for one in result["metrics"].values() if "reason" in one}
     lines += [f"note: tau and rho are {reason}\n" for reason in sorted(reasons)]

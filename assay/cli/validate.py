@@ -22,15 +22,15 @@ EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", metavar="IN", help="input file; - is standard input, .gz is unpacked")
+    parser.add_argument("source", metavar="IN", help="input file; - for standard input; .gz files are decompressed")
     parser.add_argument("--format", dest="source_format", metavar="FORMAT", help="default: detected from the content")
-    parser.add_argument("--strict", action="store_true", help="exit with status 1 for warnings too")
+    parser.add_argument("--strict", action="store_true", help="also exit with status 1 for warnings")
     parser.add_argument("--output", choices=["text", "json", "csv"], default="text", help="output format; default text")
     parser.add_argument("--out", metavar="FILE", help="write the list to FILE instead of standard output")
-    group = parser.add_argument_group("health of a run")
-    group.add_argument("--qrels", metavar="FILE", help="labels, for unjudged documents and missing queries")
+    group = parser.add_argument_group("run checks")
+    group.add_argument("--qrels", metavar="FILE", help="labels, to find unjudged documents and missing queries")
     group.add_argument(
-        "--beside", metavar="RUN", action="append", default=[], help="another run, for its similarity; may be repeated"
+        "--beside", metavar="RUN", action="append", default=[], help="another run to compare with; may be repeated"
     )
     add_reader_options(parser)
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
         health = run_health(read.rows, args.qrels, args.beside)
     elif member.kind != "run" and (args.qrels or args.beside):
-        raise NotValid(f"{args.source} is {member.name}, and --qrels and --beside apply to runs; leave them out")
+        raise NotValid(f"{args.source} is {member.name}, but --qrels and --beside apply only to runs; remove them")
     text = _written(report, health, args.output)
     if args.out and args.out != "-":
         Path(args.out).write_bytes(text.encode())

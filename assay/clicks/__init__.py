@@ -1,4 +1,4 @@
-"""Weak labels from clicks: a label source of their own, separate from people's judgments.
+"""Weak labels from clicks: a separate label source, distinct from human judgments.
 
 Clicks are counted by query, document and rank (`evidence`), compared with what a document at that rank usually gets
 (`position_bias`), and turned into a label with an interval by one of the models in `CLICK_MODELS` (`labeling`).

@@ -75,11 +75,11 @@ class Robots:
     least_impressions: int = 50
 
     def reason(self, impressions: int, clicks: int) -> str:
-        """Return why a client is left out; empty for one who is not."""
+        """Return why a client is left out; empty for other clients."""
         if impressions > self.most_impressions:
-            return "shown too much"
+            return "too many impressions"
         if impressions >= self.least_impressions and clicks > self.most_clicked * impressions:
-            return "clicked on nearly everything"
+            return "too many clicks"
         return ""
 
 
@@ -92,23 +92,23 @@ class Evidence:
     queries : list of (query_id, text)
         The queries: by id where the log has ids, else by their normalized text.
     typed : list of str
-        How each was first typed, without personal data.
+        The first spelling of each query, without personal data.
     documents : list of str
         The documents' ids.
     query, document, rank, impressions, clicks : int64 arrays, shape (cells,)
-        Places in the lists, the rank from 1 on (0: not in the log), and the counts, by query, document and rank.
+        Positions in the lists, the rank from 1 (0 if not in the log), and the counts, by query, document and rank.
     first_position : int or None
-        The log's number of the first position, 0 or another; None when it has no positions.
+        The number of the log's first position, usually 0 or 1; None if the log has no positions.
     clients, anonymous : int
-        The number of clients that the log names; impressions without one.
+        Number of clients in the log, and of impressions without a client.
     robots : dict of str to int
         Number of clients left out, by reason.
     robot_impressions : int
         The impressions of robots.
     unshown : int
-        Clicks without a recorded impression: each counts as one impression.
+        Clicks without a recorded impression, each counted as one impression.
     without_query : int
-        Searches without a recorded query: left out.
+        Searches without a recorded query, which are left out.
     redacted : dict of str to int
         Distinct queries from which personal data was removed, by its kind.
     """
@@ -137,9 +137,9 @@ def count_clicks(rows: Iterable[ClickRow], robots: Robots | None = None) -> Evid
     Parameters
     ----------
     rows : iterable of ClickRow
-        As the readers of `assay.formats` yield them; they are read once.
+        Rows from a reader of `assay.formats`, read once.
     robots : Robots, optional
-        The limits for robots; by default the usual ones.
+        The limits for robots.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def count_clicks(rows: Iterable[ClickRow], robots: Robots | None = None) -> Evid
 
 
 class _Names:
-    """The distinct texts, numbered in order of appearance; clients and searches only as keyed hashes."""
+    """The distinct texts, numbered in order of appearance; clients and searches are stored only as keyed hashes."""
 
     def __init__(self) -> None:
         self.queries: dict[tuple[str, str], int] = {}

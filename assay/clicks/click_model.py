@@ -35,7 +35,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClickModel:
-    """A member of the family.
+    """A click model.
 
     Parameters
     ----------

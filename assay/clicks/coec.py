@@ -15,7 +15,7 @@ def coec(clicked: Clicked, strength: float, level: float) -> Estimate:
     strength : float
         k of the prior Gamma(k, k), whose mean is 1: k expected clicks and k clicks are added to each pair.
     level : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def coec(clicked: Clicked, strength: float, level: float) -> Estimate:
 COEC = ClickModel(
     name="coec",
     title="Clicks over expected clicks",
-    description="1 is an average document at the same ranks, 2 twice as many clicks; corrected for position.",
+    description="1 means an average document at the same ranks, 2 means twice as many clicks; corrected for position.",
     strength=5.0,
     unit="expected clicks",
     usual=lambda overall: 1.0,

@@ -15,7 +15,7 @@ def ctr(clicked: Clicked, strength: float, level: float) -> Estimate:
     strength : float
         s of the prior Beta(s m, s (1 - m)), with m the rate of the whole log: s average impressions are added.
     level : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def ctr(clicked: Clicked, strength: float, level: float) -> Estimate:
 CTR = ClickModel(
     name="ctr",
     title="Click-through rate",
-    description="The share of impressions that were clicked; not corrected for position, so top ranks get more.",
+    description="The share of impressions that were clicked; not corrected for position, so it favors top ranks.",
     strength=20.0,
     unit="impressions",
     usual=lambda overall: overall,

@@ -19,12 +19,12 @@ DIGITS = 4
 
 
 def parse_cuts(text: str) -> tuple[float, ...]:
-    """Return the cuts that a text names, the lowest first.
+    """Parse cuts from a text, lowest first.
 
     Raises
     ------
     NotValid
-        When they do not rise, or one is not a number.
+        When the cuts are not ascending, or a cut is not a number.
 
     Examples
     --------
@@ -44,17 +44,17 @@ def checked_cuts(cuts: Sequence[float]) -> tuple[float, ...]:
     Raises
     ------
     NotValid
-        When they do not rise, or one is not a number.
+        When the cuts are not ascending, or a cut is not a number.
     """
     if len(cuts) > MOST_CUTS or not all(math.isfinite(cut) for cut in cuts):
         raise _wrong(f"The cuts are {', '.join(f'{cut:g}' for cut in cuts[:MOST_CUTS])}")
     if any(low >= high for low, high in pairwise(cuts)):
-        raise _wrong("The cuts do not rise")
+        raise _wrong("The cuts are not in ascending order")
     return tuple(float(cut) for cut in cuts)
 
 
 def grades_of(values: Floats, cuts: Sequence[float]) -> Ints:
-    """Return for each label the number of cuts that it reaches: its grade, from 0 on.
+    """Return the grade of each label: the number of cuts that it reaches.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def grades_of(values: Floats, cuts: Sequence[float]) -> Ints:
 
 
 def fitted_cuts(values: Floats, grades: Ints, scale: Sequence[int]) -> tuple[float, ...]:
-    """Return cuts that reproduce the distribution of the human grades of the same pairs; none where no cuts do.
+    """Return cuts that reproduce the distribution of human grades of the same pairs, if such cuts exist.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def fitted_cuts(values: Floats, grades: Ints, scale: Sequence[int]) -> tuple[flo
     grades : int64 array, shape (pairs,)
         The human grades of the same pairs.
     scale : sequence of int
-        The grades, the lowest first.
+        The grades in ascending order.
 
     Examples
     --------
@@ -93,5 +93,5 @@ def fitted_cuts(values: Floats, grades: Ints, scale: Sequence[int]) -> tuple[flo
 
 
 def _wrong(what: str) -> NotValid:
-    message = f"{what}. Write the lowest label of each grade above the first, in rising order, such as 0.5, 1, 2."
+    message = f"{what}. List the lowest label of each grade above the first in ascending order, such as 0.5, 1, 2."
     return NotValid(message, {"cuts": message})

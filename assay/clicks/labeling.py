@@ -34,11 +34,11 @@ class Rules:
     strength : float or None
         The weight of the prior; None for the model's own.
     baseline : tuple of float
-        The click rates of the ranks from 1 on; empty for those of the log.
+        The click rates of the ranks from 1; empty to use the rates of the log.
     cuts : tuple of float
-        The lowest label of each grade above the first; empty for labels as they are.
+        The lowest label of each grade above the first; empty for fractional labels.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     """
 
     model: str = "coec"
@@ -49,7 +49,7 @@ class Rules:
     level: float = LEVEL
 
     def as_json(self) -> dict[str, Any]:
-        """Return every value as JSON, including the model's own strength."""
+        """Return every value as JSON, including the model's default strength."""
         from assay.clicks import CLICK_MODELS
 
         strength = CLICK_MODELS[self.model].strength if self.strength is None else self.strength
@@ -63,7 +63,7 @@ class ClickLabels:
     Parameters
     ----------
     query, document : int64 arrays, shape (pairs,)
-        Places in the lists of the evidence.
+        Positions in the lists of the evidence.
     impressions, clicks : int64 arrays
         The counts.
     expected : float64 array
@@ -71,7 +71,7 @@ class ClickLabels:
     value, low, high : float64 arrays
         The label and its interval.
     grade : int64 array or None
-        The grade, where there are cuts.
+        The grade, if there are cuts.
     ranks : tuple of RankRate
         The click rates by rank.
     overall : float
@@ -98,7 +98,7 @@ class ClickLabels:
 
     @property
     def labels(self) -> Floats | Ints:
-        """Return the stored values: grades where there are cuts."""
+        """Return the stored values, which are grades if there are cuts."""
         return self.value if self.grade is None else self.grade
 
 
@@ -108,7 +108,7 @@ def label(evidence: Evidence, rules: Rules) -> ClickLabels:
     Raises
     ------
     NotValid
-        When a rule is not valid, or the log has no information: no click at all, or a click on everything.
+        When a rule is not valid, or the log has no information: no clicks, or a click on every impression.
     """
     from assay.clicks import CLICK_MODELS
 
@@ -151,11 +151,11 @@ def _check(rules: Rules) -> None:
     checked_cuts(rules.cuts)
     checked_baseline(rules.baseline)
     if rules.least_impressions < 1:
-        raise _wrong("least_impressions", f"least_impressions is {rules.least_impressions}. Give 1 or more.")
+        raise _wrong("least_impressions", f"least_impressions is {rules.least_impressions}. Use 1 or more.")
     if rules.strength is not None and not 0 < rules.strength < float("inf"):
-        raise _wrong("strength", f"strength is {rules.strength:g}. Give a number above 0, such as 5.")
+        raise _wrong("strength", f"strength is {rules.strength:g}. Use a number above 0, such as 5.")
     if not 0 < rules.level < 1:
-        raise _wrong("level", f"level is {rules.level:g}. Give a share, such as 0.95.")
+        raise _wrong("level", f"level is {rules.level:g}. Use a number between 0 and 1, such as 0.95.")
 
 
 def _check_log(shown: int, clicked: int) -> None:
@@ -163,7 +163,7 @@ def _check_log(shown: int, clicked: int) -> None:
         raise NotValid("The log has no impressions.", {"file": "Upload a log with impressions, not only clicks."})
     if clicked in (0, shown):
         what = "no clicks" if not clicked else "a click on every impression"
-        fix = "Upload a log that also has the results that were shown and not clicked: clicks alone are not enough."
+        fix = "Upload a log that also has the results that were shown but not clicked. Clicks alone are not enough."
         raise NotValid(f"The log has {what}. {fix}", {"file": fix})
 
 

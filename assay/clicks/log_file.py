@@ -27,12 +27,12 @@ def read_clicks(
     encoding: str = "utf-8",
     **options: Any,
 ) -> tuple[Evidence, Report]:
-    """Count a log while it is read.
+    """Count the rows of a log while reading it.
 
     Parameters
     ----------
     source, path, encoding, options
-        As for the format's own reader.
+        As for the format's reader.
     format : str
         A member of `FORMATS` of the kind ``click-log``.
     robots : Robots, optional
@@ -43,7 +43,7 @@ def read_clicks(
     Raises
     ------
     UnreadableInput
-        When the whole file is refused.
+        When the file is refused.
     """
     from assay.formats import FORMATS
 

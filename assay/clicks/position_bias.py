@@ -1,4 +1,4 @@
-"""Position bias: the expected click rate of each rank, whatever document is there."""
+"""Position bias: the expected click rate of each rank, independent of the document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNKNOWN = 0
 
 @dataclass(frozen=True, slots=True)
 class RankRate:
-    """A rank with its impressions and clicks; the rate is the expected one. Rank 0 is unknown."""
+    """A rank with its impressions, clicks and expected rate. Rank 0 means unknown."""
 
     rank: int
     impressions: int
@@ -29,15 +29,15 @@ class RankRate:
 
 
 def rank_rates(evidence: Evidence, baseline: Sequence[float] = ()) -> tuple[RankRate, ...]:
-    """Return the rate of each rank that came up.
+    """Return the rate of each rank in the log.
 
     Parameters
     ----------
     evidence : Evidence
         The impressions and clicks.
     baseline : sequence of float, optional
-        The rates from rank 1 on, where they were measured elsewhere, such as on results in random order; otherwise the
-        mean rate of the log at each rank, which includes the relevance of the documents usually at that rank.
+        The rates from rank 1, if they were measured separately, such as on results in random order; otherwise the mean
+        rate of the log at each rank, which includes the relevance of the documents usually at that rank.
 
     Raises
     ------
@@ -55,15 +55,15 @@ def rank_rates(evidence: Evidence, baseline: Sequence[float] = ()) -> tuple[Rank
 
 
 def checked_baseline(rates: Sequence[float]) -> tuple[float, ...]:
-    """Return the rates, each of them a share.
+    """Return the rates, each of which must be a share.
 
     Raises
     ------
     NotValid
-        When one is not a share.
+        When a rate is not a share.
     """
     if wrong := [rate for rate in rates if not 0 <= rate <= 1]:
-        message = f"The baseline has the rate {wrong[0]:g}. Give shares from rank 1 on, such as 0.4,0.2,0.15."
+        message = f"The baseline has the rate {wrong[0]:g}. List shares from rank 1, such as 0.4,0.2,0.15."
         raise NotValid(message, {"baseline": message})
     return tuple(float(rate) for rate in rates)
 
@@ -72,7 +72,9 @@ def _given(baseline: Sequence[float], ranks: list[int]) -> Floats:
     rates = np.array(checked_baseline(baseline))
     if missing := [rank for rank in ranks if not 1 <= rank <= len(rates)]:
         where = "rows without a position" if missing[-1] == UNKNOWN else f"the rank {missing[-1]}"
-        message = f"The baseline has rates for ranks 1 to {len(rates)}, but the log has {where}. Give a rate for each."
+        message = (
+            f"The baseline has rates for ranks 1 to {len(rates)}, but the log has {where}. Add a rate for each rank."
+        )
         raise NotValid(message, {"baseline": message})
     selected: Floats = rates[np.array(ranks, dtype=np.int64) - 1]
     return selected

@@ -1,10 +1,10 @@
 """Lower confidence limit of the share of correct grades among unreviewed pairs, from a random sample.
 
-The sample is drawn from all pairs with equal probability, and the limit applies to the rest of the same pairs. It
-is a sample from a finite population and the limit is exact: it assumes nothing about how the grades of one query
-depend on each other, since it makes no claim about other queries. A sampled pair that people have not judged yet
-counts as wrong. A limit read early, whatever the order in which the sample is judged, is therefore never above the
-one read at the end, so looking often costs nothing.
+The sample is drawn from all pairs with equal probability, and the limit applies to the rest of the same pairs. Because
+this is a sample from a finite population, the limit is exact. It makes no assumption about the dependence of grades
+within a query, since it makes no claim about other queries. A sampled pair that people have not judged yet counts as
+wrong. A limit read early is therefore never above the final limit, regardless of the order of judging, so frequent
+checks cost nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from assay.core.errors import NotValid
 
-# Over all judges that are tried in a round and all times that one is asked about.
+# Over all judges of a round and all looks at each judge.
 ALPHA = 0.05
 
 
@@ -25,22 +25,23 @@ def right_outside(population: int, sampled: int, right: int, alpha: float) -> fl
     Parameters
     ----------
     population, sampled : int
-        How many there are, and how many of them were drawn at random.
+        Number of pairs, and number of pairs drawn at random.
     right : int
-        How many of those drawn are known to be right.
+        Number of drawn pairs known to be correct.
     alpha : float
-        The chance that the limit is too high, at most.
+        Maximum probability that the limit is too high.
 
     Returns
     -------
     float or None
-        From 0 to 1; None if nothing was drawn or nothing is left outside. Source: the limits of the hypergeometric
-        distribution by inverting its test (Chung and DeLury 1950; Cochran 1977, Sampling Techniques, 3.6).
+        From 0 to 1; None if no pair was drawn or no pair is outside the sample. Source: the limits of the
+        hypergeometric distribution by inverting its test (Chung and DeLury 1950; Cochran 1977, Sampling Techniques,
+        3.6).
 
     Raises
     ------
     NotValid
-        Numbers that contradict each other.
+        The numbers contradict each other.
 
     Examples
     --------
@@ -51,11 +52,13 @@ def right_outside(population: int, sampled: int, right: int, alpha: float) -> fl
     """
     if not 0 <= right <= sampled <= population or not 0 < alpha < 1:
         raise NotValid(
-            f"{right} of {sampled} of {population} at {alpha}: each is at most the next, alpha inside 0 to 1"
+            f"{right} of {sampled} of {population} at {alpha}: each count must be at most the next, and alpha "
+            "between 0 and 1"
         )
     if not sampled or sampled == population:
         return None
-    # The fewest right ones in all under which as many as were seen are not too surprising; more make it less so.
+    # The smallest total of correct grades for which the observed number is not too unlikely; it is likelier for larger
+    # totals.
     low, high = right, population - (sampled - right)
     while low < high:
         middle = (low + high) // 2
@@ -67,9 +70,8 @@ def right_outside(population: int, sampled: int, right: int, alpha: float) -> fl
 
 
 def _at_least(right: int, population: int, right_in_all: int, sampled: int) -> float:
-    """Return the probability of at least so many correct grades in a sample: the upper hypergeometric tail.
-
-    It is summed here because importing scipy.stats costs a page seconds.
+    """Return the probability of at least this many correct grades in a sample: the upper hypergeometric tail. It is
+    computed here because importing scipy.stats would delay a page by seconds.
     """
     from scipy.special import gammaln
 
@@ -89,15 +91,15 @@ def alpha_of(judge: int, look: int) -> float:
     Parameters
     ----------
     judge : int
-        The how manieth judge of the round it is, from 1.
+        Number of the judge in the round, from 1.
     look : int
-        The how manieth time it is asked about, from 1.
+        Number of the look at this judge, from 1.
 
     Returns
     -------
     float
-        ALPHA / (j (j + 1)) / 2^l: over all judges and looks that can ever be, these add up to `ALPHA`, so that no limit
-        is too high more often than that however many are tried (Bonferroni, spent as Lan and DeMets 1983 propose).
+        ALPHA / (j (j + 1)) / 2^l: over all possible judges and looks, these sum to at most `ALPHA`, which bounds the
+        probability that any limit is too high (Bonferroni, spent as Lan and DeMets 1983 propose).
 
     Examples
     --------
@@ -105,5 +107,5 @@ def alpha_of(judge: int, look: int) -> float:
     (0.0125, 0.05)
     """
     if judge < 1 or look < 1:
-        raise NotValid("judges and looks are counted from 1")
+        raise NotValid("judges and looks must be 1 or more")
     return ALPHA / (judge * (judge + 1)) / 2.0**look

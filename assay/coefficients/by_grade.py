@@ -26,10 +26,10 @@ class GradeAgreement:
     n : int
         Overlapping pairs with at least one such grade.
     specific : Agreement
-        Of the other grades of a pair to which a rater gave this one, the share that is this one too. Source: Fleiss
-        1981, Statistical Methods for Rates and Proportions, 2nd ed., 13.1.
+        Of the other grades of pairs to which a rater gave this grade, the share that is the same. Source: Fleiss 1981,
+        Statistical Methods for Rates and Proportions, 2nd ed., 13.1.
     one_or_other : Agreement
-        Krippendorff's nominal alpha of "this grade" against "another".
+        Krippendorff's nominal alpha of "this grade" versus "another grade".
     """
 
     grade: float
@@ -38,7 +38,7 @@ class GradeAgreement:
     one_or_other: Agreement
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields as JSON values."""
         return {
             "grade": int(self.grade) if self.grade == int(self.grade) else self.grade,
             "n": self.n,
@@ -114,7 +114,7 @@ def _one(grade: float, shared: Patterns, basis: Agreement, sums: Drawn, place: i
 
 
 def confusion(pairs: RaterPairs, size: int) -> list[list[int]]:
-    """Count how often two raters gave one unit two given grades, in either order.
+    """Count how often two raters gave a unit each combination of grades, in either order.
 
     Returns
     -------

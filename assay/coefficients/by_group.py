@@ -23,11 +23,11 @@ class GroupAgreement:
     Parameters
     ----------
     name : str
-        The tier, or the query.
+        The tier or query.
     queries : int
-        How many of its queries have overlap.
+        Number of queries with overlap.
     steps : float or None
-        The mean difference between two grades of one pair, in places of the scale.
+        The mean difference between two grades of a pair, in scale steps.
     ordinal : Agreement
         Krippendorff's ordinal alpha; within one query it has no interval.
     """
@@ -38,7 +38,7 @@ class GroupAgreement:
     ordinal: Agreement
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields as JSON values."""
         return {
             "name": self.name,
             "queries": self.queries,
@@ -64,11 +64,11 @@ def by_tier(
     table : GradeTable
         The grades.
     tiers : sequence of str
-        The tier of each query of the table; an empty one is left out.
+        The tier of each query in the table; queries with an empty tier are left out.
     values : sequence of float
         The scale.
     resamples, seed : int
-        Of the bootstrap over the tier's queries.
+        Number of resamples and seed of the bootstrap over the tier's queries.
     """
     named = np.asarray(tiers, dtype=np.str_)
     groups = []
@@ -89,7 +89,7 @@ def _group(name: str, table: GradeTable, values: Sequence[float], resamples: int
 
 
 def by_query(table: GradeTable, values: Sequence[float]) -> list[GroupAgreement]:
-    """Compute the agreement within each query that has overlap, the largest distance first.
+    """Compute the agreement within each query that has overlap, largest distance first.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 Every coefficient is a function of sums over units. A unit adds a row of numbers (its parts), and the coefficient is
 computed from the sum of the rows. Units with the same grades are therefore computed once, and the bootstrap only
-has to weight rows, for all resamples at once.
+weights rows, for all resamples at once.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from assay.core.ratings import places
 
 REASONS = {
     "no_overlap": "undefined because no pair was graded by two raters",
-    "one_category": "undefined because every overlapping grade is the same; look at the percent agreement",
+    "one_category": "undefined because all overlapping grades are the same; see the percent agreement",
     "too_few_units": "undefined because only one pair was graded by two raters",
-    "being_computed": "undefined because it is still being computed; look again in a moment",
-    "hidden": "undefined because you can still rate pairs of this round; you will see it after your last one",
-    "unequal_ratings": "undefined because pairs differ in their number of grades; use Krippendorff's alpha",
+    "being_computed": "undefined because it is still being computed; check again in a moment",
+    "hidden": "undefined because you can still rate pairs in this round; you will see it after your last pair",
+    "unequal_ratings": "undefined because the number of grades differs between pairs; use Krippendorff's alpha",
 }
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Value of a coefficient with the data it rests on.
+    """Value of a coefficient with the data behind it.
 
     Parameters
     ----------
     value : float or None
-        None exactly when `reason` is set; 1.0 is never made up for degenerate data.
+        None exactly if `reason` is set; degenerate data never yields 1.0.
     reason : str or None
         A key of `REASONS`.
     n : int
         Units (pairs) with two or more grades.
     ratings : int
-        Grades on those units.
+        Number of grades on these units.
     percent_agreement : float or None
-        Share of the pairs of grades on one unit that are equal.
+        Share of grade pairs on a unit that are equal.
     low, high : float or None
-        The bootstrap interval, where one was asked for and could be computed.
+        The bootstrap interval, if requested and defined.
     undefined_resamples : int
         Resamples in which the coefficient is undefined; they are left out of the interval.
     """
@@ -79,11 +79,11 @@ class Coefficient:
     value : callable
         ``value(sums, values)``: from sums (..., p) and the scale's values the coefficient (...), NaN if undefined.
     raters : {"all", "two"}
-        Whether it takes any number of raters or two.
+        Whether it takes any number of raters or exactly two.
     equal_ratings : bool
         Whether every unit must have the same number of grades.
     singles : bool
-        Whether units with a single grade play a part; without, `parts` never sees them.
+        Whether units with a single grade are used; if not, `parts` does not receive them.
     """
 
     name: str
@@ -99,12 +99,12 @@ class Coefficient:
 
 
 def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[Ints, Floats]:
-    """Number the grades by their place on the scale.
+    """Number the grades by their position on the scale.
 
     Parameters
     ----------
     grades : array of number
-        What was given.
+        The grades.
     values : array of number, optional
         The scale, ascending; by default the grades that occur.
 
@@ -129,7 +129,7 @@ def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[In
 
 
 def weight_matrix(size: int, weights: str) -> Floats:
-    """Return how much each disagreement between two positions on the scale counts as agreement.
+    """Return the agreement weight of each two positions on the scale.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def degenerate(patterns: Patterns, equal_ratings: bool = False) -> str | None:
 
 
 def percent_agreement(patterns: Patterns) -> float | None:
-    """Compute the share of equal grades among all pairs of grades on one unit; None without overlap.
+    """Compute the share of equal grades among all grade pairs on a unit; None without overlap.
 
     Examples
     --------

@@ -30,19 +30,19 @@ def cohen_kappa(
     a, b : array, shape (units,)
         The grades of the two raters, unit by unit.
     weights : {"unweighted", "linear", "quadratic"}
-        How much a near miss counts, over places on the scale.
+        How much a near miss counts, by position on the scale.
     values : array, optional
-        The scale; with weights an unused value changes the result, so name the whole scale.
+        The scale; with weights, unused values change the result, so pass the whole scale.
     clusters : array, shape (units,), optional
         The query of each unit, for the interval.
     resamples, seed : int
-        Of the bootstrap; 0 resamples give no interval.
+        Number of resamples and seed of the bootstrap; 0 resamples for no interval.
 
     Returns
     -------
     Agreement
-        (p_o - p_e) / (1 - p_e). No value without units, with one, or when both raters only ever gave the same grade.
-        One constant rater is fine and gives 0. Source: Cohen 1960 and 1968.
+        (p_o - p_e) / (1 - p_e). Undefined with fewer than two units, or if both raters gave only the same grade. A
+        single constant rater gives 0. Source: Cohen 1960 and 1968.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def kappa_of_cells(
     resamples: int = 0,
     seed: int = 0,
 ) -> Agreement:
-    """Compute one kappa from the cell (grade of a, grade of b) of each unit, numbered row by row."""
+    """Compute a kappa from the cell (grade of a, grade of b) of each unit, numbered row by row."""
     size = max(len(scale), 1)
     table = np.bincount(cells, minlength=size * size).astype(np.float64)
     basis = of_table(table.reshape(size, size))
@@ -86,12 +86,12 @@ def kappa_of_cells(
 
 
 def of_table(table: Floats) -> Agreement:
-    """Return how many units two raters share, how often they agree, and why no kappa is defined, if so.
+    """Return the number of shared units, how often the raters agree, and why kappa is undefined, if so.
 
     Parameters
     ----------
     table : array, shape (grades, grades)
-        Units by the grade of the one and the grade of the other.
+        Number of units by the grades of both raters.
     """
     n, equal = int(table.sum()), float(np.trace(table))
     return Agreement(None, _degenerate(table), n, 2 * n, equal / n if n else None)
@@ -127,8 +127,8 @@ def _declare(weights: str) -> Coefficient:
     return Coefficient(
         name=f"cohen-{weights}",
         title=f"Cohen's kappa, {weights}",
-        description="Agreement of two raters; quadratic weights suit a graded scale.",
-        formula="(p_o - p_e) / (1 - p_e), p_o = sum w_ij p_ij, p_e = sum w_ij p_i. p_.j over the table of the two.",
+        description="Agreement between two raters; quadratic weights suit a graded scale.",
+        formula="(p_o - p_e) / (1 - p_e), p_o = sum w_ij p_ij, p_e = sum w_ij p_i. p_.j over the table of both raters.",
         source="Cohen 1960 (unweighted) and 1968 (weighted).",
         parts=_table,
         value=partial(_kappa, weights),

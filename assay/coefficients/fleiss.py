@@ -1,4 +1,4 @@
-"""Fleiss' kappa of several raters, where every pair has the same number of grades."""
+"""Fleiss' kappa of several raters, if every pair has the same number of grades."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def fleiss_kappa(
     Parameters
     ----------
     units, grades : array, shape (ratings,)
-        What each grade is about, and the grade. Units graded once are left out.
+        The unit of each grade, and the grade. Units with a single grade are left out.
     values, clusters, resamples, seed
         As in `krippendorff_alpha`.
 
     Returns
     -------
     Agreement
-        No value, with reason ``unequal_ratings``, where the units differ in their number of grades. Nominal: it does
-        not see that 2 is nearer to 3 than 0 is. Source: Fleiss 1971, Psychological Bulletin 76, 378.
+        Undefined, with reason ``unequal_ratings``, if the number of grades differs between units. Nominal: all
+        disagreements count equally. Source: Fleiss 1971, Psychological Bulletin 76, 378.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def _value(sums: Floats, values: Floats) -> Floats:
 FLEISS = Coefficient(
     name="fleiss",
     title="Fleiss' kappa",
-    description="Agreement of a fixed number of grades for each pair, grades taken as mere names.",
+    description="Agreement for a fixed number of grades per pair; grades are unordered categories.",
     formula="(mean P_u - sum p_k^2) / (1 - sum p_k^2); P_u = sum C(C-1) / (m(m-1)), p_k = share of grade k.",
     source="Fleiss 1971.",
     parts=_parts,

@@ -11,13 +11,13 @@ from assay.coefficients.interpretation import reason_in_words
 from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
 from assay.core.counted_nouns import amount
 
-# The usual threshold of the field, below which grades are not fit to decide anything by.
+# The usual threshold in the field, below which grades are not reliable enough for decisions.
 THRESHOLD = 0.60
 COEFFICIENT = "alpha-ordinal"
-# So much wider must the distance to the threshold be than half an interval, if the next draw is to decide it in four of
-# five cases: (1.96 + 0.84) / 1.96 standard errors.
+# Ratio of the distance to the threshold and half an interval for which the next sample decides with 80% probability:
+# (1.96 + 0.84) / 1.96 standard errors.
 FOUR_OF_FIVE = (1.959964 + 0.841621) / 1.959964
-# Beyond so many times what is there, more overlap is no advice.
+# Beyond this multiple of the current overlap, more overlap is not useful advice.
 HOPELESS = 50
 
 State = Literal["passed", "undecided", "failed", "undefined"]
@@ -30,21 +30,21 @@ class GateAnswer:
     Parameters
     ----------
     state : {"passed", "undecided", "failed", "undefined"}
-        Passed when the whole interval is at or above the threshold, failed when all of it is below; undecided when
-        it includes both sides, or when there is too little overlap; undefined when the coefficient is.
+        Passed if the whole interval is at or above the threshold; failed if all of it is below; undecided if it
+        contains the threshold, or if there is too little overlap; undefined if the coefficient is undefined.
     coefficient : str
-        Which one of the family.
+        Name of the coefficient.
     value, low, high : float or None
-        The coefficient and its 95 % interval.
+        The coefficient and its 95% interval.
     threshold : float
-        The state of the gate.
+        The threshold of the gate.
     n, queries : int
         Pairs with two or more grades, and the queries that they are from.
     more_pairs : int or None
-        How many more overlapping pairs would decide it in four of five cases; None if it is decided, or where more
-        pairs would hardly do.
+        How many more overlapping pairs would decide it with 80% probability; None if it is decided, or if more pairs
+        are unlikely to decide it.
     advice : str
-        What follows, in a sentence or two.
+        The recommendation, in one or two sentences.
     """
 
     state: State
@@ -60,7 +60,7 @@ class GateAnswer:
 
     @property
     def needed(self) -> int | None:
-        """Return the total number of overlapping pairs that would decide the gate, if it is known."""
+        """Return the total number of overlapping pairs that would decide the gate, if known."""
         return None if self.more_pairs is None else self.n + self.more_pairs
 
     @property
@@ -69,7 +69,7 @@ class GateAnswer:
         return self.n < ENOUGH_UNITS or self.queries < ENOUGH_QUERIES
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
@@ -83,11 +83,11 @@ def decide(
     report : mapping
         The JSON of `AgreementReport`.
     coefficient : str
-        A name of the family; one for two raters is their mean over the pairs of raters.
+        Name of a coefficient; for coefficients of two raters, the mean over rater pairs is used.
     threshold : float
         From -1 to 1.
     over : bool
-        Whether no pair gets a further grade: what is undecided then stays so, and another round has to tell.
+        Whether the round is closed: an undecided gate then stays undecided, and only another round can decide.
 
     Raises
     ------
@@ -136,18 +136,18 @@ def _state(low: float, high: float, threshold: float, n: int, queries: int) -> S
 
 
 def more_pairs(value: float, low: float, high: float, threshold: float, n: int, queries: int) -> int | None:
-    """Return how many more overlapping pairs would decide a gate in four of five cases.
+    """Return how many more overlapping pairs would decide a gate with 80% probability.
 
-    An interval narrows with the root of the number of pairs, if they come from further queries with as many pairs each
-    as now, so that pairs of one query hang together as they do now; and the coefficient is taken to stay where it is.
-    Never fewer than lead to the least overlap.
+    An interval narrows with the square root of the number of pairs, provided that they come from more queries with as
+    many pairs per query as now, so that the dependence within queries stays the same. The coefficient is assumed not to
+    change. The result never falls below the minimum overlap.
 
     Parameters
     ----------
     value, low, high : float
         The coefficient and its interval.
     threshold : float
-        The state of the gate.
+        The threshold of the gate.
     n, queries : int
         Pairs with two or more grades, and their queries.
 
@@ -180,11 +180,11 @@ def _advice(state: State, more: int | None, threshold: float, n: int, queries: i
     little = n < ENOUGH_UNITS or queries < ENOUGH_QUERIES
     if little:
         there = f"{amount(n, 'overlapping pair')} from {amount(queries, 'query', 'queries')}"
-        why = f"{there}: too few to decide. At least {ENOUGH_UNITS} pairs from {ENOUGH_QUERIES} queries are needed."
+        why = f"{there}: too few to decide. The gate needs at least {ENOUGH_UNITS} pairs from {ENOUGH_QUERIES} queries."
     else:
         why = f"{at[0].upper()}{at[1:]} is inside the interval."
     if more is None:
-        return f"{why} The value is so close that more overlap would hardly decide: improve the agreement."
+        return f"{why} The value is so close that more overlap is unlikely to decide. Improve the agreement instead."
     if over:
         wide = (
             f"from {ENOUGH_QUERIES} queries or more"
@@ -192,11 +192,11 @@ def _advice(state: State, more: int | None, threshold: float, n: int, queries: i
             else "with as many pairs per query as here"
         )
         return (
-            f"{why} The round is closed, so this stays undecided. A round with about {n + more:,} overlapping pairs, "
-            f"{wide}, would decide in four of five cases, if the raters agree as they do here."
+            f"{why} The round is closed, so this stays undecided. A round with about {n + more:,} overlapping "
+            f"pairs, {wide}, has an 80% chance to decide if the raters agree at the same rate."
         )
     further = "from more queries" if queries < ENOUGH_QUERIES else "with as many pairs per query as now"
     return (
-        f"{why} About {amount(more, 'more overlapping pair')}, {further}, would decide it in four of five cases, "
-        "if the raters agree as they do now."
+        f"{why} About {amount(more, 'more overlapping pair')}, {further}, have an 80% chance to decide if the "
+        "raters agree at the same rate."
     )

@@ -1,4 +1,4 @@
-"""Distinct patterns of grades, so that a million pairs cost as little to compute as the patterns they form.
+"""Distinct patterns of grades, so that the cost depends on the number of patterns instead of pairs.
 
 A coefficient uses the number of raters who gave each grade to a pair. With five raters and four grades there are at
 most a few dozen such patterns; everything is computed per pattern and weighted by its number of pairs.
@@ -14,7 +14,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# A table of counts up to this size is filled directly; beyond it what occurs is looked for by sorting.
+# A table of counts up to this size is filled directly; for larger sizes, values are found by sorting.
 TABLE = 8_000_000
 # Whole numbers up to here are exact as float64.
 EXACT = 2**53
@@ -27,11 +27,11 @@ class Patterns:
     Parameters
     ----------
     rows : float array, shape (patterns, grades)
-        How many raters gave each grade; each row once.
+        Number of raters who gave each grade; rows are distinct.
     of_unit : int array, shape (units,)
         The row of each unit.
     times : float array, shape (patterns,)
-        How many units show each row.
+        Number of units with each row.
     """
 
     rows: Floats
@@ -45,9 +45,9 @@ class Patterns:
         Parameters
         ----------
         unit, codes : int array, shape (ratings,)
-            What each grade is about, numbered from 0, and its place on the scale.
+            The unit of each grade, numbered from 0, and the position of the grade on the scale.
         units, size : int
-            How many units there are, and how many grades on the scale.
+            Number of units, and number of grades on the scale.
 
         Examples
         --------
@@ -88,14 +88,14 @@ class Patterns:
 
 
 def distinct(keys: Ints, below: int) -> tuple[Ints, Ints, Ints]:
-    """Find the distinct keys in ascending order, which of them each key is, and how often each occurs.
+    """Find the distinct keys in ascending order, the index of each key among them, and their frequencies.
 
     Parameters
     ----------
     keys : int array
         Whole numbers from 0.
     below : int
-        A number larger than each key; where it is small no sorting is needed.
+        A number larger than every key; if it is small, no sorting is needed.
 
     Examples
     --------

@@ -20,9 +20,9 @@ class GradeTable:
     Parameters
     ----------
     raters, query_ids : tuple of str
-        Their names, in the order of their UTF-8 bytes.
+        Their names, sorted by UTF-8 bytes.
     unit, rater, grade : int array, shape (rows,)
-        Which unit and which rater a row is about, numbered from 0, and what was given.
+        The unit and rater of each row, numbered from 0, and the grade.
     query : int array, shape (units,)
         The query of each unit.
     """

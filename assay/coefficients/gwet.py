@@ -1,4 +1,4 @@
-"""Gwet's AC1 and AC2, for grades of which nearly all are the same.
+"""Gwet's AC1 and AC2, for data in which one grade dominates.
 
 Kappa and alpha fall toward 0 when one grade dominates, even if raters hardly ever differ; AC1 and AC2 do not.
 """
@@ -31,19 +31,19 @@ def gwet_ac(
     Parameters
     ----------
     units, grades : array, shape (ratings,)
-        What each grade is about, and the grade. Units graded once still tell how frequent each grade is.
+        The unit of each grade, and the grade. Units with a single grade still count for the grade frequencies.
     weights : {"unweighted", "linear", "quadratic"}
-        Over places on the scale.
+        Weights by position on the scale.
     values : array, optional
-        The scale; an unused value changes the result, so name the whole scale.
+        The scale; unused values change the result, so pass the whole scale.
     clusters, resamples, seed
         As in `krippendorff_alpha`.
 
     Returns
     -------
     Agreement
-        By the contract of `Agreement`. Source: Gwet 2008, British Journal of Mathematical and Statistical Psychology
-        61, 29; weights: Gwet 2014, Handbook of Inter-Rater Reliability.
+        See `Agreement`. Source: Gwet 2008, British Journal of Mathematical and Statistical Psychology 61, 29; weights:
+        Gwet 2014, Handbook of Inter-Rater Reliability.
 
     Examples
     --------

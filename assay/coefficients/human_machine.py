@@ -1,7 +1,7 @@
 """Agreement of a machine judge with people, and the reliability of each of its grades.
 
-Agreement says little about what a machine's grade means. The share of the pairs with this grade to which people
-gave the same grade does. It is reported for each grade with an interval, because it differs between collections.
+Agreement says little about the meaning of a machine grade. The share of pairs with this grade to which people gave the
+same grade says more. It is reported for each grade with an interval, because it differs between collections.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Worth:
     grade : int
         The machine's grade.
     same : Share
-        Of the pairs that the machine gave it, those to which people gave it too: its precision.
+        Precision: of the pairs with this machine grade, the share to which people gave the same grade.
     relevant : Share
-        Of these pairs, those that people call relevant.
+        Of these pairs, the share that people consider relevant.
     """
 
     grade: int
@@ -58,28 +58,28 @@ class Worth:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """Calibration of a machine judge, on the pairs that people have graded too.
+    """Calibration of a machine judge, on the pairs that people also graded.
 
     Parameters
     ----------
     values : tuple of int
         The scale.
     pairs, queries : int
-        What both graded.
+        Number of pairs and queries graded by both.
     only_people, only_machine : int
-        Pairs that one of the two graded, which say nothing here.
+        Number of pairs graded by only one of them, which are ignored.
     off_people, off_machine : int
-        Grades that are not on the scale.
+        Number of grades that are not on the scale.
     off_scale : str
-        What was done with those.
+        How grades off the scale are treated.
     kappa, alpha : dict of str to Agreement
-        By weights, and by level.
+        Kappa by weights, and alpha by level.
     confusion : list of list of int
         Rows by people's grade, columns by the machine's, in the order of the scale.
     worth : list of Worth
         For each grade of the scale.
     bias : float or None
-        The machine's grade less people's, on average.
+        Mean of the machine grade minus the human grade.
     """
 
     values: tuple[int, ...]
@@ -119,26 +119,25 @@ def against_people(
     Parameters
     ----------
     people, machine : mapping of (query_id, doc_id) to float
-        The grades. Pairs that only one side has are counted and left out.
+        The grades. Pairs that only one side graded are counted and left out.
     values : sequence of int
         The scale, ascending.
     relevant_from : float
-        The lowest grade that people mean by relevant.
+        The lowest grade that people consider relevant.
     off_scale : {"leave-out", "clip"}
-        Whether a pair with a grade that is not on the scale is left out, or the grade becomes the nearest one that is;
-        both are counted.
+        Whether to leave out pairs with a grade off the scale, or use the nearest grade on the scale; both are counted.
     resamples, seed : int
         Of the bootstrap over queries; 0 resamples give no intervals.
 
     Returns
     -------
     Calibrated
-        Kappas and alphas are those of two raters. Source: reference of each coefficient.
+        Kappas and alphas for two raters. Sources: see each coefficient.
 
     Raises
     ------
     NotValid
-        An unknown way to treat grades off the scale, or no scale.
+        `off_scale` is unknown, or the scale has fewer than two grades.
 
     Examples
     --------
@@ -192,7 +191,7 @@ def against_people(
 
 
 def _on_scale(grades: Sequence[float], scale: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return the grades, moved to the nearest grade of the scale, and which ones were off the scale."""
+    """Return the grades, moved to the nearest grade on the scale, and which grades were off the scale."""
     given = np.asarray(grades, dtype=np.float64)
     if not len(given):
         return given, np.zeros(0, dtype=bool)
@@ -201,7 +200,7 @@ def _on_scale(grades: Sequence[float], scale: Floats) -> tuple[Floats, npt.NDArr
 
 
 def _tables(ours: Floats, theirs: Floats, scale: Floats, clusters: Ints) -> Floats:
-    """Return how often each human grade met each machine grade, shape (queries, grades, grades)."""
+    """Count each combination of human and machine grade, shape (queries, grades, grades)."""
     size = len(scale)
     number = int(clusters.max()) + 1 if len(clusters) else 0
     cells = np.searchsorted(scale, ours) * size + np.searchsorted(scale, theirs)
@@ -231,7 +230,7 @@ def _share(part: Floats, whole: Floats, drawn: Floats | None) -> Share:
     if not n:
         return Share(None, None, None, 0)
     value = float(part.sum() / n)
-    # One query with this grade has nothing to be drawn against.
+    # With a single query with this grade, there is nothing to resample.
     if drawn is None or int((whole > 0).sum()) < 2:
         return Share(value, None, None, n)
     below = drawn @ whole

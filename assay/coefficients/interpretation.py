@@ -18,7 +18,7 @@ class Band:
     name : str
         After Landis and Koch, Biometrics 33 (1977).
     advice : str
-        What to do about it, for a team that judges search results.
+        Advice for a team that judges search results.
     """
 
     top: float
@@ -26,7 +26,7 @@ class Band:
     advice: str
 
 
-# The advice in the words of the page on judgment lists that the project grew from: a sentence's end, without its point.
+# Advice as the end of a sentence, without a period.
 BANDS = (
     Band(0.20, "slight", "raters are guessing; revise guidelines"),
     Band(0.40, "fair", "guidelines unclear; calibrate with examples"),
@@ -35,11 +35,11 @@ BANDS = (
     Band(1.00, "almost perfect", "target for high-stakes domains"),
 )
 
-# Krippendorff's own reading of alpha, after Content Analysis (2nd ed. 2004, 11.4): stricter than the words for kappa.
+# Krippendorff's own reading of alpha, after Content Analysis (2nd ed. 2004, 11.4): stricter than the bands for kappa.
 READINGS = (
-    Band(0.667, "not to be relied on", "no conclusion should rest on these grades"),
-    Band(0.80, "tentative", "conclusions can be drawn with care, and said to be tentative"),
-    Band(1.00, "reliable", "conclusions can rest on these grades"),
+    Band(0.667, "not reliable", "draw no conclusions from these grades"),
+    Band(0.80, "tentative", "draw only tentative conclusions"),
+    Band(1.00, "reliable", "good enough for conclusions"),
 )
 
 
@@ -49,18 +49,18 @@ def reading(value: float) -> Band:
     Examples
     --------
     >>> [reading(value).name for value in (0.66, 0.667, 0.8, 0.9)]
-    ['not to be relied on', 'tentative', 'reliable', 'reliable']
+    ['not reliable', 'tentative', 'reliable', 'reliable']
     """
     return next((one for one in READINGS if value < one.top), READINGS[-1])
 
 
 def band(value: float) -> Band:
-    """Return the band that a coefficient falls into. The bands are conventions, not tests.
+    """Return the band of a coefficient. The bands are conventions, not tests.
 
     Parameters
     ----------
     value : float
-        A coefficient, at most 1; below 0 it is slight too.
+        A coefficient, at most 1; values below 0 also count as slight.
 
     Examples
     --------

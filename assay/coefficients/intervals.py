@@ -39,13 +39,13 @@ def drawn(
     Parameters
     ----------
     parts : array, shape (patterns, p)
-        What a unit of each pattern adds.
+        Contribution of a unit with each pattern.
     patterns : Patterns
         The units.
     clusters : array, shape (units,), optional
         The query of each unit; single units are drawn by default.
     resamples, seed : int
-        Of the bootstrap; the same draws for the same seed and number of clusters, whatever the parts.
+        Number of resamples and seed of the bootstrap; the draws depend only on the seed and the number of clusters.
     """
     whole = patterns.times @ parts
     if not resamples:
@@ -70,7 +70,7 @@ def agreements(
     Parameters
     ----------
     coefficients : sequence of Coefficient
-        Those that take any number of raters.
+        Coefficients for any number of raters.
     patterns : Patterns
         How many raters gave each grade to each unit.
     values : array, shape (grades,)
@@ -78,12 +78,12 @@ def agreements(
     clusters : array, shape (units,), optional
         The query of each unit; each unit is its own cluster by default.
     resamples, seed : int
-        Of the bootstrap; 0 resamples give no interval.
+        Number of resamples and seed of the bootstrap; 0 resamples for no interval.
 
     Returns
     -------
     list of Agreement
-        One for each coefficient, by the contract of `Agreement`.
+        One for each coefficient; see `Agreement`.
     """
     queries = None if clusters is None else np.asarray(clusters)
     shared = patterns.shared()
@@ -116,7 +116,7 @@ def agreement_of(
     resamples: int,
     seed: int,
 ) -> Agreement:
-    """Compute one coefficient from grades in long form: one row for each grade, with its unit and its cluster."""
+    """Compute a coefficient from grades in long form: a row for each grade, with its unit and cluster."""
     codes, scale = grade_codes(grades, values)
     unit, first = numbered(units)
     patterns = Patterns.of(unit, codes, len(first), max(len(scale), 1))
@@ -141,7 +141,7 @@ def numbered(units: npt.ArrayLike) -> tuple[Ints, Ints]:
 
 
 def with_interval(basis: Agreement, coefficient: Coefficient, sums: Drawn, values: Floats) -> Agreement:
-    """Compute the value, and the percentile interval of the draws in which it is defined.
+    """Compute the value and its percentile interval over the draws in which it is defined.
 
     Source: Efron 1979; clusters: Davison and Hinkley 1997, 3.8.
     """
@@ -150,7 +150,7 @@ def with_interval(basis: Agreement, coefficient: Coefficient, sums: Drawn, value
 
 
 def between(agreement: Agreement, values: Floats) -> Agreement:
-    """Add the percentile interval of the values of the draws; those that are undefined are counted and left out."""
+    """Add the percentile interval over the draws; undefined draws are counted and left out."""
     defined = values[~np.isnan(values)]
     if not len(defined):
         return replace(agreement, undefined_resamples=len(values))

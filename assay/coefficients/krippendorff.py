@@ -28,24 +28,24 @@ def krippendorff_alpha(
     Parameters
     ----------
     units : array, shape (ratings,)
-        What each grade is about; any values that distinguish units.
+        The unit of each grade; any values that distinguish units.
     grades : array, shape (ratings,)
         The grades, as numbers.
     level : {"nominal", "ordinal", "interval", "ratio"}
-        How differences between grades are weighed.
+        How differences between grades are weighted.
     values : array, optional
         The values of the scale, ascending; by default the grades that occur. Unused values do not change alpha.
     clusters : array, shape (ratings,), optional
         The query of each grade, for the interval.
     resamples, seed : int
-        Of the bootstrap; 0 resamples give no interval.
+        Number of resamples and seed of the bootstrap; 0 resamples for no interval.
 
     Returns
     -------
     Agreement
-        alpha = 1 - D_o/D_e from the coincidence matrix. Units graded once play no part. No value without overlap, when
-        all overlapping grades are equal, or with a single unit. Source: Krippendorff 2011, "Computing Krippendorff's
-        Alpha-Reliability".
+        alpha = 1 - D_o/D_e from the coincidence matrix. Units with a single grade are ignored. Undefined without
+        overlap, if all overlapping grades are equal, or with a single unit. Source: Krippendorff 2011, "Computing
+        Krippendorff's Alpha-Reliability".
 
     Raises
     ------
@@ -89,7 +89,7 @@ def _differences(level: str, totals: Floats, values: Floats) -> Floats:
     if level == "nominal":
         return 1.0 - np.eye(len(values))
     if level == "ordinal":
-        # Half of the own grade: the mid-rank. It depends on the grades that were given, not on the scale.
+        # Half of the own grade: the mid-rank, which depends on the given grades, not on the scale.
         places = np.cumsum(totals, axis=-1) - totals / 2
         return np.asarray((places[..., :, None] - places[..., None, :]) ** 2)
     apart = values[:, None] - values[None, :]
@@ -103,7 +103,7 @@ def _declare(level: str, difference: str) -> Coefficient:
     return Coefficient(
         name=f"alpha-{level}",
         title=f"Krippendorff's alpha, {level}",
-        description="Agreement of any number of raters, with missing grades; the headline is the ordinal one.",
+        description="Agreement of any number of raters, with missing grades; the ordinal level is the headline.",
         formula="1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck over the coincidence matrix o with row sums n_c; "
         f"d_ck = {difference}.",
         source="Krippendorff 2011.",

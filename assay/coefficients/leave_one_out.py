@@ -28,16 +28,16 @@ class WithoutRater:
     Parameters
     ----------
     rater : str
-        Who is left out.
+        The rater who is left out.
     coefficients : dict of str to Agreement
-        Those that take any number of raters, by name, without an interval.
+        Coefficients for any number of raters, by name, without intervals.
     """
 
     rater: str
     coefficients: dict[str, Agreement]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the rater, and each coefficient as in a report."""
+        """Return the rater and each coefficient as in a report."""
         return {"rater": self.rater, "coefficients": {name: one.as_json() for name, one in self.coefficients.items()}}
 
 
@@ -47,14 +47,15 @@ def without_each(table: GradeTable, values: Sequence[float]) -> list[WithoutRate
     Parameters
     ----------
     table : GradeTable
-        The grades; a rater gives a unit at most one.
+        The grades, at most one per rater and unit.
     values : sequence of float
         The scale.
 
     Returns
     -------
     list of WithoutRater
-        By rater; empty with fewer than three. A coefficient is that of `agreement_report` on the rows of the others.
+        By rater; empty with fewer than three. Each coefficient equals that of `agreement_report` on the rows of the
+        other raters.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def without_each(table: GradeTable, values: Sequence[float]) -> list[WithoutRate
 
 
 def _given(table: GradeTable, codes: Ints, patterns: Patterns) -> list[tuple[Ints, Ints, Ints]]:
-    """Return the grades of each rater by pattern of the unit: (patterns, codes, times) per rater."""
+    """Return the grades of each rater by unit pattern: (patterns, codes, times) per rater."""
     size, many = patterns.rows.shape[1], len(patterns.rows)
     below = len(table.raters) * many * size
     keys = (table.rater * many + patterns.of_unit[table.unit]) * size + codes
@@ -106,7 +107,7 @@ def _of_others(
     changed[np.arange(len(which)), codes] -= 1
     rows, shown = np.concatenate([patterns.rows, changed]), np.concatenate([stay, times])
     usable = (shown > 0) & (rows.sum(axis=1) > 0)
-    # Which unit shows which row plays no part where nothing is drawn.
+    # Without resampling, the row of each unit does not matter.
     others = Patterns(rows[usable], np.zeros(0, dtype=np.int64), shown[usable])
     values = agreements(members, others, scale)
     return {member.name: one for member, one in zip(members, values, strict=True)}

@@ -1,4 +1,4 @@
-"""Agreement of every two raters on the pairs that both graded, and the mean over all such raters."""
+"""Agreement of every two raters on the pairs that both graded, and the mean over all rater pairs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from assay.coefficients.grade_table import GradeTable
 from assay.coefficients.intervals import between
 from assay.coefficients.resampling import cluster_codes, draws, redrawn
 
-# How many pairs of raters are drawn for at once: two hundred raters make twenty thousand pairs.
+# Number of rater pairs to resample at once: two hundred raters form twenty thousand pairs.
 AT_ONCE = 500
-# So many numbers are added up together, which takes as much memory as a block of draws.
+# Number of values to sum together, with the memory of a block of draws.
 MOST_TOGETHER = 4_000_000
 # Whole numbers up to here are exact as float32.
 EXACT_SINGLE = 2**24
@@ -31,9 +31,10 @@ class RaterPair:
     a, b : int
         The raters' codes, a before b.
     clusters : int array, shape (clusters of the two,)
-        Which clusters the shared units are from.
+        The clusters of the shared units.
     sums : array, shape (clusters of the two, grades * grades)
-        Units by cluster and by cell: place of a's grade times the number of grades, plus place of b's.
+        Number of units by cluster and cell; a cell is the position of a's grade times the number of grades, plus the
+        position of b's grade.
     size : int
         Number of grades on the scale.
     """
@@ -67,9 +68,9 @@ class RaterPairs:
     Parameters
     ----------
     pairs : tuple of RaterPair
-        In the order of their codes.
+        The rater pairs, sorted by code.
     clusters : int
-        How many clusters are drawn from; 0 if nothing is drawn.
+        Number of clusters to draw from; 0 for no draws.
     """
 
     pairs: tuple[RaterPair, ...]
@@ -77,18 +78,18 @@ class RaterPairs:
 
     @classmethod
     def of(cls, table: GradeTable, codes: Ints, size: int, *, clustered: bool) -> RaterPairs:
-        """Build the table, one pass over the rows for each further grade of a unit.
+        """Build the table, with a pass over the rows for each additional grade of a unit.
 
         Parameters
         ----------
         table : GradeTable
             The grades.
         codes : int array, shape (rows,)
-            The place of each grade on the scale.
+            Position of each grade on the scale.
         size : int
             Number of grades on the scale.
         clustered : bool
-            Whether the units are distinguished by query, for intervals; where only one query is shared, by unit.
+            Whether to distinguish the units by query, for intervals; by unit if raters share only one query.
         """
         cluster, clusters = _clusters(table) if clustered else (np.zeros(table.units, dtype=np.int64), 1)
         given = table.rater * size + codes
@@ -117,7 +118,7 @@ class RaterPairs:
 
 
 def _clusters(table: GradeTable) -> tuple[Ints, int]:
-    """Number the queries of units that two raters share, others after them; units, where that is one query."""
+    """Number the queries of shared units first, then the others; number units if there is only one query."""
     shared = np.bincount(table.unit, minlength=table.units) >= 2
     codes = cluster_codes(table.query[shared])
     cluster_of = np.zeros(table.units, dtype=np.int64)
@@ -126,12 +127,12 @@ def _clusters(table: GradeTable) -> tuple[Ints, int]:
 
 
 def _counted(unit: Ints, given: Ints, cluster: Ints, wide: int, clusters: int) -> tuple[Ints, Ints]:
-    """Count how often the one rater gave this, the other that, in each cluster, over rows of one unit."""
+    """Count each combination of two raters' grades per cluster, over rows of the same unit."""
     most = wide * wide * clusters
     table = np.zeros(most, dtype=np.int64) if most <= TABLE else None
     blocks: list[Ints] = []
     shift = 1
-    # Rows of one unit are adjacent, so no two of them are further apart than a unit has grades.
+    # Rows of a unit are adjacent, so their distance is at most the number of its grades.
     while shift < len(unit) and (same := unit[:-shift] == unit[shift:]).any():
         keys = (given[:-shift] * wide)[same] + given[shift:][same]
         if clusters > 1:
@@ -158,7 +159,7 @@ def kappas(
     table : RaterPairs
         Every two raters who share a unit.
     coefficients : sequence of Coefficient
-        Those for two raters.
+        Coefficients for two raters.
     values : array, shape (grades,)
         The scale.
     resamples, seed : int
@@ -167,8 +168,8 @@ def kappas(
     Returns
     -------
     tuple of lists
-        For each pair of raters one `Agreement` a coefficient; and for each coefficient its mean over the pairs of
-        raters, each weighed by how many units they share. Source of the mean: Light 1971, Psychological Bulletin 76.
+        An `Agreement` per rater pair and coefficient; and for each coefficient its mean over the rater pairs, weighted
+        by the number of shared units. Source of the mean: Light 1971, Psychological Bulletin 76.
     """
     rows: list[list[Agreement]] = []
     sums, weights = np.zeros((2, len(coefficients), resamples))
@@ -193,10 +194,13 @@ def _drawn(
     resamples: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Return every kappa of each draw, shape (pairs, kappas, draws), and how many units each pair then shares."""
+    """Return every kappa of each draw, shape (pairs, kappas, draws), and the number of units that each rater pair
+    shares in it.
+    """
     drawn, times = np.full((len(pairs), len(coefficients), resamples), np.nan), np.zeros((len(pairs), resamples))
     cells = pairs[0].sums.shape[1] if pairs else 0
-    # Pairs of raters who share most queries are added up together; of whole numbers the order of adding is no matter.
+    # Rater pairs that share most queries are summed together; for whole numbers, the order of summation does not
+    # matter.
     wide = [place for place, pair in enumerate(pairs) if clusters and 2 * len(pair.clusters) > clusters]
     wide = wide[: MOST_TOGETHER // max(1, clusters * cells)]
     together = np.zeros((clusters, len(wide), cells))
@@ -220,7 +224,7 @@ def _drawn(
 
 
 def _sums(block: Floats, table: Floats) -> Floats:
-    """Multiply matrices of whole numbers: in single precision, which takes half as long, where that is exact too."""
+    """Multiply matrices of whole numbers, in single precision if that is exact, because it is twice as fast."""
     if block.max(initial=0) * table.sum(axis=0).max(initial=0) < EXACT_SINGLE:
         return (block.astype(np.float32) @ table.astype(np.float32)).astype(np.float64)
     return np.asarray(block @ table)
@@ -232,7 +236,7 @@ def _kappa(pair: RaterPair, coefficient: Coefficient, drawn: Floats, values: Flo
         return basis
     value = float(coefficient.value(pair.table.reshape(-1), values))
     if len(pair.clusters) == 1 and len(drawn):
-        # All that the two share is of one query: drawn again and again it would look like certainty.
+        # All shared units are from one query, and repeated draws of it would have no variance.
         drawn = coefficient.value(redrawn(np.eye(pair.sums.shape[1]), pair.sums[0], len(drawn), seed), values)
     return between(replace(basis, value=value), drawn)
 

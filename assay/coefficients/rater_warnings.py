@@ -29,11 +29,11 @@ class AgreementWarning:
     Parameters
     ----------
     code : {"copied_raters", "one_category_rater", "not_enough_overlap"}
-        For programs.
+        Code for programs.
     raters : tuple of str
-        Whom it is about.
+        The raters concerned.
     message : str
-        For people: a whole sentence with its numbers.
+        Full sentence with the numbers.
     """
 
     code: str
@@ -41,17 +41,17 @@ class AgreementWarning:
     message: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields as JSON values."""
         return {"code": self.code, "raters": list(self.raters), "message": self.message}
 
 
 def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str]) -> list[AgreementWarning]:
-    """Find two raters who agree far more often than the others do.
+    """Find pairs of raters who agree far more often than other raters.
 
     Two raters with n >= 20 shared pairs and x equal grades are named when P(Binomial(n, b) >= x), times the number of
     pairs of raters, is below 1e-4, and they differ at most half as often as the others; b is the share of equal grades
-    among all other pairs of raters; where those are too few, 0.85, or what chance alone gives where one grade is
-    frequent. Two raters who only ever gave one grade are not named: `one_category_raters` does.
+    among all other pairs of raters; where those are too few, b is 0.85, or the chance agreement if one grade is
+    frequent. Two raters who gave only one grade are not reported here, but by `one_category_raters`.
     """
     shared, equal = [pair.n for pair in pairs], [pair.equal for pair in pairs]
     everything, all_equal = sum(shared), sum(equal)
@@ -62,7 +62,7 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str]) -> list[Agr
         usual = (all_equal - x + 1) / (rest + 2) if rest >= LEAST_SHARED else alone
         if n < LEAST_SHARED or (pair.table > 0).sum() < 2:
             continue
-        # Over thousands of pairs a few percent are beyond chance too, and people who think alike are no copyists.
+        # Over thousands of pairs, even a few percent are significant, and people who think alike do not copy.
         if (n - x) / n > COPY_DIFFERS * (1 - usual):
             continue
         if _chance_of_at_least(x, n, usual) * len(pairs) < SUSPICIOUS:
@@ -89,7 +89,7 @@ def _chance_of_at_least(x: int, n: int, share: float) -> float:
 
 
 def one_category_raters(table: GradeTable, codes: Ints, scale: Floats) -> list[AgreementWarning]:
-    """Find raters who gave five or more pairs the same grade where others used several."""
+    """Find raters who gave the same grade to five or more pairs for which others used several grades."""
     size = max(len(scale), 1)
     given = np.bincount(table.rater * size + codes, minlength=len(table.raters) * size).reshape(-1, size)
     if (given.sum(axis=0) > 0).sum() < 2:
@@ -107,5 +107,5 @@ def small_overlap(units: int, queries: int) -> list[AgreementWarning]:
     if units >= ENOUGH_UNITS and queries >= ENOUGH_QUERIES:
         return []
     message = f"{amount(units, 'pair')} from {amount(queries, 'query', 'queries')} with two or more grades; "
-    need = f"at least {ENOUGH_UNITS} pairs from {ENOUGH_QUERIES} queries are needed to decide anything"
+    need = f"any decision needs at least {ENOUGH_UNITS} pairs from {ENOUGH_QUERIES} queries"
     return [AgreementWarning("not_enough_overlap", (), message + need)]

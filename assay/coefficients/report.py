@@ -1,4 +1,4 @@
-"""Agreement report of a round: all coefficients with intervals, and warnings that cast doubt on them."""
+"""Agreement report of a round: all coefficients with intervals, and warnings about their reliability."""
 
 from __future__ import annotations
 
@@ -52,26 +52,27 @@ class AgreementReport(Result):
     Parameters
     ----------
     raters, pairs, overlap, queries, overlap_queries : int
-        How many raters; pairs with a grade; pairs with two or more; queries of the pairs, and of those with overlap.
+        Number of raters, pairs with a grade, pairs with two or more grades, queries of the pairs, and queries with
+        overlap.
     percent_agreement : float or None
-        Share of equal grades among all pairs of grades on one pair.
+        Share of equal grades among all grades of the same pair, two at a time.
     coefficients : dict of str to Agreement
-        Every coefficient of the family by its name. Those for two raters are means over the pairs of raters, each
-        weighed by what the two share.
+        Every coefficient of the family by its name. Coefficients for two raters are means over rater pairs, weighted by
+        the number of shared pairs.
     cohen : tuple of CohenRow
-        Every two raters who share a pair, by their names.
+        Every two raters who share a pair, sorted by name.
     grades : tuple of GradeAgreement
         The agreement on each grade of the scale.
     confusion : list of list of int
-        How often two raters gave one pair these two grades.
+        Number of times that two raters gave these two grades to a pair.
     shares : tuple of float
         Each grade's share of the grades on overlapping pairs.
     warnings : tuple of AgreementWarning
-        What casts doubt on the numbers.
+        Warnings about the reliability of the numbers.
     values : tuple of float
         The scale.
     bootstrap, seed : int
-        Resamples of the intervals, and their seed.
+        Number of resamples and seed of the intervals.
     """
 
     raters: int
@@ -97,7 +98,7 @@ class AgreementReport(Result):
 
     @property
     def ordinal(self) -> Agreement:
-        """Return Krippendorff's ordinal alpha, the headline."""
+        """Return Krippendorff's ordinal alpha, the headline coefficient."""
         return self.coefficients["alpha-ordinal"]
 
     @property
@@ -121,11 +122,11 @@ class AgreementReport(Result):
         return self.coefficients["ac2"]
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one dict for each coefficient, with its interval, n and reason where undefined."""
+        """Return a dict for each coefficient, with its interval, n, and the reason if undefined."""
         return [{"coefficient": name, **one.as_json()} for name, one in self.coefficients.items()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shape of ``assay agreement --format json``."""
+        """Return the content of ``assay agreement --format json``."""
         return self.as_json()
 
     def as_json(self) -> dict[str, Any]:
@@ -165,7 +166,7 @@ def agreement(
     scale : sequence of int
         The grades that raters may give.
     bootstrap, seed : int
-        Resamples of the 95 % intervals; 0 computes none.
+        Number of resamples and seed of the 95% intervals; 0 resamples for none.
 
     Raises
     ------
@@ -196,12 +197,12 @@ def agreement_report(
     values : sequence of float
         The values of the scale.
     bootstrap, seed : int
-        Resamples of the 95 % intervals, drawn over queries (over pairs where there is only one query).
+        Number of resamples and seed of the 95% intervals, drawn over queries (over pairs if there is only one query).
 
     Returns
     -------
     AgreementReport
-        Undefined coefficients hold None and a reason.
+        Undefined coefficients have the value None and a reason.
 
     Raises
     ------

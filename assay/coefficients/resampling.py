@@ -1,7 +1,7 @@
 """Bootstrap draws of queries, and the resampled sums.
 
-Queries are drawn with replacement, as many as there are, each with all its pairs: grades within a query depend on
-each other, and drawing single pairs would make an interval too narrow.
+As many queries as there are are drawn with replacement, each with all its pairs: grades within a query depend on each
+other, so drawing single pairs would make the interval too narrow.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy.typing as npt
 
 from assay.coefficients.grade_patterns import TABLE, Floats, Ints
 
-# How many queries are drawn at once, over all draws of a block: as much as stays near the processor.
+# Number of queries drawn at once, over all draws of a block: as many as fit in the processor cache.
 BLOCK = 1_000_000
-# So many numbers of draws are kept until others are asked for: one byte each, since nothing is drawn 256 times.
+# Number of cached draw counts: one byte each, because nothing is drawn 256 times.
 MOST_CACHED = 8_000_000
 
 
 def draws(size: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Draw `size` things out of `size` with replacement, repeatedly.
+    """Draw `size` items out of `size` with replacement, repeatedly.
 
     Yields
     ------
     array, shape (some draws, size)
-        How often each thing was drawn; the same for the same size and seed, whatever is computed from it.
+        How often each item was drawn; depends only on the size and seed.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def draws(size: int, resamples: int, seed: int) -> Iterator[Floats]:
     if size * resamples > MOST_CACHED:
         yield from (block.astype(np.float64) for block in _drawn(size, resamples, seed))
         return
-    # A report asks for the same draws for each coefficient.
+    # A report uses the same draws for each coefficient.
     yield from (block.astype(np.float64) for block in _cached_draws(size, resamples, seed))
 
 
@@ -63,14 +63,14 @@ def resampled(sums: Floats, resamples: int, seed: int) -> Floats:
 
 
 def redrawn(parts: Floats, times: Floats, resamples: int, seed: int) -> Floats:
-    """Draw single units when there are no clusters; equal units are counted by pattern.
+    """Draw single units if there are no clusters; equal units are counted by pattern.
 
     Parameters
     ----------
     parts : array, shape (patterns, p)
-        What a unit of each pattern adds.
+        Contribution of a unit with each pattern.
     times : array, shape (patterns,)
-        How many units show each pattern.
+        Number of units with each pattern.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def redrawn(parts: Floats, times: Floats, resamples: int, seed: int) -> Floats:
 def cluster_codes(clusters: npt.ArrayLike | None) -> Ints | None:
     """Number the clusters; None if there are none or only one.
 
-    With a single query its units are drawn instead: one query drawn again and again would look like certainty.
+    With a single query, its units are drawn instead, because repeated draws of the same query would have no variance.
     """
     if clusters is None:
         return None
@@ -105,7 +105,7 @@ def cluster_sums(parts: Floats, of_unit: Ints, codes: Ints) -> Floats:
     Parameters
     ----------
     parts : array, shape (patterns, p)
-        What a unit of each pattern adds.
+        Contribution of a unit with each pattern.
     of_unit, codes : int array, shape (units,)
         The pattern and the cluster of each unit.
 

@@ -7,7 +7,10 @@ from assay.connectors.http_search import http_kind
 ALGOLIA = http_kind(
     name="algolia",
     title="Algolia",
-    description="Queries an index. The address is https://APPLICATION-dsn.algolia.net; the id is in the headers too.",
+    description=(
+        "Queries an index. The address is https://APPLICATION-dsn.algolia.net; the application id is also in the "
+        "headers."
+    ),
     tested="replies in the documented format, with our own documents",
     deepest=1_000,
     path="/1/indexes/{index}/query",

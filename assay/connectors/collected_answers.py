@@ -1,4 +1,4 @@
-"""Results gathered from an engine so far, with each document's content stored once."""
+"""Results collected from an engine so far, with each document's content stored once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.connectors.fetch import Answer
 class Gathered:
     """The results of an engine so far: each query's ids and scores, and each document's content once.
 
-    Every hit comes with its document, so that a deep run would otherwise hold each document many times.
+    Every hit contains its document, so a deep run would otherwise store each document many times.
     """
 
     def __init__(self) -> None:

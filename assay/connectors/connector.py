@@ -17,7 +17,7 @@ DEEPEST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One document that an engine returned, with the content in the reply.
+    """A document that an engine returned, with its content in the response.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Setting:
     name, title, description : str
         The key, its readable name, and one sentence on what to enter.
     default : str
-        Taken where nothing is given.
+        Default value.
     required : bool
         Whether it is required.
     secret : bool
@@ -73,7 +73,7 @@ class Setting:
     lines : int
         Number of lines of its field on a page.
     choices : tuple of str
-        The allowed values; any where empty.
+        The allowed values; empty to allow any value.
     """
 
     name: str
@@ -95,16 +95,16 @@ class ConnectorKind:
     name, title, description : str
         The name in the API, its readable form, and one line on what it queries.
     tested : str
-        What it was tested against: a real engine with its version, or replies as documented by its vendor.
+        How it was tested: with a real engine and its version, or with responses as documented by the vendor.
     deepest : int
         The largest depth that it supports.
     page : int
-        The most hits of one request, where that is less; a deeper fetch takes several requests, for which the template
-        needs a place for the offset.
+        The maximum number of hits per request, if less; a deeper fetch sends several requests, for which the template
+        needs an offset.
     settings : tuple of Setting
-        Its settings.
+        The settings.
     build : callable
-        ``build(values, allowed, timeout) -> Engine``; refuses settings that cannot work with NotValid.
+        ``build(values, allowed, timeout) -> Engine``; raises NotValid for settings that cannot work.
     """
 
     name: str
@@ -129,7 +129,7 @@ class ConnectorKind:
         return page, f"One request returns {page:,}. For more, write {{offset}} or {{page}} into the query template."
 
     def check_depth(self, depth: int, values: Mapping[str, str]) -> None:
-        """Refuse a depth that an engine with these settings does not support.
+        """Reject a depth that an engine with these settings does not support.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class ConnectorKind:
         Raises
         ------
         NotValid
-            For an unknown setting, a missing one, or a value that is not valid.
+            For an unknown or missing setting, or a value that is not valid.
         """
         known = {setting.name: setting for setting in self.settings}
         if strange := next((name for name in given if name not in known), None):
@@ -165,7 +165,7 @@ class ConnectorKind:
         Raises
         ------
         NotValid
-            As `checked`, or where a template or address cannot be used.
+            As `checked`, or if a template or address cannot be used.
         EngineFault
             The operator has not allowed the host or the folder.
         """
@@ -181,7 +181,7 @@ def _problems(settings: Sequence[Setting], values: Mapping[str, str]) -> dict[st
     for setting in settings:
         value = values[setting.name]
         if storable(value) != value:
-            problems[setting.name] = f"{setting.name} contains a NUL character or half a surrogate pair. Remove it."
+            problems[setting.name] = f"{setting.name} contains a NUL character or an unpaired surrogate. Remove it."
         elif setting.required and not value:
             problems[setting.name] = f"{setting.name} is missing. {setting.description}"
         elif value and setting.choices and value not in setting.choices:

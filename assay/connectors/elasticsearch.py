@@ -24,7 +24,7 @@ MAPPING = {
 
 
 def complete_reply(reply: Any) -> Any:
-    """Return the reply; refuse one in which shards failed or timed out: its best documents may be missing."""
+    """Return the response; reject it if shards failed or timed out, because its best documents may be missing."""
     if not isinstance(reply, dict):
         return reply
     if reply.get("timed_out"):
@@ -38,7 +38,7 @@ def complete_reply(reply: Any) -> Any:
 ELASTICSEARCH = http_kind(
     name="elasticsearch",
     title="Elasticsearch",
-    description="Queries one or more indexes by _search with your own query.",
+    description="Queries one or more indexes through _search with your own query.",
     tested="a real Elasticsearch 7.0",
     deepest=10_000,
     path="/{index}/_search",

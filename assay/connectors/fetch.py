@@ -31,10 +31,10 @@ class Plan:
     concurrency : int
         Number of concurrent queries.
     attempts : int
-        Maximum number of attempts per query, where a retry can help.
+        Maximum number of attempts per query, if a retry can help.
     first_wait, longest_wait : float
-        Seconds before the second attempt, and at most; each wait is twice the one before, times a random number between
-        0.5 and 1, unless the engine states how long to wait.
+        Seconds before the second attempt, and the maximum; each wait is twice the previous wait, times a random number
+        between 0.5 and 1, unless the engine states how long to wait.
     give_up_after : int
         The fetch ends after this many failed queries in a row.
     """
@@ -56,11 +56,11 @@ class Answer:
     query_id : str
         The id of the query.
     hits : tuple of Hit
-        The documents in the engine's order, each once.
+        The documents in the engine's order, without repeats.
     error : str
-        Why the query failed; empty where it succeeded.
+        Why the query failed; empty if it succeeded.
     repeated : int
-        Number of hits left out because their document has a better rank already.
+        Number of hits left out because their document already has a better rank.
     attempts : int
         Number of attempts.
     """
@@ -75,29 +75,29 @@ class Answer:
 def fetch(
     engine: Engine, queries: Sequence[tuple[str, str]], plan: Plan, beat: Callable[[], None] = lambda: None
 ) -> Iterator[Answer]:
-    """Ask every query and yield the answers as they come.
+    """Send every query and yield the answers as they arrive.
 
     Parameters
     ----------
     engine : Engine
-        Whom to ask.
+        The engine to query.
     queries : sequence of (query_id, query)
-        What to ask; to go on with an earlier fetch, those that have no answer yet.
+        The queries; to resume an earlier fetch, those without an answer.
     plan : Plan
-        How.
+        The settings of the fetch.
     beat : callable, optional
-        Called every few seconds while nothing comes; what it raises ends the fetch.
+        Called every few seconds while waiting; an exception that it raises ends the fetch.
 
     Yields
     ------
     Answer
-        One for each query, also for one that failed.
+        One for each query, including failed queries.
 
     Raises
     ------
     EngineFault
-        When no other query can succeed (a wrong secret, a host that is not allowed), or too many in a row failed.
-        Everything that was answered before has been yielded.
+        When no other query can succeed (a wrong secret, a host that is not allowed), or too many queries in a row
+        failed. All earlier answers have been yielded.
     """
     halt = threading.Event()
     waiting = iter(queries)
@@ -125,7 +125,7 @@ def fetch(
                     raise fault
                 if failed_in_a_row >= plan.give_up_after:
                     message = (
-                        f"{amount(failed_in_a_row, 'query', 'queries')} in a row got no answer; the last: "
+                        f"{amount(failed_in_a_row, 'query', 'queries')} in a row got no answer; last error: "
                         f"{answer.error}"
                     )
                     raise EngineFault("refused", message)
@@ -152,7 +152,7 @@ def _started(
 
 
 def answer_of(engine: Engine, query_id: str, query: str, plan: Plan, halt: threading.Event | None = None) -> Answer:
-    """Ask one query, again where that can help.
+    """Send a query, and retry if that can help.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def answer_of(engine: Engine, query_id: str, query: str, plan: Plan, halt: threa
         When no other query can succeed either.
     """
     halt = halt or threading.Event()
-    # The chance keeps several clients from coming back at the same moment; it depends on the query alone.
+    # The random factor keeps several clients from retrying at the same moment; it depends only on the query.
     chance = random.Random(query_id)  # noqa: S311
     for attempt in range(1, plan.attempts + 1):
         try:
@@ -175,16 +175,14 @@ def answer_of(engine: Engine, query_id: str, query: str, plan: Plan, halt: threa
         for hit in hits:
             each.setdefault(hit.doc_id, hit)
         return Answer(query_id, tuple(each.values()), repeated=len(hits) - len(each), attempts=attempt)
-    raise AssertionError("a plan has at least one attempt")
+    raise AssertionError("a plan needs at least one attempt")
 
 
 def changed_since(
     engine: Engine, queries: Sequence[tuple[str, str]], answers: Sequence[Answer], plan: Plan
 ) -> list[str]:
-    """Return the ids of the queries that the engine answers otherwise than before.
-
-    Asked of a few early queries when all are done, it shows whether the index changed in between: such a run shows
-    no state that the engine ever was in.
+    """Return the ids of the queries whose answers changed. Repeating a few early queries at the end shows whether
+    the index changed in between; if so, the run does not match any single state of the engine.
     """
     before = {answer.query_id: [hit.doc_id for hit in answer.hits] for answer in answers if not answer.error}
     changed = []
@@ -196,10 +194,9 @@ def changed_since(
 
 
 def run_scores(hits: Sequence[Hit]) -> list[float]:
-    """Return a score for each hit such that the order by score is the engine's order.
-
-    The engine's own scores where there is one for each hit and they never rise; otherwise n, n - 1, ... 1: an engine
-    that sorts by something else than its score is taken at its word.
+    """Return a score for each hit so that sorting by score gives the engine's order. These are the engine's scores if
+    every hit has one and they never increase; otherwise n, n - 1, ..., 1, because an engine may sort by something other
+    than its score.
 
     Examples
     --------
@@ -213,7 +210,8 @@ def run_scores(hits: Sequence[Hit]) -> list[float]:
 
 
 def falling_scores(hits: Sequence[Hit]) -> list[float]:
-    """Return scores as `run_scores`, but without ties: a TREC file carries the engine's order by its scores alone.
+    """Return scores as `run_scores`, but without ties, because a TREC file expresses the engine's order only through
+    its scores.
 
     Examples
     --------

@@ -19,10 +19,10 @@ def headers_of(lines: str, secret: str) -> dict[str, str]:
     Parameters
     ----------
     lines : str
-        ``Name: value``, one on each line. ``{secret}`` is the secret, ``{secret|base64}`` its Base64 form: with the
-        secret ``user:password``, ``Authorization: Basic {secret|base64}`` logs in by name.
+        One ``Name: value`` per line. ``{secret}`` is the secret, ``{secret|base64}`` its Base64 form: with the secret
+        ``user:password``, ``Authorization: Basic {secret|base64}`` logs in with a user name.
     secret : str
-        May be empty: lines with a secret are then left out, so that an open engine needs no other lines.
+        May be empty: lines with a secret are then left out, so an engine without access control needs no other headers.
 
     Raises
     ------
@@ -35,7 +35,9 @@ def headers_of(lines: str, secret: str) -> dict[str, str]:
     {'X-Team': 'search', 'Authorization': 'ApiKey abc'}
     """
     if not all(" " <= character <= "~" for character in secret):
-        raise _wrong("secret", "The secret has a line break or a character that headers do not allow. Remove it.")
+        raise _wrong(
+            "secret", "The secret contains a line break or a character that is not allowed in headers. Remove it."
+        )
     encoded = base64.b64encode(secret.encode()).decode()
     headers = {}
     for number, line in enumerate(lines.splitlines(), start=1):

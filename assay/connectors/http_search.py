@@ -15,7 +15,7 @@ from assay.connectors.transport import Transport, place_of
 from assay.core.errors import NotValid
 from assay.network.allowed_addresses import Allowed
 
-# Returns the reply to read, or raises an EngineFault: many engines return status 200 with a partial result.
+# Returns the response to read, or raises an EngineFault, because many engines return status 200 with a partial result.
 Check = Callable[[Any], Any]
 
 
@@ -36,9 +36,9 @@ class HttpSearch:
     paths : Paths
         The paths of fields in the reply.
     check : callable
-        Refuses a reply with status 200 that is not a result.
+        Rejects a response with status 200 that is not a result.
     page : int
-        The most hits of one request; 0 for no limit.
+        The maximum number of hits per request; 0 for no limit.
     """
 
     transport: Transport
@@ -51,7 +51,7 @@ class HttpSearch:
 
     def search(self, query: str, depth: int) -> list[Hit]:
         """Run one query, page by page where needed; see `contract.Engine`."""
-        # Each page is requested in full: an engine counts pages by their size.
+        # Each page is requested in full, because an engine numbers pages by their size.
         size = min(depth, self.page or depth)
         hits: list[Hit] = []
         while len(hits) < depth:
@@ -82,9 +82,9 @@ def unchanged(reply: Any) -> Any:
 PAGED = Setting(
     "page",
     "Hits per request",
-    "The most hits of one request, if that is less than the depth; use {offset} or {page} for the following requests.",
+    "The maximum number of hits per request, if less than the depth. Use {offset} or {page} for the next requests.",
 )
-TEMPLATE_HINT = "JSON with {query} and {depth} inside quotes; with {offset} or {page} if one request is not enough."
+TEMPLATE_HINT = "JSON with {query} and {depth} inside quotes, and {offset} or {page} if one request is not enough."
 
 
 def http_kind(
@@ -108,15 +108,15 @@ def http_kind(
     Parameters
     ----------
     name, title, description, tested, deepest, page
-        As in `ConnectorKind`; where `path` is empty, the page is a setting.
+        As in `ConnectorKind`; if `path` is empty, the page is a setting.
     path : str
-        The path after the address; ``{index}`` is the setting `index`. Empty where the address is complete.
+        The path after the address; ``{index}`` is the setting `index`. Empty if the address is complete.
     template, headers, mapping
         The defaults of the settings with these names.
     index : str, optional
-        The engine's word for an index, for messages; no such setting where empty.
+        The engine's term for an index, for messages; empty for no such setting.
     method : str
-        ``POST`` or ``GET``; where `path` is empty, it is a setting.
+        ``POST`` or ``GET``; if `path` is empty, it is a setting.
     check : callable
         As in `HttpSearch`.
     """
@@ -127,7 +127,9 @@ def http_kind(
         *((Setting("index", index, f"The name of the {index.lower()} to search.", required=True),) if index else ()),
         *(() if path else (Setting("method", "Method", "The HTTP method.", method, choices=("POST", "GET")), PAGED)),
         Setting("template", "Query template", TEMPLATE_HINT, template, lines=8),
-        Setting("headers", "Headers", "Name: value, one per line; {secret} is your secret.", headers, lines=3),
+        Setting(
+            "headers", "Headers", "One Name: value per line; {secret} is replaced by your secret.", headers, lines=3
+        ),
         Setting("secret", "Secret", "An API key or user:password; stored encrypted, never shown again.", secret=True),
         *mapping_settings(**mapping),
     )
@@ -136,10 +138,10 @@ def http_kind(
         address = _address(values, path)
         body = parsed("template", values["template"] or "{}")
         if not asks(address, body):
-            message = "The template does not contain the query. Write {query} into it."
+            message = "The template does not contain the query. Add {query} to it."
             raise NotValid(message, {"template": message})
         if values.get("method", method) == "GET" and any(isinstance(value, dict) for value in body.values()):
-            message = "With GET the template holds the parameters of the address. Write plain values, or choose POST."
+            message = "With GET, the template contains URL parameters. Use plain values, or choose POST."
             raise NotValid(message, {"template": message})
         _, host, port = place_of(address)
         headers = headers_of(values["headers"], values["secret"])

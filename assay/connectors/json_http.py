@@ -7,8 +7,8 @@ from assay.connectors.http_search import http_kind
 JSON_HTTP = http_kind(
     name="json-http",
     title="Any engine over HTTP",
-    description="Queries one address with your own template; you map the fields of the reply.",
-    tested="a real HTTP server that hangs, fails, repeats itself and returns wrong data",
+    description="Queries an address with your own template; you map the fields of the response.",
+    tested="a real HTTP server that times out, fails, repeats responses and returns wrong data",
     deepest=10_000,
     path="",
     template='{"query": "{query}", "size": "{depth}"}',

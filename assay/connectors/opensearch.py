@@ -8,8 +8,8 @@ from assay.connectors.http_search import http_kind
 OPENSEARCH = http_kind(
     name="opensearch",
     title="OpenSearch",
-    description="Queries one or more indexes by _search; the secret is user:password.",
-    tested="a real Elasticsearch 7.0, which has the same search interface",
+    description="Queries one or more indexes through _search; the secret is user:password.",
+    tested="a real Elasticsearch 7.0, which has the same search API",
     deepest=10_000,
     path="/{index}/_search",
     index="Index",

@@ -34,8 +34,8 @@ ORDER BY score DESC, id
 LIMIT {depth}"""
 
 
-# A row or an error message is received whole before this code sees it. The received bytes of a connection are therefore
-# counted every few seconds; packets and other columns take more than the texts that are stored.
+# A row or an error message is received completely before this code sees it. The received bytes of a connection are
+# therefore counted every few seconds; packets and other columns need more than the stored texts.
 LOOK_EVERY = 0.02
 MOST_RECEIVED = 2 * MOST_BYTES
 # The position of the received bytes in Linux's struct tcp_info.
@@ -51,8 +51,7 @@ READERS = (
     "pg_stat_scan_tables",
 )
 # Rights to change something, also through a role that the user is a member of (SET ROLE); the first one is reported.
-# Rights granted to PUBLIC in every database count too, except temporary tables, which a read-only transaction
-# refuses.
+# Rights granted to PUBLIC in every database also count, except temporary tables, which a read-only transaction refuses.
 RIGHTS = """
 WITH mine AS MATERIALIZED (
     SELECT * FROM pg_catalog.pg_roles WHERE pg_catalog.pg_has_role(session_user, oid, 'MEMBER')
@@ -80,7 +79,7 @@ WHERE CASE WHEN class.relkind = 'S' THEN pg_catalog.has_sequence_privilege(mine.
         OR pg_catalog.has_any_column_privilege(mine.oid, class.oid, 'INSERT, UPDATE')
     ELSE false END
 UNION ALL
-SELECT 'it may connect elsewhere by the extension ' || extension.extname
+SELECT 'it may connect to other databases through the extension ' || extension.extname
 FROM pg_catalog.pg_extension AS extension
 JOIN pg_catalog.pg_depend AS part ON part.refobjid = extension.oid AND part.deptype = 'e'
     AND part.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass
@@ -92,13 +91,13 @@ LIMIT 1
 
 
 class PostgresSearch:
-    """A database that runs one SELECT per query, with a user and a transaction that can change nothing.
+    """A database that runs one SELECT per query, with a read-only user and transaction.
 
-    Each query is a transaction of its own that is read-only from its first statement and is always rolled back, so that
-    no setting that a query changes outlives it; session locks, which a rollback keeps, are released after it.
-    A statement with parameters uses the extended protocol, in which the database takes one statement only.
-    The database gets the time limit, and is canceled from here if it is not done a moment later, since a query could
-    change the limit.
+    Each query runs in a separate transaction that is read-only from its first statement and is always rolled back, so
+    that a setting changed by a query does not persist; session locks, which survive a rollback, are released afterward.
+    A statement with parameters uses the extended protocol, in which the database takes one statement only. The database
+    receives the time limit, and the statement is canceled from here if it has not finished shortly after, because a
+    query could change the limit.
     """
 
     def __init__(self, connect: Mapping[str, Any], statement: str, paths: Paths, timeout: float) -> None:
@@ -118,7 +117,7 @@ class PostgresSearch:
         except psycopg.errors.QueryCanceled:
             raise self._late() from None
         except psycopg.errors.ReadOnlySqlTransaction as error:
-            raise EngineFault("refused", f"The statement must only read: {self._message(error)}.") from None
+            raise EngineFault("refused", f"The statement must be read-only: {self._message(error)}.") from None
         except (psycopg.errors.InvalidPassword, psycopg.errors.InsufficientPrivilege) as error:
             raise EngineFault("secret", f"The database denied access: {self._message(error)}.") from None
         except psycopg.OperationalError as error:
@@ -142,7 +141,7 @@ class PostgresSearch:
         with self._read_only(connection), connection.cursor() as cursor:
             stream: Any = cursor.stream(self._statement.encode(), values)
             with closing(stream):
-                # One more than needed: where the statement has a limit, its end is reached and nothing must be stopped.
+                # One more than needed: a statement with a limit then reaches its end and need not be stopped.
                 for row in islice(stream, depth + 1):
                     rows.append(_plain(row))
                     size += sum(len(value) for value in rows[-1].values() if isinstance(value, str))
@@ -152,7 +151,7 @@ class PostgresSearch:
 
     @contextmanager
     def _read_only(self, connection: Connection[dict[str, Any]]) -> Iterator[None]:
-        """Open a transaction that can change nothing, is rolled back, and ends in time."""
+        """Open a read-only transaction that is rolled back and has a time limit."""
         import psycopg
 
         limit = max(1, int(self._timeout * 1000))
@@ -177,7 +176,7 @@ class PostgresSearch:
                     connection.close()
 
     def _check_rights(self, connection: Connection[dict[str, Any]]) -> None:
-        """Refuse a user with write access, so that no query can write."""
+        """Reject a user with write access, so that no query can write."""
         with self._read_only(connection):
             right = connection.execute(RIGHTS.encode(), {"readers": list(READERS)}).fetchone()
         if right is not None:
@@ -185,8 +184,10 @@ class PostgresSearch:
             why = next(iter(right.values()))
             raise EngineFault(
                 "not-allowed",
-                f"This user can do more than read: {why}. Connect as a user that may only read the tables of the "
-                "search; docs/connectors.md has the statements that create one.",
+                (
+                    f"This user can do more than read: {why}. Connect as a user that may only read the search tables; "
+                    "docs/connectors.md shows how to create one."
+                ),
             )
 
     def _connection(self) -> Connection[dict[str, Any]]:
@@ -219,14 +220,13 @@ class PostgresSearch:
 
 
 class Watch:
-    """Ends a statement when its time is over: by canceling it, else by closing the connection.
-
-    A connection that receives too much is closed at once.
+    """Ends a statement when its time is over, by canceling it or by closing the connection. A connection that receives
+    too much data is closed immediately.
 
     Attributes
     ----------
     late, large : bool
-        Whether the time was over; whether too much arrived.
+        Whether the time was over; whether too much data arrived.
     """
 
     def __init__(self, connection: Connection[dict[str, Any]], seconds: float) -> None:
@@ -302,7 +302,7 @@ def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine
 
 
 def bound(statement: str) -> str:
-    """Return a statement with its placeholders as parameters, which the database never reads as SQL.
+    """Return a statement with its placeholders as parameters, which the database never parses as SQL.
 
     Raises
     ------
@@ -317,9 +317,9 @@ def bound(statement: str) -> str:
     if not re.match(r"\s*(select|with)\b", statement, re.IGNORECASE):
         raise _wrong("statement", "The statement is not a SELECT.")
     if QUERY not in statement:
-        raise _wrong("statement", "The query is missing. Write {query} where it belongs, without quotes.")
+        raise _wrong("statement", "The query is missing. Add {query} to the statement, without quotes.")
     if re.search(r"'[^']*\{(query|depth)\}[^']*'", re.sub(r"'(?:[^'{}]|'')*'", "", statement)):
-        raise _wrong("statement", "Write {query} and {depth} without quotes; join texts with ||.")
+        raise _wrong("statement", "Write {query} and {depth} without quotes; join strings with ||.")
     return statement.replace("%", "%%").replace(QUERY, "%(query)s").replace(DEPTH, "%(depth)s")
 
 
@@ -337,7 +337,7 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _too_large() -> EngineFault:
     limit = MOST_BYTES // (1024 * 1024)
-    return EngineFault("too-large", f"The reply has more than {limit} MB. Select fewer columns.")
+    return EngineFault("too-large", f"The response has more than {limit} MB. Select fewer columns.")
 
 
 def _wrong(setting: str, message: str) -> NotValid:
@@ -359,7 +359,7 @@ POSTGRESQL = ConnectorKind(
         Setting(
             "sslmode",
             "Encryption",
-            "The sslmode of libpq.",
+            "The libpq sslmode.",
             "prefer",
             choices=("disable", "prefer", "require", "verify-full"),
         ),

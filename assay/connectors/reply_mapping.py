@@ -22,11 +22,11 @@ class Paths:
     Parameters
     ----------
     hits : str
-        The list of hits in the reply; empty where the reply is the list.
+        The list of hits in the response; empty if the response is the list.
     doc_id, score : str
-        Relative to a hit. No score where the path is empty.
+        Relative to a hit. No score if the path is empty.
     title, text, url, image : tuple of str
-        Relative to a hit; the first path with a value is used, for the text all of them.
+        Relative to a hit; the first path with a value is used, but all paths for the text.
     fields : tuple of str
         Further fields; a path to an object includes all of its keys.
     """
@@ -46,14 +46,14 @@ class Paths:
         Raises
         ------
         EngineFault
-            ``reply``: the reply has no list of hits, or a hit has no id.
+            ``reply``: the response has no list of hits, or a hit has no id.
         """
         hits = at(reply, self.hits)
         if not isinstance(hits, list):
             actual = (
                 f"it has {', '.join(list(reply)[:8])}" if isinstance(reply, dict) and reply else "the path is missing"
             )
-            raise EngineFault("reply", f"The reply has no list of hits at {self.hits or 'its top level'}: {actual}.")
+            raise EngineFault("reply", f"The response has no list of hits at {self.hits or 'its top level'}: {actual}.")
         return [self._hit(hit, rank) for rank, hit in enumerate(hits[:depth], start=1)]
 
     def _hit(self, hit: Any, rank: int) -> Hit:
@@ -82,7 +82,7 @@ class Paths:
 def at(value: Any, path: str) -> Any:
     """Return the value at a path, or `MISSING`.
 
-    A key with dots works too: engines store flattened names such as ``price.amount``.
+    Keys with dots also work, because engines store flattened names such as ``price.amount``.
 
     Examples
     --------
@@ -105,18 +105,29 @@ def at(value: Any, path: str) -> Any:
 
 
 def mapping_settings(**defaults: str) -> tuple[Setting, ...]:
-    """Return the settings that map the fields of a JSON reply; defaults by name."""
+    """Return the settings that map the fields of a JSON response; defaults by name."""
     return tuple(
         Setting(name, title, description, defaults.get(name, ""), required=name == "doc_id")
         for name, title, description in (
-            ("hits", "List of hits", "The path to the list of hits in the reply, for example hits.hits."),
+            ("hits", "List of hits", "The path to the list of hits in the response, for example hits.hits."),
             ("doc_id", "Id", "The path to the document's id within a hit."),
             ("score", "Score", "The path to the score within a hit; empty if the engine returns none."),
-            ("title", "Title", "The path to the title within a hit; of several with commas, the first is used."),
-            ("text", "Text", "The path to the text for raters; several with commas are joined."),
-            ("url", "Page address", "The path to the document's own address."),
+            (
+                "title",
+                "Title",
+                (
+                    "The path to the title within a hit; of several comma-separated paths, the first with a value is "
+                    "used."
+                ),
+            ),
+            ("text", "Text", "The path to the text for raters; the texts of several comma-separated paths are joined."),
+            ("url", "Page address", "The path to the address of the document's page."),
             ("image", "Image", "The path to the address of an image."),
-            ("fields", "Other fields", "Paths to further fields for raters, with commas; an object adds all its keys."),
+            (
+                "fields",
+                "Other fields",
+                "Comma-separated paths to other fields for raters; an object adds all its keys.",
+            ),
         )
     )
 
@@ -124,7 +135,9 @@ def mapping_settings(**defaults: str) -> tuple[Setting, ...]:
 def mapping_of(values: Mapping[str, str]) -> Paths:
     """Return the mapping that these settings describe."""
     if not values["doc_id"]:
-        raise NotValid("doc_id is missing. A run needs ids.", {"doc_id": "Enter the path to the id within a hit."})
+        raise NotValid(
+            "doc_id is missing. A run needs document ids.", {"doc_id": "Enter the path to the id within a hit."}
+        )
     several = {name: _split(values[name]) for name in ("title", "text", "url", "image", "fields")}
     return Paths(hits=values["hits"], doc_id=values["doc_id"], score=values["score"], **several)
 

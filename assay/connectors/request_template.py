@@ -13,7 +13,7 @@ from urllib.parse import quote
 from assay.core.errors import NotValid
 
 QUERY, DEPTH = "{query}", "{depth}"
-# The number of hits requested before, and the number of this request of the query, from 1 on.
+# The number of hits requested before, and the number of this request for the query, from 1.
 OFFSET, PAGE = "{offset}", "{page}"
 
 
@@ -25,7 +25,7 @@ def parsed(name: str, text: str) -> Any:
     name : str
         The setting, for messages.
     text : str
-        JSON with ``{query}`` and ``{depth}`` inside texts.
+        JSON with ``{query}`` and ``{depth}`` inside strings.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def parsed(name: str, text: str) -> Any:
 
 
 def filled(template: Any, query: str, depth: int, offset: int = 0) -> Any:
-    """Return the template with the query and the numbers inserted.
+    """Return the template with the query and numbers inserted.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def filled(template: Any, query: str, depth: int, offset: int = 0) -> Any:
 
 
 def filled_address(address: str, query: str, depth: int, offset: int = 0) -> str:
-    """Return an address with the query inserted and escaped, so that it stays one part of it.
+    """Return an address with the query inserted and escaped.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _numbers(depth: int, offset: int) -> dict[str, int]:
 
 
 def _in_text(text: str, query: str, numbers: Mapping[str, int]) -> str:
-    # The numbers first: a query may contain the text "{depth}", which stays as typed.
+    # Insert the numbers first: a query may contain the text "{depth}", which must stay as typed.
     parts = text.split(QUERY)
     for word, number in numbers.items():
         parts = [part.replace(word, str(number)) for part in parts]

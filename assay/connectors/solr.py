@@ -1,4 +1,4 @@
-"""Connector to Solr, which refuses responses that Solr cut short."""
+"""Connector to Solr, which rejects partial responses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from assay.connectors.http_search import http_kind
 from assay.network.faults import EngineFault
 
-# The query is a parameter of its own: as `q` it could choose its parser by starting with {!...}.
+# The query is a separate parameter: as `q` it could select its parser by starting with {!...}.
 TEMPLATE = """{
   "query": {"edismax": {"query": "{query}", "qf": "title^2 text"}},
   "limit": "{depth}",
@@ -16,7 +16,7 @@ TEMPLATE = """{
 
 
 def complete_reply(reply: Any) -> Any:
-    """Return the reply; refuse one that Solr cut short."""
+    """Return the response; reject it if it is partial."""
     header = reply.get("responseHeader") if isinstance(reply, dict) else None
     if isinstance(header, dict) and str(header.get("partialResults")).lower() in ("true", "omitted"):
         raise EngineFault("busy", "Solr timed out and returned a partial result.")
@@ -26,7 +26,7 @@ def complete_reply(reply: Any) -> Any:
 SOLR = http_kind(
     name="solr",
     title="Solr",
-    description="Queries a core or collection by its JSON request API.",
+    description="Queries a core or collection through the JSON request API.",
     tested="replies in the documented format, with our own documents",
     deepest=10_000,
     path="/solr/{index}/query",

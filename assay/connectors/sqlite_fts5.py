@@ -21,7 +21,7 @@ STEPS_BETWEEN_LOOKS = 10_000
 
 @dataclass(frozen=True)
 class Fts5Search:
-    """A table that is searched by MATCH and ranked by its bm25.
+    """A table that is searched with MATCH and ranked by bm25.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Fts5Search:
         return self.paths.read(rows, depth)
 
     def close(self) -> None:
-        """Do nothing: no connection stays open between queries."""
+        """Do nothing, because no connection stays open between queries."""
 
 
 def matching(query: str, any_word: bool) -> str:

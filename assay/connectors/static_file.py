@@ -25,7 +25,7 @@ class StaticAnswers:
     Parameters
     ----------
     rows : mapping of str to list
-        The lines of each query, as JSON: as objects they would take five times as much memory.
+        The lines of each query as JSON, because objects would take five times as much memory.
     paths : Paths
         The mapping of keys to fields.
     """
@@ -38,11 +38,11 @@ class StaticAnswers:
         return self.paths.read([json.loads(row) for row in self.rows.get(normalized_query(query), [])[:depth]], depth)
 
     def close(self) -> None:
-        """Do nothing: no file is open."""
+        """Do nothing, because no file is open."""
 
 
 def normalized_query(query: str) -> str:
-    """Return a query without differences in case and white space.
+    """Return a query with case and white space normalized.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine
     for number, row in lines(path):
         query = row.get(values["query"])
         if not isinstance(query, str) or not query.strip():
-            expected = f"a text under {values['query']!r} on every line; fix the file or the setting"
+            expected = f"a text for {values['query']!r} on every line; fix the file or the setting"
             raise UnreadableInput(path.name, number, "no query", expected)
         rows.setdefault(normalized_query(query), []).append(json.dumps(row, ensure_ascii=False))
     return StaticAnswers(rows, mapping_of({**values, "hits": ""}))

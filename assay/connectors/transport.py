@@ -1,4 +1,4 @@
-"""HTTP transport to engines: limited in time and memory, and only to addresses that the operator allows."""
+"""HTTP transport to engines, with limits on time, memory and allowed addresses."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Transport:
     headers : mapping, optional
         Sent with every request.
     secret : str, optional
-        The secret in the headers; it must never appear in a message, in whatever form an engine repeats it.
+        The secret in the headers, which must never appear in a message, in any form in which an engine repeats it.
 
     Notes
     -----
-    The connection goes to a checked address, by its number; the name is sent in the header ``Host`` and in
-    the TLS handshake, which checks the certificate against it. Proxies and passwords of the environment are unused.
-    Redirects are followed within the same host only: headers with a secret never go elsewhere.
+    The connection goes to a checked address, by its number; the name is sent in the header ``Host`` and in the TLS
+    handshake, which checks the certificate against it. Proxies and passwords of the environment are ignored. Redirects
+    are followed within the same host only: headers with a secret never go elsewhere.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Transport:
         Raises
         ------
         EngineFault
-            For every failure, with its kind; never another error.
+            For every failure, with its kind; no other error is raised.
         """
         status, content, wait = self._reply(method, url, None if body is None else json.dumps(body).encode())
         if status >= 400:
@@ -96,7 +96,7 @@ class Transport:
                     content = self._content(response, url, deadline)
                     return response.status_code, content, response.headers.get("Retry-After")
                 url = _followed(method, url, response)
-        raise EngineFault("redirect", f"{_shown(url)} redirects endlessly.")
+        raise EngineFault("redirect", f"{_shown(url)} redirects too many times.")
 
     @contextmanager
     def _opened(self, method: str, url: str, body: bytes | None, deadline: float) -> Iterator[httpx.Response]:
@@ -109,7 +109,7 @@ class Transport:
                 response = self._client.send(self._pinned(method, url, address, body, deadline), stream=True)
                 break
             except httpx.ConnectError:
-                # The next address: "localhost" is ::1 first, and many engines listen on 127.0.0.1 only.
+                # Try the next address: "localhost" resolves to ::1 first, but many engines listen only on 127.0.0.1.
                 if number == len(addresses):
                     raise
         try:
@@ -148,7 +148,7 @@ class Transport:
             raise EngineFault("unreachable", f"{_shown(url)} cannot be reached: {why}.") from None
         except (httpx.DecodingError, httpx.RemoteProtocolError) as error:
             why = self._hidden(str(error))[:EXCERPT]
-            raise EngineFault("busy", f"{_shown(url)} broke off its reply: {why}.") from None
+            raise EngineFault("busy", f"{_shown(url)} sent an incomplete response: {why}.") from None
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise EngineFault("unreachable", f"{_shown(url)} cannot be queried ({type(error).__name__}).") from None
 
@@ -166,7 +166,7 @@ class Transport:
     def _refusal(self, url: str, status: int, content: bytes, wait: str | None) -> EngineFault:
         message = f"{_shown(url)} returned status {status}"
         if status in (401, 403):
-            return EngineFault("secret", f"{message}: it rejects this secret, or the secret does not allow searching.")
+            return EngineFault("secret", f"{message}: it rejected the secret, or the secret does not allow searching.")
         if status in BUSY:
             return EngineFault("busy", f"{message}: {self._excerpt(content)}.", _seconds(wait))
         return EngineFault("refused", f"{message}: {self._excerpt(content)}.")
@@ -245,7 +245,7 @@ def _followed(method: str, url: str, response: httpx.Response) -> str:
 
 
 def _shown(url: str) -> str:
-    """Return an address for messages: without its query, which a user typed."""
+    """Return an address for messages, without its query string, which may contain user input."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:EXCERPT]
 

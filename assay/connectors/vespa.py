@@ -16,7 +16,7 @@ TEMPLATE = """{
 
 
 def complete_reply(reply: Any) -> Any:
-    """Return the reply's documents; refuse a reply with errors or partial coverage."""
+    """Return the documents; reject a response with errors or partial coverage."""
     root = reply.get("root") if isinstance(reply, dict) else None
     if not isinstance(root, dict):
         return reply
@@ -26,7 +26,7 @@ def complete_reply(reply: Any) -> Any:
     coverage = root.get("coverage")
     if isinstance(coverage, dict) and coverage.get("full") is False:
         raise EngineFault("busy", f"Vespa covered only {coverage.get('coverage')}% of the documents.")
-    # Vespa returns no list at all where nothing matches; a child without fields is a group and not a document.
+    # Vespa returns no list if nothing matches; a child without fields is a group, not a document.
     children = root.get("children") or []
     return {"root": {**root, "children": [child for child in children if not _is_group(child)]}}
 
@@ -38,7 +38,7 @@ def _is_group(child: Any) -> bool:
 VESPA = http_kind(
     name="vespa",
     title="Vespa",
-    description="Queries the query API with YQL; the words of the query are a parameter of their own.",
+    description="Queries the query API with YQL; the query text is a separate parameter.",
     tested="replies in the documented format, with our own documents",
     # The defaults of maxHits and maxOffset: the last request may start at 1,000.
     deepest=1_000,

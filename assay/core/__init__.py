@@ -1,6 +1,6 @@
 """Basic tables (qrels, runs, ratings), the registry of families, and the error classes.
 
-The tables need numpy; they are imported when they are first asked for, so that ``assay.core.errors`` stays cheap.
+The tables need numpy and are imported on first use, so that importing ``assay.core.errors`` stays fast.
 """
 
 from __future__ import annotations

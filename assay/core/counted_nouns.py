@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def amount(number: int, one: str, several: str = "") -> str:
-    """Return a number with thousands separators and its noun; by default several are called with an s.
+    """Return a number with thousands separators and its noun; the default plural adds an s.
 
     Examples
     --------
@@ -15,7 +15,7 @@ def amount(number: int, one: str, several: str = "") -> str:
 
 
 def agree(number: int, one: str, several: str) -> str:
-    """Return the word that goes with a number, such as the verb of a sentence.
+    """Return the singular or plural form that matches a number, such as a verb.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-# The beginning of a text that is escaped; polars reads the expression too.
+# The beginning of an escaped text; polars also uses this expression.
 DANGEROUS = r"^'*[=+\-@＝＋－＠\t\r]"
 _DANGEROUS = re.compile(DANGEROUS)
 _PLAIN = re.compile(r"[^'=+\-@＝＋－＠\t\r\n,\"][^,\"\n\r]*")
@@ -29,7 +29,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Take the apostrophe of `escape` away again.
+    """Remove the apostrophe added by `escape`.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def unescape(text: str) -> str:
 
 
 def csv_cell(text: str) -> str:
-    """Return a text as `csv_row` writes it once it is escaped.
+    """Return an escaped text as `csv_row` writes it.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def csv_cell(text: str) -> str:
 
 
 def csv_row(cells: list[str]) -> str:
-    """Return one line of RFC 4180 with LF: a cell is quoted only where it must be, an empty one never.
+    """Return a line of RFC 4180 with LF; cells are quoted only if necessary, empty cells never.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""E-mail addresses in disguise, such as "name AT host.example" and "name [at] host dot de"."""
+"""Disguised email addresses, such as "name AT host.example" and "name [at] host dot de"."""
 
 from __future__ import annotations
 
 import re
 
-# Endings that follow a dot in words or a blank; behind a plain dot any word of letters is one.
+# Endings allowed after a spelled-out dot or a blank; after a plain dot, any word of letters is an ending.
 _ENDINGS = (
     "com|net|org|info|biz|edu|gov|mil|eu|example|test|io|me|co|ai|app|dev|de|at|ch|uk|ie|fr|be|nl|lu|es|pt|it|gr|pl|cz|sk|hu|"
     "ro|bg|dk|se|no|fi|ee|lv|lt|ru|ua|tr|il|us|ca|mx|br|ar|cl|au|nz|jp|cn|kr|tw|hk|sg|in|za|online|shop|email"
@@ -16,9 +16,9 @@ _MAIL_HOSTS = (
 _WORDS_FOR_AT = "arroba|arobase|chiocciola|klammeraffe|apenstaartje|snabel-?a"
 _WORDS_FOR_DOT = "dot|punkt|punto|point|ponto|punt"
 
-# It begins where a word does, and gives nothing back: a text without end costs one look at each letter.
+# It starts at a word boundary and does not backtrack, so the time is linear in the text length.
 _NAME = r"(?<![\w.+\-])[^\W_]++(?:[._+\-]++[^\W_]++)*+"
-# "_at_" and "nameAThost" run into the name, which must leave them to what follows.
+# "_at_" and "nameAThost" are adjacent to the name, which must not consume them.
 _NAME_IN_FRONT = r"(?<![\w.+\-])[^\W_]+?(?:[.+\-][^\W_]+?)*?"
 _LABEL = r"[^\W_]{1,63}+(?:-{1,8}+[^\W_]{1,63}+){0,8}+"
 _SIGN = r"(?:@|\uff20|\ufe6b|&#64;|&commat;|%40)"
@@ -31,7 +31,7 @@ _DOT_IN_WORDS = (
 _ANY_DOT = rf"(?:{_PLAIN_DOT}|{_DOT_IN_WORDS})"
 _KNOWN_END = rf"(?:{_ENDINGS})(?!\w)"
 _ANY_END = r"[^\W\d_]{2,24}(?!\w)"
-# A host is a few labels; the last one shows whether it is one.
+# A host has a few labels; the last label determines whether it is a host.
 _PLAIN_HOST = rf"{_LABEL}(?:{_PLAIN_DOT}{_LABEL}){{0,4}}{_PLAIN_DOT}{_ANY_END}"
 _SPELLED_HOST = rf"{_LABEL}(?:{_ANY_DOT}{_LABEL}){{0,4}}{_DOT_IN_WORDS}{_KNOWN_END}"
 _HOST = rf"(?:{_PLAIN_HOST}|{_LABEL}(?:{_ANY_DOT}{_LABEL}){{0,4}}\s*{_BRACKETED_DOT}\s*{_ANY_END}|{_SPELLED_HOST})"
@@ -45,20 +45,20 @@ _SURE = (
     rf"{_NAME_IN_FRONT}(?<=[a-z\d])AT(?=[a-z\d])(?:{_PLAIN_HOST}|[a-z\d\-]+?DOT(?:{_ENDINGS})(?!\w))",
     # Both in words.
     rf"(?i:{_NAME}\s+at\s+{_SPELLED_HOST})",
-    # A name as only accounts have one: jo.doe at example.org.
+    # A name in the form of an account: jo.doe at example.org.
     rf"(?i:(?<![\w.+\-])[^\W\d_]++[._+][^\W_]++(?:[._+\-][^\W_]++)*+\s+at\s+{_PLAIN_HOST})",
-    # A blank or a comma that should have been the dot.
+    # A blank or a comma instead of the dot.
     rf"(?i:{_NAME}{_SIGN}{_LABEL}(?:,\s?{_KNOWN_END}|\s(?:com|net|org)(?!\w)))",
 )
 SURE = re.compile("|".join(_SURE))
-# In capitals among small letters: "name AT host.example".
+# In capitals among lower-case letters: "name AT host.example".
 _SHOUTED = re.compile(rf"{_NAME}\s+AT\s+{_PLAIN_HOST}")
-# "jobs at example.com" is a search for jobs as often as an address.
+# "jobs at example.com" may be a search for jobs or an address.
 LIKELY = re.compile(
     rf"(?i:{_NAME}\s+at\s+(?:{_PLAIN_HOST}|(?:{_MAIL_HOSTS})(?:\s+(?:{_ENDINGS}))?(?!\w))"
     rf"|{_NAME}\s*{_SIGN}\s*(?:{_MAIL_HOSTS})(?!\w))"
 )
-# What every one of them holds in small letters, or in capitals inside of a word: most texts hold none of it.
+# Text that every such address contains in lower case, or in capitals within a word; most texts contain none of it.
 MARKS = (
     " at ",
     *(opening + gap + "at" for opening in "[({<" for gap in ("", " ")),
@@ -87,14 +87,14 @@ def is_marked(text: str) -> bool:
 
 def marked_places(joined: str) -> list[int]:
     """Return the positions of such signs in many joined texts."""
-    # The one letter that becomes two in small letters would move all places behind it.
+    # The only letter that becomes two in lower case would shift all later positions.
     lowered = joined.replace("\u0130", "i").lower()
     places = [match.start() for mark in MARKS for match in re.finditer(re.escape(mark), lowered)]
     return places + [match.start() for match in CAPITALS.finditer(joined)]
 
 
 def put_for_addresses(text: str, replacement: str) -> str:
-    """Replace each certain e-mail address of a text.
+    """Replace each certain email address in a text.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def put_for_addresses(text: str, replacement: str) -> str:
 
 
 def may_hold_address(text: str) -> bool:
-    """Return whether the rest of a text may contain an address, which a person has to decide.
+    """Return whether the rest of a text may contain an address, which a person must check.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A mapping on disk for lookups too large for memory, such as the answers and judged pairs of millions."""
+"""A mapping on disk for lookups too large for memory, such as millions of answers or judged pairs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class DiskMapping(MutableMapping[str, Any]):
 
 
 def pair_key(query_id: str, doc_id: str) -> str:
-    """Return the key of a pair; no id holds a line feed.
+    """Return the key of a pair; ids never contain a line feed.
 
     Examples
     --------

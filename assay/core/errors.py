@@ -1,7 +1,7 @@
 """Errors that are shown to users.
 
-The catcher decides how to report it: the command line by exit status, the server by HTTP status. The message is
-always a whole sentence that says what happened, where, and what to do.
+The catcher decides how to report it: the command line by exit status, the server by HTTP status. The message is always
+a full sentence that says what happened, where, and what to do.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class NotValid(AssayError, ValueError):
     Parameters
     ----------
     message : str
-        What is wrong and what to do.
+        The fault and its fix.
     fields : dict of str to str, optional
-        The same said field by field, for a form or an API client.
+        The same messages by field, for a form or an API client.
     """
 
     def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
@@ -41,7 +41,7 @@ class NotValid(AssayError, ValueError):
 
 
 class UnknownName(NotValid):
-    """A name that no member of a family has; the message lists the nearest names."""
+    """An unknown name in a family; the message lists the nearest names."""
 
 
 class UnreadableInput(NotValid):
@@ -52,13 +52,13 @@ class UnreadableInput(NotValid):
     path : str
         The file as the user named it, ``-`` for standard input.
     line : int or None
-        One-based physical line, where one is at fault.
+        One-based physical line of the fault, if any.
     problem : str
         What is wrong.
     expected : str
         What was expected, and what to do.
     code : str, optional
-        The code of the fault, as docs/formats.md lists them (``F01``, ``E10``, ...).
+        The issue code, as listed in docs/formats.md (``F01``, ``E10``, ...).
     """
 
     def __init__(self, path: str, line: int | None, problem: str, expected: str, code: str = "") -> None:
@@ -99,9 +99,9 @@ class Conflict(AssayError):
     Parameters
     ----------
     message : str
-        What collides with what, and what to do.
+        The conflict and its fix.
     fields : dict of str to str, optional
-        The fields by which it can be fixed, where there are any.
+        The fields that can fix it, if any.
     """
 
     def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
@@ -114,7 +114,7 @@ class Closed(AssayError):
 
 
 class TooLarge(AssayError):
-    """The input is larger than the server takes."""
+    """The input is larger than the server accepts."""
 
 
 class BeyondLimits(TooLarge):
@@ -127,7 +127,7 @@ class TooMany(AssayError):
     Parameters
     ----------
     message : str
-        What was tried too often, and how long to wait.
+        The action that was tried too often, and how long to wait.
     retry_after : int
         Seconds to wait.
     """

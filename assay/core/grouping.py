@@ -1,4 +1,4 @@
-"""Group rows by query whatever their order in a file, and detect duplicate rows."""
+"""Group rows by query regardless of their order in a file, and detect duplicate rows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Groups:
     names : tuple of str
         The queries, sorted by UTF-8 bytes.
     offsets : int64 array, shape (queries + 1,)
-        Where each query begins once the rows are in ``order``.
+        The start of each query in the rows sorted by ``order``.
     order : int64 array or None
-        The rows by query, those of one query in the order given; None if they are sorted already.
+        The rows sorted by query, in their original order within a query; None if they are already sorted.
     contiguous : bool
-        Whether each query's rows stood together.
+        Whether the rows of each query were contiguous.
     """
 
     names: tuple[str, ...]
@@ -32,7 +32,7 @@ class Groups:
 
     @property
     def query_of(self) -> Places:
-        """Return the position of each row's query, rows in the order given."""
+        """Return the position of each row's query, for rows in their original order."""
         places = np.repeat(np.arange(len(self.names)), np.diff(self.offsets))
         if self.order is None:
             return places
@@ -42,7 +42,7 @@ class Groups:
 
 
 def grouped(query_ids: Texts) -> Groups:
-    """Bring the rows of each query together and sort the queries.
+    """Group the rows by query and sort the queries.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def grouped(query_ids: Texts) -> Groups:
 
 
 def distinct(texts: Texts) -> tuple[tuple[str, ...], Places]:
-    """Return the distinct texts by UTF-8 bytes, and the place of each row's text among them.
+    """Return the distinct texts sorted by UTF-8 bytes, and the position of each row's text among them.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def distinct(texts: Texts) -> tuple[tuple[str, ...], Places]:
     """
     begins = np.flatnonzero(texts.changes())
     if 2 * len(begins) < len(texts):
-        # Rows with one text are mostly adjacent: the first of them represents all.
+        # Rows with the same text are usually adjacent: the first represents all.
         names, places = distinct(texts.take(begins))
         return names, np.repeat(places, np.diff(begins, append=len(texts)))
     _, first, codes = np.unique(texts.keys(), return_index=True, return_inverse=True)
     known = texts.take(first)
-    # Two texts may have one key: then the texts decide.
+    # Two texts may have the same key; then the texts decide.
     same = texts.same(np.arange(len(texts)), known, codes).all()
     listed = known.tolist() if same else list(dict.fromkeys(texts.tolist()))
     ordered = sorted(listed)
@@ -93,7 +93,7 @@ def distinct(texts: Texts) -> tuple[tuple[str, ...], Places]:
 
 
 def spans(starts: Places, sizes: Places) -> Places:
-    """Return the places of all given spans, one after the other.
+    """Return the positions in all given spans, concatenated.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def spans(starts: Places, sizes: Places) -> Places:
 
 
 def pair_keys(query: Places, doc_ids: Texts) -> Keys:
-    """Return one number for each pair of a query's place and a document; different pairs nearly always differ."""
+    """Return a number for each pair of query position and document; different pairs almost always differ."""
     return doc_ids.keys() + query.astype(np.uint64) * SPREAD
 
 
@@ -116,14 +116,14 @@ def repeated(query: Places, doc_ids: Texts) -> tuple[int, int] | None:
     Parameters
     ----------
     query : int64 array, shape (rows,)
-        The place of each row's query.
+        The position of each row's query.
     doc_ids : Texts, shape (rows,)
         The documents, in any order.
 
     Returns
     -------
     tuple of int or None
-        The row where the document appeared first, and the one where it appears again; None if none does.
+        The first row of the document and the row that repeats it; None if there is no repeat.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def repeated(query: Places, doc_ids: Texts) -> tuple[int, int] | None:
     if doc_ids.same(above, doc_ids, below).all() and (query[above] == query[below]).all():
         at = int(below.argmin())
         return int(above[at]), int(below[at])
-    # Different pairs have one key: of those rows the texts decide.
+    # Different pairs have the same key; then the texts decide.
     known: dict[tuple[int, str], int] = {}
     for row in np.union1d(above, below).tolist():
         first = known.setdefault((int(query[row]), doc_ids[row]), row)

@@ -16,7 +16,7 @@ def byte_order(text: str) -> bytes:
     """Return the sort key of an id: its UTF-8 bytes.
 
     Python compares strings by code point, which is the same order, so tables may sort plain strings; this key is for
-    code that talks to something else (a database, a sorted file).
+    code that works with a database or a sorted file.
 
     Examples
     --------
@@ -34,32 +34,32 @@ def id_fault(text: str, *, spaces: bool = True) -> tuple[str, str] | None:
     text : str
         The id.
     spaces : bool
-        Whether white space may stand inside; the TREC formats and LTR lists cannot carry it.
+        Whether white space is allowed; the TREC formats and LTR lists do not support it.
 
     Returns
     -------
     tuple of str or None
-        ``("E11", ...)`` empty, ``("E15", ...)`` white space where the format has none, ``("E19", ...)`` a control
-        character or half a surrogate pair, ``("E21", ...)`` over 500 code points.
+        ``("E11", ...)`` empty, ``("E15", ...)`` white space that the format does not allow, ``("E19", ...)`` a control
+        character or an unpaired surrogate, ``("E21", ...)`` over 500 code points.
 
     Examples
     --------
     >>> id_fault("doc-abc") is None
     True
     >>> id_fault("my doc", spaces=False)
-    ('E15', 'has white space in it')
+    ('E15', 'contains white space')
     """
     if not text:
         return "E11", "is empty"
     if len(text) > MAX_LENGTH:
         return "E21", f"is {len(text)} characters long, more than {MAX_LENGTH}"
     if text.isascii() and text.isprintable():
-        return ("E15", "has white space in it") if not spaces and " " in text else None
+        return ("E15", "contains white space") if not spaces and " " in text else None
     if not spaces and not _ASCII_SPACES.isdisjoint(text):
-        return "E15", "has white space in it"
+        return "E15", "contains white space"
     for character in text:
         if unicodedata.category(character) in ("Cc", "Cs"):
-            return "E19", f"has the control character U+{ord(character):04X} in it"
+            return "E19", f"contains the control character U+{ord(character):04X}"
     return None
 
 

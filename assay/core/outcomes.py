@@ -1,4 +1,4 @@
-"""Outcomes of a machine judge: a grade, or the way in which it failed."""
+"""Outcomes of a machine judge: a grade or a type of failure."""
 
 from __future__ import annotations
 

@@ -9,22 +9,22 @@ import numpy.typing as npt
 
 from assay.core.text_column import Keys, Places
 
-# A wider table turns more unknown keys away at once, and takes more memory and time to make.
+# A wider table rejects more unknown keys immediately, but needs more memory and time to build.
 SMALL, MOST = 17, 22
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PairIndex:
-    """Keys in ascending order, and where those with the same first bits begin.
+    """Keys in ascending order, with the start of each group that shares its first bits.
 
     Parameters
     ----------
     keys : uint64 array, shape (rows,)
         The keys, ascending.
     rows : int64 array, shape (rows,)
-        The row of each.
+        The row of each key.
     begins : int32 array, shape (2 ** bits + 1,)
-        For each value of a key's first bits the place of the first key that has them.
+        For each value of the first bits, the position of the first key with that value.
 
     Examples
     --------
@@ -51,9 +51,8 @@ class PairIndex:
         return cls(ascending, rows, begins)
 
     def find(self, keys: Keys) -> tuple[Places, Places]:
-        """Return which of the keys are in the index, ascending, and the row of the table for each.
-
-        Where the table has a key several times, one of its rows is the answer.
+        """Return which of the keys are in the index, ascending, and the table row of each. If the table has a key
+        several times, one of its rows is returned.
         """
         bits = (len(self.begins) - 1).bit_length() - 1
         head = (keys >> np.uint64(64 - bits)).astype(np.int64)
@@ -61,7 +60,7 @@ class PairIndex:
         matches, where = [], []
         candidates = np.flatnonzero(place < end)
         at, end = place[candidates], end[candidates]
-        # Few keys share their first bits, so that this ends after two or three rounds.
+        # Few keys share their first bits, so this ends after two or three rounds.
         while len(candidates):
             same = self.keys[at] == keys[candidates]
             matches.append(candidates[same])

@@ -24,10 +24,10 @@ class Parameter:
     Parameters
     ----------
     name, title, description : str
-        The key, its readable name, and one sentence on what it does.
+        The key, its readable name, and a sentence about its effect.
     default : int, float, bool, str or tuple
-        Its value where nothing is given; its type is the parameter's type. A tuple represents a list, which the member
-        itself checks.
+        The default value, whose type is the parameter's type. A tuple represents a list, which the member itself
+        checks.
     minimum, maximum : float or None
         The bounds, both inclusive.
     """
@@ -46,7 +46,7 @@ class Parameter:
 
     @property
     def is_list(self) -> bool:
-        """Return whether the parameter takes a list; such a parameter has no field or option of its own."""
+        """Return whether the parameter takes a list; such a parameter has no form field or option."""
         return self.type is tuple
 
     def check(self, value: object) -> Any:
@@ -55,7 +55,7 @@ class Parameter:
         Raises
         ------
         NotValid
-            When it is of another type, out of bounds, or no number at all.
+            When the value is of another type, out of bounds, or not a number.
 
         Examples
         --------
@@ -70,7 +70,7 @@ class Parameter:
             return value
         if self.type is bool or isinstance(value, bool) or not isinstance(value, int | float):
             raise self._refusal(value)
-        # Beyond it nothing is counted: numpy's whole numbers would run over.
+        # Larger values would overflow numpy's integers.
         if isinstance(value, int) and abs(value) > LARGEST:
             raise self._refusal(value)
         if (
@@ -91,7 +91,7 @@ class Parameter:
         if self.maximum is None and isinstance(value, int | float) and abs(value) > LARGEST:
             ends.append(f"at most {LARGEST:,}")
         bounds = " and ".join(end for end in ends if end)
-        message = f"{self.name} is {value!r}; give {_KINDS[self.type]}{', ' if bounds else ''}{bounds}"
+        message = f"{self.name} is {value!r}; use {_KINDS[self.type]}{', ' if bounds else ''}{bounds}"
         return NotValid(message, {self.name: message})
 
 
@@ -101,16 +101,16 @@ def checked(owner: str, parameters: Sequence[Parameter], given: Mapping[str, Any
     Parameters
     ----------
     owner : str
-        What messages call the member, for example ``"the judge token_overlap"``.
+        The name of the member in messages, for example ``"the judge token_overlap"``.
     parameters : sequence of Parameter
-        What it declares.
+        The declared parameters.
     given : mapping
         Name to value.
 
     Raises
     ------
     NotValid
-        For a parameter that the member does not have, or a value that it cannot take.
+        For an unknown parameter, or a value that is not valid.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def checked(owner: str, parameters: Sequence[Parameter], given: Mapping[str, Any
     """
     known = {parameter.name: parameter for parameter in parameters}
     if strange := next((name for name in given if name not in known), None):
-        message = f"{owner} has no parameter {strange!r}; it takes {', '.join(known) or 'none'}"
+        message = f"{owner} has no parameter {strange!r}; parameters: {', '.join(known) or 'none'}"
         raise NotValid(message, {strange: message})
     values = {name: value for name, value in given.items() if value is not None}
     return {name: one.check(values.get(name, one.default)) for name, one in known.items()}

@@ -28,40 +28,39 @@ class MachineSource:
     judge : str
         Its name with its model.
     outcomes : mapping of str to int
-        How many answers ended in which way; only those that are ``graded`` are labels.
+        Number of answers by outcome; only ``graded`` answers are labels.
     """
 
     judge: str
     outcomes: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the fields as a dict."""
         return {"judge": self.judge, "outcomes": dict(self.outcomes)}
 
 
 class Qrels:
-    """The labels of a collection's queries, as columns grouped by query.
-
-    Queries are sorted by the UTF-8 bytes of their ids; the documents of a query are in the order given. The judgments
-    of query ``i`` are in ``doc_ids[offsets[i]:offsets[i + 1]]`` and ``grades[offsets[i]:offsets[i + 1]]``.
+    """The labels of a collection's queries, as columns grouped by query. Queries are sorted by the UTF-8 bytes of their
+    ids; the documents of a query keep their original order. The judgments of query ``i`` are in
+    ``doc_ids[offsets[i]:offsets[i + 1]]`` and ``grades[offsets[i]:offsets[i + 1]]``.
 
     Parameters
     ----------
     query_ids : tuple of str
         The judged queries.
     offsets : int64 array, shape (queries + 1,)
-        Where each query begins.
+        The start of each query.
     doc_ids : Texts
         All judged documents, flat.
     grades : float64 array
         One grade for each entry of ``doc_ids``; fractions and negative numbers are kept.
     duplicates : int
-        How many identical rows were kept once.
+        Number of identical rows that were removed.
     subtopics : Subtopics, optional
-        The grades by subtopic, where the labels distinguish the aspects of a query. A document still appears once in a
-        query; ``grades`` then holds the largest of its grades.
+        The grades by subtopic, if the labels distinguish the aspects of a query. A document still appears once in a
+        query; ``grades`` then contains the largest of its grades.
     machine : MachineSource, optional
-        The judge, where the labels are a machine's.
+        The judge, if the labels are machine labels.
 
     Examples
     --------
@@ -90,7 +89,7 @@ class Qrels:
         Raises
         ------
         NotValid
-            When two rows give one pair different grades, or a grade is not a finite number.
+            When a pair has two different grades, or a grade is not a finite number.
         """
         judged: dict[str, dict[str, float]] = {}
         total = 0
@@ -110,7 +109,7 @@ class Qrels:
         Raises
         ------
         NotValid
-            When a grade is not a finite number, or an id is no text.
+            When a grade is not a finite number, or an id is not a string.
         """
         # Python orders strings by code point, which is the order of their UTF-8 bytes.
         query_ids = tuple(sorted(query_id for query_id, grades in judged.items() if grades))
@@ -121,7 +120,7 @@ class Qrels:
             "".join(query_ids)
             documents, grades = Texts.of(doc_ids), np.fromiter(given, np.float64, len(given))
         except (TypeError, ValueError) as error:
-            raise NotValid(f"qrels: ids are texts and grades are numbers ({error})") from error
+            raise NotValid(f"qrels: ids must be strings and grades must be numbers ({error})") from error
         return cls(query_ids, offsets, documents, _finite(grades, doc_ids))
 
     @classmethod
@@ -133,7 +132,7 @@ class Qrels:
         Raises
         ------
         NotValid
-            When a document has two grades for one subtopic, or a grade is not a finite number.
+            When a document has two grades for a subtopic, or a grade is not a finite number.
 
         Examples
         --------
@@ -156,7 +155,7 @@ class Qrels:
 
     @classmethod
     def from_columns(cls, query_ids: Texts, doc_ids: Texts, grades: npt.NDArray[np.float64]) -> Qrels:
-        """Build the table from columns of equal length, rows in any order, no pair twice.
+        """Build the table from columns of equal length, with rows in any order and distinct pairs.
 
         Raises
         ------
@@ -168,11 +167,11 @@ class Qrels:
             doc_ids, grades = doc_ids.take(groups.order), grades[groups.order]
         table = cls(groups.names, groups.offsets, doc_ids, _finite(grades, doc_ids))
         if table.has_duplicates():
-            raise NotValid("a query judges a document twice; keep one row")
+            raise NotValid("a query has two grades for a document; keep one row")
         return table
 
     def prepare(self) -> None:
-        """Build the index that runs are looked up in; otherwise the first lookup builds it."""
+        """Build the index for lookups of runs; otherwise the first lookup builds it."""
         _ = self.codes, self.query_of, self.index, self.descending
 
     def has_duplicates(self) -> bool:
@@ -266,5 +265,5 @@ def _finite(grades: npt.NDArray[np.float64], doc_ids: Texts | list[str]) -> npt.
     finite = np.isfinite(grades)
     if not finite.all():
         where = doc_ids[int(np.flatnonzero(~finite)[0])]
-        raise NotValid(f"document {where!r}: the grade is not a finite number; leave out what has no grade")
+        raise NotValid(f"document {where!r}: the grade is not a finite number; leave out rows without a grade")
     return grades

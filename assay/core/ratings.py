@@ -13,15 +13,15 @@ from assay.core.errors import NotValid
 from assay.core.grouping import distinct, pair_keys
 from assay.core.text_column import Texts
 
-# Of more whole grades than this only the distinct ones are looked for on the scale.
+# With more grades than this, only the distinct grades are looked up on the scale.
 LOOKED_UP = 1000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ratings:
-    """The grades of several raters in long form: one row for each grade that was given, nothing for those missing.
+    """The grades of several raters in long form: a row for each grade, and no rows for missing grades.
 
-    Units (pairs), raters and queries are numbered in the order of their UTF-8 bytes; rows are in order of unit, then
+    Units (pairs), raters and queries are numbered in the order of their UTF-8 bytes; rows are sorted by unit, then
     rater.
 
     Attributes
@@ -33,13 +33,13 @@ class Ratings:
     query_ids : tuple of str
         The queries of the units.
     unit, rater : int64 arrays, shape (rows,)
-        Which unit and which rater a row is about.
+        The unit and rater of each row.
     grade : int64 array, shape (rows,)
-        The grade that was given.
+        The grade.
     query : int64 array, shape (units,)
         The query of each unit, for statistics clustered by query.
     duplicates : int
-        How many identical rows were kept once.
+        Number of identical rows that were removed.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Ratings:
         Raises
         ------
         NotValid
-            When one rater gives one pair two grades, or a grade is not a whole number.
+            When a rater gives a pair two grades, or a grade is not a whole number.
         """
         unit_codes: dict[tuple[str, str], int] = {}
         rater_codes: dict[str, int] = {}
@@ -107,14 +107,14 @@ class Ratings:
         rater: npt.NDArray[np.integer],
         grades: npt.NDArray[np.int64],
     ) -> Ratings:
-        """Build the table from columns of equal length; `rater` holds places in `raters`, which are distinct.
+        """Build the table from columns of equal length; `rater` contains positions in `raters`, which are distinct.
 
         Raises
         ------
         NotValid
-            When one rater gives one pair two grades.
+            When a rater gives a pair two grades.
         """
-        # Rows of one pair are mostly adjacent: only the first of them is compared with others.
+        # Rows of the same pair are usually adjacent: only the first is compared with others.
         begins = np.flatnonzero(query_ids.changes() | doc_ids.changes()) if len(query_ids) else np.zeros(0, np.int64)
         queries, documents = query_ids.take(begins), doc_ids.take(begins)
         names, query = distinct(queries)
@@ -127,7 +127,7 @@ class Ratings:
                 _, first, unit = np.unique(keys, return_index=True, return_inverse=True)
                 same = documents.same(np.arange(len(unit)), documents, first[unit]) & (query == query[first[unit]])
                 if not same.all():
-                    # Two pairs have one key, which the texts tell apart.
+                    # Two pairs have the same key; the texts distinguish them.
                     given = [raters[code] for code in rater.tolist()]
                     return cls.from_rows(zip(query_ids, doc_ids, given, grades.tolist(), strict=True))
             else:
@@ -203,14 +203,14 @@ class _Units(Sequence[tuple[str, str]]):
 
 
 def places(grades: npt.ArrayLike, scale: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return the place of each grade on the scale, from 0.
+    """Return the position of each grade on the scale, from 0.
 
     Parameters
     ----------
     grades : array of number, shape (rows,)
-        What was given.
+        The grades.
     scale : float64 array, shape (grades,)
-        The values of the scale, ascending, each once.
+        The distinct values of the scale in ascending order.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def places(grades: npt.ArrayLike, scale: npt.NDArray[np.float64]) -> npt.NDArray
     off = given[scale[positions] != given]
     if len(off):
         allowed = ", ".join(f"{value:g}" for value in scale)
-        raise NotValid(f"the grade {off[0]:g} is not on the scale {allowed}; name the scale that the raters used")
+        raise NotValid(f"the grade {off[0]:g} is not on the scale {allowed}; set the scale that the raters used")
     return positions.astype(np.int64)
 
 
@@ -249,7 +249,7 @@ def _ascending(query: npt.NDArray[np.int64], documents: Texts) -> bool:
 
 
 def _renumbered(codes: list[int], ordered: list[int]) -> npt.NDArray[np.int64]:
-    """Renumber codes by the order of the names; ``ordered`` are the old codes in that order."""
+    """Renumber codes by the order of the names; ``ordered`` contains the old codes in that order."""
     places = np.empty(len(ordered), dtype=np.int64)
     places[ordered] = np.arange(len(ordered))
     return np.asarray(places[np.array(codes, dtype=np.int64)])
@@ -263,7 +263,7 @@ def _refuse_two_grades(
     grade: npt.NDArray[np.int64],
     again: npt.NDArray[np.bool_],
 ) -> None:
-    """Raise an error if a rater gives a unit two grades; rows of one unit and rater are adjacent."""
+    """Raise an error if a rater gives a unit two grades; rows of the same unit and rater are adjacent."""
     two = np.flatnonzero(again[1:] & (grade[1:] != grade[:-1]))
     if len(two):
         row = int(two[0]) + 1

@@ -15,7 +15,7 @@ Severity = Literal["error", "warning"]
 BINS = ("header", "blank", "comment", "accepted", "repaired", "duplicate", "conflict", "rejected")
 MAX_LISTED = 1_000
 MAX_RAW = 200
-# So many problems of one kind are shown; the others are counted.
+# Number of problems of the same kind that are shown; the others are counted.
 MAX_SHOWN = 3
 
 
@@ -26,7 +26,7 @@ def severity_of(code: str) -> Severity:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a file: its line, what is wrong, what was done, and how to fix it."""
+    """A problem in a file: its line, description, treatment and fix."""
 
     line: int | None
     column: str
@@ -40,7 +40,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Problems of one kind: the same code, column and fix.
+    """Problems of the same kind, with the same code, column and fix.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Alike:
 
     @property
     def done(self) -> str:
-        """Return what was done about the first problem."""
+        """Return how the first problem was handled."""
         return self.problems[0].done
 
     @property
@@ -82,7 +82,7 @@ class Alike:
 
     @property
     def raw(self) -> str:
-        """Return the text of the shown problems as it is in the file."""
+        """Return the text of the shown problems as in the file."""
         return "\n".join(problem.raw for problem in self.shown)
 
     @property
@@ -104,7 +104,7 @@ class Alike:
 
 
 def grouped(problems: Iterable[Problem]) -> list[Alike]:
-    """Group problems of one kind, in the order in which the kinds first occur.
+    """Group problems of the same kind, in order of first occurrence.
 
     Examples
     --------
@@ -125,19 +125,19 @@ class Report:
     Attributes
     ----------
     path, format : str
-        The file as the user named it, and the format that it was read as.
+        The file as the user named it, and the format used to read it.
     sha256 : str
-        Of the bytes as they were given (compressed ones where the file is compressed).
+        Hash of the bytes as given (compressed bytes for a compressed file).
     bytes, lines : int
         The size as given, and the physical lines of the decoded text.
     units : int
-        The lines, rows or JSON elements that were read; each is in one bin.
+        The lines, rows or JSON elements that were read; each belongs to one bin.
     bins : dict of str to int
         header, blank, comment, accepted, repaired, duplicate, conflict, rejected.
     codes : dict of str to int
-        How often each code came up, also beyond the problems that are listed.
+        Number of occurrences of each code, including problems that are not listed.
     histogram : dict of str to int
-        How often each grade came up, where the format has grades.
+        Number of occurrences of each grade, if the format has grades.
     problems : tuple of Problem
         The first 1,000 errors and the first 1,000 warnings.
     """
@@ -197,25 +197,25 @@ class Report:
         Raises
         ------
         UnreadableInput
-            With the first error's line, what is wrong and how to fix it.
+            With the line of the first error, its description and its fix.
         """
         if not self.ok:
             first = self.errors[0]
             more = f" ({self.error_count - 1:,} more)" if self.error_count > 1 else ""
-            # A path inside a JSON value says more than a line, of which there may be only one.
+            # A path in a JSON value is more useful than a line, because a file may have a single line.
             where = f"{first.column}: " if first.column[:1] == "[" or " / " in first.column else ""
             raise UnreadableInput(self.path, first.line, where + first.what + more, first.fix, first.code)
 
 
 class Tally:
-    """Counters of a file while it is read: every unit is in one bin, every problem is listed with its line.
+    """Counters of a file during reading: every unit belongs to one bin, every problem is listed with its line.
 
     Parameters
     ----------
     path, format : str
-        The file as the user named it, and the format that it is read as.
+        The file as the user named it, and the format used to read it.
     expected : str
-        How a good line looks; told when nothing in the file does.
+        Description of a valid line, shown if the file has none.
     """
 
     def __init__(self, path: str, format: str, expected: str = "") -> None:
@@ -229,7 +229,7 @@ class Tally:
         self._once: set[tuple[str, str]] = set()
 
     def read(self, number: int = 1) -> None:
-        """Count units that were read, before their bin is known."""
+        """Count units that were read before their bin is known."""
         self.units += number
 
     def put(self, bin: str, number: int = 1) -> None:
@@ -237,7 +237,7 @@ class Tally:
         self.bins[bin] += number
 
     def move(self, old: str, new: str) -> None:
-        """Move one unit into another bin, after a later line showed where it belongs."""
+        """Move a unit to another bin when a later line shows that it belongs there."""
         self.bins[old] -= 1
         self.bins[new] += 1
 
@@ -253,7 +253,7 @@ class Tally:
         column: str = "",
         severity: Severity | None = None,
     ) -> None:
-        """List one problem; codes that begin with W are warnings by default."""
+        """List a problem; codes that begin with W are warnings by default."""
         weight = severity or severity_of(code)
         self.codes[code] = self.codes.get(code, 0) + 1
         self.counts[weight] += 1
@@ -278,7 +278,7 @@ class Tally:
         Raises
         ------
         UnreadableInput
-            When the first 1,000 units were all rejected: then the file is something else.
+            When the first 1,000 units are all rejected, because the file then has another format.
         """
         self.put("rejected")
         self.note(code, line, what, done="rejected", fix=fix, raw=raw, column=column)
@@ -291,7 +291,8 @@ class Tally:
         (code, column), number = faults.most_common(1)[0]
         first = next(one for one in self._listed["error"] if (one.code, one.column) == (code, column))
         what = (
-            f"none of its first {MAX_LISTED:,} rows can be read; most have this fault ({code}, {amount(number, 'row')})"
+            f"none of its first {MAX_LISTED:,} rows can be read; most have the same issue ({code}, "
+            f"{amount(number, 'row')})"
         )
         fixes = dict.fromkeys(text for text in (first.fix, self.expected) if text)
         self.refuse(
@@ -340,10 +341,10 @@ class Tally:
         Raises
         ------
         AssertionError
-            When a unit is in no bin or in two: a reader that loses lines must not go unnoticed.
+            When a unit belongs to no bin or to two bins, so that a reader cannot lose lines unnoticed.
         """
         if sum(self.bins.values()) != self.units or min(self.bins.values()) < 0:
-            raise AssertionError(f"{self.path}: {self.units} units were read, the bins say {self.bins}")
+            raise AssertionError(f"{self.path}: {self.units} units were read, but the bins contain {self.bins}")
         return Report(
             self.path,
             self.format,
@@ -354,10 +355,15 @@ class Tally:
             dict(self.bins),
             dict(sorted(self.codes.items())),
             dict(sorted(self.histogram.items(), key=lambda entry: float(entry[0]))),
-            (*self._listed["error"], *self._listed["warning"]),
+            (*by_line(self._listed["error"]), *by_line(self._listed["warning"])),
             self.counts["error"],
             self.counts["warning"],
         )
 
     def _rows(self) -> int:
         return self.units - self.bins["header"] - self.bins["blank"] - self.bins["comment"]
+
+
+def by_line(problems: Iterable[Problem]) -> list[Problem]:
+    """Sort problems by line, those of the whole file first; readers of blocks or columns find them out of order."""
+    return sorted(problems, key=lambda problem: problem.line or 0)

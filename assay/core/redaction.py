@@ -10,10 +10,10 @@ from assay.core.disguised_addresses import is_marked, may_hold_address, put_for_
 
 KindOf = Callable[[str], "str | None"]
 
-# Nothing is looked at more closely without an @ or four digits: most queries are passed by at the cost of this search.
-# It does not reach over a line feed, so that many texts can be searched as one.
+# Texts without an @ or four digits need no further checks, so most queries cost only this search. It does not span line
+# feeds, so that many texts can be searched as one.
 SUSPECT = re.compile(r"@|\d(?:[^\w\n]?\d){3}")
-# It begins where a word does and gives nothing back before the @: a text without end costs one look at each letter.
+# It starts at a word boundary and does not backtrack before the @, so the time is linear in the text length.
 _EMAIL = re.compile(r"(?<![^\s@<>()\[\],;:\"])[^\s@<>()\[\],;:\"]++@[^\s@<>()\[\],;:\"]+\.[^\W\d_]{2,}")
 _IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]{4}){2,7}(?: ?[A-Za-z0-9]{1,3})?\b")
 _SOCIAL = re.compile(r"(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)")
@@ -34,21 +34,21 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     Parameters
     ----------
     text : str
-        What was typed.
+        The query as typed.
 
     Returns
     -------
     tuple of str and tuple of str
         The text with ``[e-mail]``, ``[bank account]``, ``[card]``, ``[id number]``, ``[ip address]``, ``[phone]`` or
-        ``[number]`` in the place of each find, and the kinds that were found.
+        ``[number]`` in place of each match, and the kinds of matches.
 
     Notes
     -----
-    A card passes Luhn's check, a bank account (IBAN) the remainder modulo 97. A phone number begins with + or 0 or is
-    written in groups; other runs of nine digits and more are numbers of something, of a customer or of an order. An
-    article's number (EAN, UPC, GTIN: 8, 12, 13 or 14 digits in one run whose check digit is right) stays, since people
-    search for it; so do dates, years, sizes and model numbers. An e-mail address in disguise is taken out where it can
-    hardly be anything else; `is_doubtful` tells of others. Patterns find what looks like a person's data; a name looks
+    A card number must pass Luhn's check, a bank account (IBAN) the check modulo 97. A phone number begins with + or 0
+    or is written in groups; other runs of nine or more digits are treated as other numbers, such as customer or order
+    numbers. Article numbers (EAN, UPC, GTIN: 8, 12, 13 or 14 digits in one run with a correct check digit) are kept,
+    because people search for them; so are dates, years, sizes and model numbers. A disguised email address is removed
+    if it can hardly be anything else; `is_doubtful` reports other candidates. Patterns cannot find names, which look
     like any other word.
 
     Examples
@@ -58,7 +58,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     >>> redact("4111 1111 1111 1111"), redact("+49 30 901820"), redact("4006381333931")
     (('[card]', ('card',)), ('[phone]', ('phone',)), ('4006381333931', ()))
     """
-    # Several texts are searched as one, a line each, so a line feed inside of one counts as a blank.
+    # Several texts are searched as one, one per line, so a line feed within a text counts as a blank.
     plain = text.replace("\n", " ")
     marked = is_marked(plain)
     if not marked and not SUSPECT.search(plain):
@@ -74,7 +74,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def is_doubtful(text: str) -> bool:
-    """Return whether a redacted text may still contain an address, which a person has to decide.
+    """Return whether a redacted text may still contain an address, which a person must check.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _is_article(digits: str) -> bool:
 
 _KINDS: tuple[tuple[re.Pattern[str], KindOf], ...] = (
     (_EMAIL, lambda text: EMAIL),
-    # Once more for one that was written right behind another, which is at the beginning of a word only now.
+    # Repeat for an address directly after another, which starts at a word boundary only now.
     (_EMAIL, lambda text: EMAIL),
     (_IBAN, _bank_account),
     (_SOCIAL, lambda text: "id number"),

@@ -1,8 +1,8 @@
 """Registry of the members of a family, built-in or added by entry point.
 
-A family is a table from names to members: metrics, formats, judges, pool strategies, connectors. Built-in members
-are stored in the table as ``"module:attribute"`` and imported on first use, so that a command that needs one metric
-does not load all of them. Other packages add members by entry point.
+A family is a table from names to members: metrics, formats, judges, pool strategies, connectors. Built-in members are
+stored in the table as ``"module:attribute"`` and imported on first use, so that a command that needs one metric does
+not load all metrics. Other packages add members by entry point.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class Family(Mapping[str, Member], Generic[Member]):
     Parameters
     ----------
     kind : str
-        What one member is called in messages, for example ``"metric"``.
+        The noun for a member in messages, for example ``"metric"``.
     table : dict of str to str
-        Name to ``"module:attribute"``, the built-in members in the order in which they are listed to users.
+        Name to ``"module:attribute"`` of the built-in members, in the order shown to users.
     group : str, optional
         Entry point group for members of other packages, for example ``"assay.metrics"``.
 
     Raises
     ------
     ValueError
-        When an entry point claims a name that is taken: a name has one owner.
+        When an entry point uses a name that is already taken.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Family(Mapping[str, Member], Generic[Member]):
     >>> shapes["pth"]
     Traceback (most recent call last):
         ...
-    assay.core.errors.UnknownName: there is no shape 'pth'; did you mean path? Known: path
+    assay.core.errors.UnknownName: unknown shape 'pth'; did you mean path? Known: path
     """
 
     def __init__(self, kind: str, table: Mapping[str, str], group: str | None = None) -> None:
@@ -57,9 +57,9 @@ class Family(Mapping[str, Member], Generic[Member]):
         self._loaded_entry_points = group is None
 
     def register(self, name: str, member: Member | str) -> None:
-        """Add one member, or its ``"module:attribute"`` where it can wait to be imported."""
+        """Add a member, or its ``"module:attribute"`` to import it on first use."""
         if name in self._where or name in self._members:
-            raise ValueError(f"the {self.kind} {name!r} has an owner already: {self._where.get(name, 'registered')}")
+            raise ValueError(f"the {self.kind} {name!r} is already registered: {self._where.get(name, 'registered')}")
         if isinstance(member, str):
             self._where[name] = member
         else:
@@ -84,7 +84,7 @@ class Family(Mapping[str, Member], Generic[Member]):
         return len(self.names())
 
     def names(self) -> list[str]:
-        """Return every known name, the built-in ones first."""
+        """Return every known name, built-in members first."""
         self._load_entry_points()
         return [*self._where, *(name for name in self._members if name not in self._where)]
 
@@ -94,7 +94,7 @@ class Family(Mapping[str, Member], Generic[Member]):
         self._loaded_entry_points = True
         for name, where in _declared(self.group):
             if name in self._where or name in self._members:
-                raise ValueError(f"the {self.kind} {name!r} of {where} has an owner already")
+                raise ValueError(f"the {self.kind} {name!r} of {where} is already registered")
             self._where[name] = where
 
     def _import(self, where: str) -> Member:
@@ -108,7 +108,7 @@ class Family(Mapping[str, Member], Generic[Member]):
         known = self.names()
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f"; did you mean {', '.join(near)}?" if near else "."
-        return UnknownName(f"there is no {self.kind} {name!r}{hint} Known: {', '.join(known)}")
+        return UnknownName(f"unknown {self.kind} {name!r}{hint} Known: {', '.join(known)}")
 
 
 def _declared(group: str) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-# A notebook shows at most so many rows of a result.
+# Maximum number of rows of a result in a notebook.
 MOST_SHOWN = 50
 
 
@@ -13,11 +13,11 @@ class Result:
     """A result that lists its numbers as `to_rows`."""
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one dict per row; all rows have the same keys."""
+        """Return a dict per row; all rows have the same keys."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result in the shape of the command's JSON."""
+        """Return the result as the command's JSON."""
         raise NotImplementedError
 
     def to_polars(self) -> Any:

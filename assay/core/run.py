@@ -20,17 +20,18 @@ Flags = npt.NDArray[np.bool_]
 class Run:
     """The ranked documents of one system, as columns grouped by query.
 
-    Queries are sorted by the UTF-8 bytes of their ids. Inside a query the order is trec_eval's: score descending as
-    float64, then document id descending by UTF-8 bytes. Ranks and the order of rows in a file play no part.
+    Queries are sorted by the UTF-8 bytes of their ids. Documents of a query are sorted as in trec_eval: by score
+    descending as float64, then by document id descending by UTF-8 bytes. Ranks and the order of rows in a file are
+    ignored.
 
     Parameters
     ----------
     name : str
-        What the system is called.
+        Name of the system.
     query_ids : tuple of str
         The answered queries.
     offsets : int64 array, shape (queries + 1,)
-        Where each query begins.
+        The start of each query.
     doc_ids : Texts
         All returned documents, flat.
     scores : float64 array
@@ -73,7 +74,7 @@ class Run:
         Raises
         ------
         NotValid
-            When a score is not a number (NaN, a word), or an id is no text.
+            When a score is not a number (NaN, a word), or an id is not a string.
         """
         # Python orders strings by code point, which is the order of their UTF-8 bytes.
         query_ids = tuple(sorted(query_id for query_id, scores in ranked.items() if scores))
@@ -84,7 +85,7 @@ class Run:
             doc_ids = Texts.of(list(chain.from_iterable(answers)))
             scores = np.fromiter(chain.from_iterable(answer.values() for answer in answers), np.float64, len(doc_ids))
         except (TypeError, ValueError) as error:
-            raise NotValid(f"run {name!r}: ids are texts and scores are numbers ({error})") from error
+            raise NotValid(f"run {name!r}: ids must be strings and scores must be numbers ({error})") from error
         return cls.from_groups(Groups(query_ids, offsets, None, True), doc_ids, scores, name, distinct=True)
 
     @classmethod
@@ -96,9 +97,9 @@ class Run:
         query_ids, doc_ids : Texts, shape (rows,)
             The query and the document of each row.
         scores : float64 array, shape (rows,)
-            Their scores.
+            The scores.
         name : str
-            What the system is called.
+            Name of the system.
 
         Raises
         ------
@@ -111,9 +112,8 @@ class Run:
     def from_groups(
         cls, groups: Groups, doc_ids: Texts, scores: Floats, name: str = "run", *, distinct: bool = False
     ) -> Run:
-        """Build the table as `from_columns` does, of rows whose queries are grouped already.
-
-        Where they are `distinct`, they are not checked for repeated documents.
+        """Build the table like `from_columns`, from rows that are already grouped by query. If `distinct`, skip the
+        check for repeated documents.
         """
         if groups.order is not None:
             doc_ids, scores = doc_ids.take(groups.order), scores[groups.order]
@@ -135,7 +135,7 @@ class Run:
         Raises
         ------
         NotValid
-            When there is one.
+            When a query returns a document twice.
         """
         query_of = self.query_of
         duplicate = repeated(query_of, self.doc_ids)
@@ -159,7 +159,7 @@ class Run:
 
     @property
     def tied_rows(self) -> int:
-        """Return the number of rows whose score another row of the same query has too."""
+        """Return the number of rows that share their score with another row of the same query."""
         tied = self.tied_with_next
         if not tied.any():
             return 0
@@ -168,7 +168,7 @@ class Run:
 
     @property
     def ties(self) -> float | None:
-        """Return the share of rows whose score another row of the same query has too; None for an empty run."""
+        """Return the share of rows that share their score with another row of the same query; None for an empty run."""
         return self.tied_rows / len(self) if len(self) else None
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -187,7 +187,7 @@ class Run:
                 yield query_id, doc_ids[place], scores[place]
 
     def ranking(self, query_id: str) -> list[str]:
-        """Return the documents of one query, best first; an unanswered query has none."""
+        """Return the documents of a query, best first; empty for an unanswered query."""
         place = bisect_left(self.query_ids, query_id)
         if place == len(self.query_ids) or self.query_ids[place] != query_id:
             return []
@@ -239,7 +239,7 @@ def _with_ties(doc_ids: Texts, same: Flags, order: Places | None) -> Places | No
     begins, ends = bounds[::2], bounds[1::2]
     whole = np.arange(len(doc_ids)) if order is None else order
     ordered = whole.copy()
-    # Two rows with one score are what nearly all ties are: they need a comparison, not a sort.
+    # Almost all ties have two rows, which need a comparison instead of a sort.
     many = ends - begins > 1
     pairs = begins[~many]
     swapped = pairs[doc_ids.below(whole[pairs], whole[pairs + 1])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-# Parts of a file's name that say how it is written; they name a run only where nothing else differs.
+# Parts of a file name that describe the format; they name a run only if nothing else differs.
 ENDINGS = frozenset(
     {"bz2", "csv", "gz", "json", "jsonl", "lz4", "parquet", "res", "run", "trec", "tsv", "txt", "xz", "zip", "zst"}
 )
@@ -13,7 +13,7 @@ Tag = Callable[[int], str | None]
 
 
 def stem(filename: str) -> str:
-    """Return a file's name up to its first dot; a leading dot hides a file and does not end its name.
+    """Return a file name up to its first dot; a leading dot does not count.
 
     Examples
     --------
@@ -25,21 +25,22 @@ def stem(filename: str) -> str:
 
 
 def run_names(filenames: Sequence[str], taken: Sequence[str] = (), tag: Tag | None = None) -> list[str]:
-    """Return a name for each file: up to the first dot, or where files share it, the shortest part that differs.
+    """Return a name for each file: up to the first dot, or the shortest distinct part if files share that name.
 
     Parameters
     ----------
     filenames : sequence of str
-        Files or paths, of which the last part counts.
+        Files or paths; only the last part counts.
     taken : sequence of str
-        Names that were given by hand and stay as they are.
+        Names that the user set, which are kept.
     tag : callable, optional
-        Called with a file's place; returns the tag in the run's last column. It decides where file names cannot.
+        Called with a file's position; returns the tag in the run's last column, which is used if file names are not
+        distinct.
 
     Returns
     -------
     list of str
-        One name a file. Two are equal where nothing tells their files apart; the caller refuses these.
+        One name per file. Two names are equal if nothing distinguishes their files; the caller must reject these.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def _shortest(parts: Sequence[list[str]], others: set[str]) -> list[str] | None:
         for begin in range(fewest - size + 1)
     ]
     fit = [names for names in candidates if _apart(names, others)]
-    # Fewer parts come before shorter ones, and those further left before those further right.
+    # Prefer fewer parts, then shorter parts, then parts further left.
     return min(fit, key=lambda names: (names[0].count("."), sum(map(len, names))), default=None)
 
 

@@ -1,4 +1,4 @@
-"""Excerpts: choose the sentences of a long text that say most about a query."""
+"""Excerpts: choose the sentences of a long text that are most informative for a query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Sentence = tuple[int, int]
 
 
 def sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a text with one block per line, none of them longer than `LONGEST`.
+    """Return the sentences of a text with one block per line, each at most `LONGEST` characters.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def _cut(text: str, start: int, stop: int, spans: list[Sentence]) -> int:
-    """Cut what is too long between two words; answers where the rest begins."""
+    """Cut a long text between two words; return where the rest begins."""
     while stop - start > LONGEST:
         cut = _between_words(text, start)
         spans.append((start, cut))
@@ -71,22 +71,22 @@ def touch(text: str, first: Sentence, second: Sentence) -> bool:
 
 
 def chosen(text: str, spans: Sequence[Sentence], hits: Mapping[int, frozenset[str]]) -> list[int]:
-    """Return which sentences make the excerpt, in the text's order.
+    """Return the sentences of the excerpt, in the order of the text.
 
     Parameters
     ----------
     text : str
-        What they are the sentences of.
+        The text.
     found : sequence of Sentence
-        All of them.
+        All sentences of the text.
     hits : mapping
-        The terms of the query that a sentence holds, by its place; sentences without any are left out.
+        The query terms in a sentence, by its position; sentences without query terms are left out.
 
     Returns
     -------
     list of int
-        The places. The sentence with the most and rarest terms comes first, then the one that adds most to it, each
-        with what accompanies it; the beginning where no term is found.
+        The positions. The sentence with the most and rarest terms is chosen first, then the sentence that adds most,
+        each with its context; the beginning if no term is found.
     """
     worth = _worth(hits)
     taken: set[int] = set()
@@ -112,7 +112,7 @@ def _worth(hits: Mapping[int, frozenset[str]]) -> dict[str, float]:
 
 
 def _around(text: str, spans: Sequence[Sentence], best: int) -> list[int]:
-    """Return a sentence with those after it, then those before it in its block, up to the passage length."""
+    """Return a sentence with the following and then the preceding sentences of its block, up to the passage length."""
     first = last = best
     room = PASSAGE - _size(spans[best])
     while last + 1 < len(spans) and _size(spans[last + 1]) <= room:

@@ -10,7 +10,7 @@ _NEITHER = re.compile("[\0\ud800-\udfff]")
 def storable(text: str) -> str:
     """Replace NUL characters, which PostgreSQL cannot store, and lone surrogates, which UTF-8 cannot encode.
 
-    JSON can spell both, and a model may write either of its own accord or because a document asked it to.
+    JSON can contain both, and a model may write either, spontaneously or because a document asks for it.
 
     Examples
     --------

@@ -21,11 +21,11 @@ class Subtopics:
     Parameters
     ----------
     names : tuple of str
-        The names of all subtopics, sorted. A name is one query's own: ``1`` of two queries is two subtopics.
+        The names of all subtopics, sorted. Names are local to a query: ``1`` of two queries means two subtopics.
     rows : int64 array, shape (judgments,)
-        The row of the qrels that each judgment is about, ascending.
+        The qrels row of each judgment, ascending.
     codes : int64 array
-        The subtopic, as a place in ``names``; ascending inside a row.
+        The subtopic, as a position in ``names``; ascending within a row.
     grades : float64 array
         The grades.
     """
@@ -43,12 +43,12 @@ def collected(rows: Iterable[tuple[str, str, str, float]]) -> tuple[Judged, int]
     -------
     (dict, int)
         Query, document and subtopic to grade, documents by id descending: in this order the ideal ranking of alpha-nDCG
-        takes documents that add the same. And how many rows there were.
+        takes documents with equal gain. Also the number of rows.
 
     Raises
     ------
     NotValid
-        When a document has two grades for one subtopic.
+        When a document has two grades for a subtopic.
     """
     judged: Judged = {}
     total = 0
@@ -62,7 +62,7 @@ def collected(rows: Iterable[tuple[str, str, str, float]]) -> tuple[Judged, int]
 
 
 def table(judged: Judged, pairs: Iterable[tuple[str, str]]) -> Subtopics:
-    """Build the table of grades by subtopic; the pairs name the query and document of each qrels row in order."""
+    """Build the table of grades by subtopic; `pairs` contains the query and document of each qrels row."""
     names = tuple(sorted({name for documents in judged.values() for graded in documents.values() for name in graded}))
     code = {name: at for at, name in enumerate(names)}
     graded = [

@@ -1,7 +1,6 @@
-"""Columns of millions of texts, stored, compared and sorted without a Python object for each.
-
-A column of texts is one buffer of UTF-8 bytes with the positions at which each text begins and ends. Eight bytes at
-a time are read as one number, so that equality, keys and order are arithmetic over all rows at once.
+"""Columns of millions of texts, stored, compared and sorted without a Python object for each. A column is a buffer
+of UTF-8 bytes with the start and end of each text. Eight bytes at a time are read as a number, so that equality,
+keys and order are computed with arithmetic on all rows at once.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ Keys = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
 
 WORD = 8
-# Odd numbers without a pattern in their bits, so that multiplying spreads every bit of a word upwards.
+# Odd numbers with random bits, so that multiplication mixes every bit of a word upward.
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 MIX = np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
-# Where texts take up a smaller part of the buffer than one in so many bytes, they are decoded one by one.
+# If texts occupy less than this fraction of the buffer, they are decoded individually.
 SPARSE = 50
-# Up to so many rows are sorted word by word; of more the words are made one number first.
+# Up to this many rows are sorted word by word; for more rows, the words are combined into a number first.
 FEW_ROWS = 1000
 _MASKS = np.array([(1 << (8 * size)) - 1 for size in range(WORD + 1)], dtype=np.uint64)
 
@@ -35,9 +34,9 @@ class Texts(Sequence[str]):
     Parameters
     ----------
     buffer : uint8 array
-        UTF-8 bytes, with at least 8 bytes behind the last text.
+        UTF-8 bytes, with at least 8 bytes after the last text.
     starts, ends : int64 array, shape (texts,)
-        Where each text is in the buffer. No text may hold a NUL character.
+        Position of each text in the buffer. Texts must not contain NUL characters.
 
     Examples
     --------
@@ -56,7 +55,7 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
-        """Build the column of a list."""
+        """Build the column from a list."""
         joined = "".join(texts)
         if joined.isascii():
             lengths, data = map(len, texts), joined.encode("ascii")
@@ -93,9 +92,9 @@ class Texts(Sequence[str]):
         return column
 
     def keys(self) -> Keys:
-        """Return one number for each text: equal texts have equal keys, different ones nearly always different keys.
-
-        A key is the same in every column and on every machine; who relies on it compares the texts as well.
+        """Return a number for each text: equal texts have equal keys, and different texts almost always have
+        different keys. Keys are the same in every column and on every machine; compare the texts as well to be
+        certain.
         """
         if self._keys is None:
             sizes = self.ends - self.starts
@@ -116,7 +115,7 @@ class Texts(Sequence[str]):
         return _words_of(self.ends - self.starts)
 
     def same(self, mine: Places, other: Texts, theirs: Places) -> npt.NDArray[np.bool_]:
-        """Return for each pair of rows, one here and one of another column, whether the texts are equal."""
+        """Return for each pair of rows, from this and another column, whether the texts are equal."""
         here, there = self.take(mine), other.take(theirs)
         sizes = here.ends - here.starts
         equal: npt.NDArray[np.bool_] = sizes == there.ends - there.starts
@@ -152,7 +151,7 @@ class Texts(Sequence[str]):
     def descending(self, groups: Places) -> Places:
         """Return the order of rows by group ascending, then text descending by UTF-8 bytes."""
         sizes = self.ends - self.starts
-        # Ids often begin alike: a word that is the same everywhere orders nothing.
+        # Ids often have a common prefix: a word that is the same everywhere does not affect the order.
         differing = (words for words in self._words(sizes, _words_of(sizes)) if (words != words[0]).any())
         columns = [~words.byteswap() for words in differing]
         if len(self) > FEW_ROWS:
@@ -224,8 +223,8 @@ class Texts(Sequence[str]):
         ]
 
     def _words(self, sizes: Places, count: int) -> Iterator[Keys]:
-        """Yield words of every text, the first ones first; bytes after a text's end are zero."""
-        # A view with a stride of one byte reads a word at any place; numpy knows that it is not aligned.
+        """Yield the words of every text in order; bytes after a text's end are zero."""
+        # A view with a stride of one byte reads a word at any position; numpy handles the unaligned access.
         last = len(self.buffer) - WORD
         view = np.ndarray((last + 1,), "<u8", self.buffer, strides=(1,))
         shortest, furthest = (int(sizes.min()), int(self.starts.max())) if len(self) else (0, 0)
@@ -238,9 +237,8 @@ class Texts(Sequence[str]):
 
 
 def _packed(columns: Sequence[Keys]) -> Keys | None:
-    """Return one number for each row, in the order of all columns, the first one first; None if 64 bits are too few.
-
-    Bits that are the same in all rows order nothing: of a digit, four bits remain.
+    """Return a number for each row that sorts like the columns, most significant first; None if 64 bits are too few.
+    Bits that are the same in all rows are dropped: four bits of a digit remain.
     """
     differing = [f"{int(np.bitwise_or.reduce(column ^ column[0])):b}"[::-1] for column in columns]
     if sum(bits.count("1") for bits in differing) > 8 * WORD:

@@ -1,8 +1,8 @@
 """Unjudged share of a run's top k, defined once for every page, API endpoint and command.
 
-For a query, the share is the unjudged documents among its first k, divided by the documents returned there: min(k,
-returned). For a run, it is the mean over the judged queries that it answers. A query without an answer has no
-documents to count and is reported as a missing query instead.
+For a query, the share is the number of unjudged documents in its top k, divided by the number of documents returned
+there: min(k, returned). For a run, it is the mean over the judged queries that it answers. A query without an answer
+has no documents to count and is reported as a missing query instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Unjudged:
     Attributes
     ----------
     queries : tuple of (str, int, int)
-        Each judged query with an answer: how many of its first documents are unjudged, of how many.
+        Each judged query with an answer: number of unjudged documents in its top k, and number of documents there.
     """
 
     queries: tuple[tuple[str, int, int], ...]
@@ -54,11 +54,11 @@ def count_unjudged(
     Parameters
     ----------
     judged : mapping of str to collection of str
-        The judged documents of each query. Only that they are judged matters, never how.
+        The judged documents of each query; their grades do not matter.
     rankings : iterable of (str, sequence of str)
-        A query and its documents, the first rank first. Queries without any judged document say nothing.
+        A query and its documents, first rank first. Queries without judged documents are ignored.
     depth : int
-        How many documents of a query are looked at.
+        Number of documents per query to check.
 
     Examples
     --------

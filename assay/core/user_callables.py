@@ -1,4 +1,4 @@
-"""Functions and classes of the user's own, named ``module:name``: loading them, and calling them with a time limit."""
+"""Custom functions and classes, named ``module:name``: load them, and call them with a time limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_SHOWN = 300
 
 
 def is_named(text: str) -> bool:
-    """Return whether a text names an object of a module.
+    """Return whether a text names an object in a module.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def load(spec: str, what: str) -> Any:
     spec : str
         For example ``search:bm25``.
     what : str
-        What it is for, for messages.
+        Its purpose, for messages.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def load(spec: str, what: str) -> Any:
         target: Any = import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-            raise NotValid(f"{what} is {spec!r}, and there is no module {error.name} here or installed") from None
+            raise NotValid(f"{what} is {spec!r}, and the module {error.name} is neither here nor installed") from None
         raise NotValid(f"{what} is {spec!r}, and {module} needs the module {error.name}, which is missing") from None
     except Exception as error:
         raise NotValid(f"{what} is {spec!r}, and importing {module} {_raised(error)}") from error
@@ -66,21 +66,21 @@ def load(spec: str, what: str) -> Any:
 def call(function: Callable[..., Any], *arguments: Any, seconds: float, who: str, about: str, **named: Any) -> Any:
     """Call a function with a time limit.
 
-    A function that does not return is left behind in its thread, which does not keep the process alive.
+    A function that does not return stays in its thread, which does not keep the process alive.
 
     Parameters
     ----------
     function : callable
         Called with the arguments.
     seconds : float
-        How long it may take.
+        The time limit.
     who, about : str
-        What messages call the function, and what it was called for.
+        The name of the function and the subject of the call, for messages.
 
     Raises
     ------
     NotValid
-        It raises, or does not return in time.
+        The function raises, or does not return in time.
 
     Examples
     --------

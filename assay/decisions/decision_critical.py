@@ -23,22 +23,22 @@ from assay.metrics.metric import BoundMetric
 from assay.metrics.metric_bounds import scale_grades
 from assay.scoring.evaluate import bind
 
-# What one judgment is assumed to take if there are no timed answers.
+# Assumed seconds per judgment if there are no timed answers.
 SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class TurningPair:
-    """A pair that could help to reverse the decision.
+    """A pair whose grade could help reverse the decision.
 
     Parameters
     ----------
     query_id, doc_id : str
         The pair.
     grade : float
-        The grade that it would have to get; for metrics of relevant documents the lowest relevant one.
+        The grade that it would need; for metrics of relevant documents, the lowest relevant grade.
     rank_a, rank_b : int or None
-        Where each run ranks the document; None below the cutoff.
+        The document's rank in each run; None below the cutoff.
     """
 
     query_id: str
@@ -57,30 +57,30 @@ class Turning:
     metric, a, b : str
         The metric and the runs.
     difference : float
-        The mean of b less that of a, as it is.
+        The current mean of b minus the mean of a.
     winner : str or None
-        The run that is ahead; None if they are level.
+        The run that is ahead; None if they are tied.
     turns : bool or None
-        Whether judgments of documents that the runs returned could put the other run ahead; None if none were found
-        that do, and nothing excludes that there are some, and where the runs are level.
+        Whether judgments of returned documents could put the other run ahead; None if no such judgments were found but
+        they may exist, or if the runs are tied.
     pairs : tuple of TurningPair
-        The pairs that reverse it if each gets its grade, in the order in which to judge them: the queries first whose
-        pairs move most, each.
+        The pairs that reverse it if each gets its grade, in the order to judge them: first the queries whose pairs have
+        the largest effect per pair.
     exact : bool
         Whether the number of pairs is minimal.
     at_least : int or None
         The minimum number of pairs, if the decision can be reversed.
     difference_after : float or None
-        The difference once they have these grades, computed again.
+        The difference with these grades, computed again.
     most : float
-        How far the difference could move towards the other run if all unjudged documents were judged; a limit that may
-        not be reached where ``exact`` is False.
+        How far the difference could move toward the other run if all unjudged documents were judged; possibly not
+        reachable if ``exact`` is False.
     unjudged : int
-        How many unjudged pairs the two runs return within the cutoff.
+        Number of unjudged pairs that the two runs return within the cutoff.
     queries : int
-        Over how many queries the means run.
+        Number of queries in the means.
     reason : str or None
-        Why there are no pairs, or why they may not be the fewest.
+        Why there are no pairs, or why there may be a smaller set.
     """
 
     metric: str
@@ -99,7 +99,7 @@ class Turning:
     reason: str | None = None
 
     def hours(self, seconds: float = SECONDS, ratings: int = 1) -> float:
-        """Return how many rater hours the pairs cost, at so many seconds a judgment and so many judgments a pair."""
+        """Return the rater hours for the pairs, for the given seconds per judgment and judgments per pair."""
         return len(self.pairs) * seconds * ratings / 3600.0
 
     def sentence(self, seconds: float = SECONDS) -> str:
@@ -120,7 +120,7 @@ class Turning:
         return f"{number} could reverse this result{least}, about {self.hours(seconds):.1f} rater hours"
 
     def as_json(self, seconds: float = SECONDS) -> dict[str, Any]:
-        """Return plain numbers under plain names, with the rater hours at so many seconds a judgment."""
+        """Return the fields as JSON values, with the rater hours for the given seconds per judgment."""
         values = {key: value for key, value in asdict(self).items() if key != "pairs"}
         pairs = [asdict(pair) for pair in self.pairs]
         cost = {"number": len(pairs), "hours": self.hours(seconds), "seconds": seconds}
@@ -141,13 +141,13 @@ def turning(
     Parameters
     ----------
     qrels : Qrels
-        The labels. Queries without labels stay out.
+        The labels. Queries without labels are ignored.
     a, b : Run
         Two runs.
     metric : str or BoundMetric
-        One metric whose mean is plain.
+        A metric with an arithmetic mean.
     missing : {"zero", "skip"}
-        A judged query that a run does not answer scores 0, or is left out for both.
+        Whether a judged query that a run does not answer scores 0 or is left out for both runs.
     scale_top : float, optional
         The top grade of the scale; by default the largest grade of the qrels.
 
@@ -158,13 +158,13 @@ def turning(
     Raises
     ------
     NotValid
-        For a metric of which it is not known how it answers a judgment, or whose mean is not plain.
+        For a metric without a known response to judgments, or without an arithmetic mean.
 
     Notes
     -----
-    Only documents that at least one run returns within the cutoff can be judged; a grade of 0 moves nothing. What so
-    many pairs of one query can move is computed by `assay.decisions.grade_swings`, and how the pairs are best spread
-    over queries by `assay.decisions.fewest_steps`. The answer is computed again by the metric itself.
+    Only documents that at least one run returns within the cutoff are considered; a grade of 0 has no effect.
+    `assay.decisions.grade_swings` computes the largest effect of a number of pairs in a query, and
+    `assay.decisions.fewest_steps` distributes the pairs over queries. The metric itself then verifies the result.
 
     Examples
     --------
@@ -188,19 +188,21 @@ def turning(
 
 
 def metric_of(metric: str | BoundMetric) -> BoundMetric:
-    """Return the metric that is meant, if its decisions can be turned.
+    """Return the metric, if its comparisons can be reversed.
 
     Raises
     ------
     NotValid
-        More than one is named, it is not known how it answers a judgment, or its mean is not plain.
+        More than one metric is named, its response to judgments is unknown, or its mean is not arithmetic.
     """
     bound = bind([metric])
     if len(bound) != 1:
         raise NotValid(f"name one metric, not {len(bound)}")
     if bound[0].response is None:
         name = bound[0].name
-        raise NotValid(f"Assay does not know how {name} responds to a judgment; use a metric such as nDCG@10, AP or RR@10")
+        raise NotValid(
+            f"Assay does not know how {name} responds to a judgment; use a metric such as nDCG@10, AP or RR@10"
+        )
     if bound[0].metric.mean != "arithmetic":
         raise NotValid(f"the mean of {bound[0].name} is not an arithmetic mean; use a metric such as AP")
     return bound[0]
@@ -216,7 +218,7 @@ class _Search:
     grades: np.ndarray[tuple[int], np.dtype[np.float64]]
 
     def turning(self) -> Turning:
-        """Return the answer, whatever the means are."""
+        """Return the result for any means."""
         difference = self._difference(*(self.metric(rankings) for rankings in self.pool.rankings))
         if abs(difference) <= TIE:
             return self._outcome(difference, None, None, reason="the runs are tied: any judgment may decide")
@@ -233,7 +235,7 @@ class _Search:
         limit = fewest(moves.upper, need)
         at_least = min(steps.at_least, limit.at_least) if limit else steps.at_least
         chosen = self._chosen(moves, steps.taken)
-        # Picking may take fewer pairs than were counted.
+        # The selection may need fewer pairs than counted.
         exact = len(chosen) == at_least
         return self._outcome(
             difference,
@@ -250,7 +252,7 @@ class _Search:
         return math.fsum((second - first)[self.counted].tolist()) / len(self.counted)
 
     def _chosen(self, moves: Swings, taken: Integers) -> list[tuple[int, float]]:
-        """Return the candidates with their grades, those queries first whose pairs move most, each."""
+        """Return the candidates with their grades, first the queries with the largest effect per pair."""
         queries = np.flatnonzero(taken)
         each = moves.reached[queries, taken[queries]] / taken[queries]
         ordered = queries[np.argsort(-each, kind="stable")].tolist()
@@ -293,7 +295,7 @@ class _Search:
         return TurningPair(query_id, self.pool.doc_ids[candidate], grade, first, second)
 
     def _after(self, chosen: list[tuple[int, float]]) -> float:
-        """Return the difference with these grades, by the metric itself."""
+        """Return the difference with these grades, computed by the metric."""
         places = np.array([candidate for candidate, _ in chosen], dtype=np.int64)
         grade = np.array([grade for _, grade in chosen])
         values = [

@@ -1,4 +1,4 @@
-"""The fewest steps, taken from several rows of steps, that exceed a given sum."""
+"""The fewest steps, taken from several rows of steps, whose sum exceeds a given value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.metrics.judged_rankings import Floats, Integers
 
-# Above so many additions the exact answer is left out.
+# Above this many additions, the exact search is skipped.
 MOST_WORK = 200_000_000
 MOST_CELLS = 50_000_000
 SLACK = 1e-12
@@ -22,9 +22,9 @@ class Fewest:
     Parameters
     ----------
     taken : int64 array, shape (places,)
-        How many steps each place takes.
+        Number of steps taken from each row.
     at_least : int
-        No choice with fewer steps reaches the sum.
+        Lower bound of the number of steps that reach the sum.
     """
 
     taken: Integers
@@ -32,30 +32,30 @@ class Fewest:
 
     @property
     def total(self) -> int:
-        """Return how many steps are taken."""
+        """Return the number of steps taken."""
         return int(self.taken.sum())
 
 
 def fewest(reached: Floats, need: float) -> Fewest | None:
-    """Choose the fewest steps whose sum passes what is needed.
+    """Choose the fewest steps whose sum exceeds `need`.
 
     Parameters
     ----------
     reached : float64 array, shape (places, steps + 1)
-        What each place adds with 0, 1, ... steps; begins with 0 and never falls.
+        Sum of each row after 0, 1, ... steps; starts at 0 and never decreases.
     need : float
-        What the sum must pass, 0 or more.
+        The value to exceed, 0 or more.
 
     Returns
     -------
     Fewest or None
-        None if all steps together do not pass it.
+        None if all steps together do not exceed it.
 
     Notes
     -----
-    Where no place's steps grow, the largest steps of all places are the answer. Elsewhere they are taken along each
-    place's concave hull; that falls short of the best only by the last hull segment, which is taken as a whole. Where
-    this leaves a doubt, all numbers of steps are tried by dynamic programming, unless that is too much work.
+    If the steps of no row grow, the largest steps of all rows are optimal. Otherwise steps are taken along each row's
+    concave hull, which is suboptimal only in the last hull segment, because it is taken as a whole. If optimality is in
+    doubt, dynamic programming tries all numbers of steps, unless that is too expensive.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def fewest(reached: Floats, need: float) -> Fewest | None:
     share = (need - before) / float(rises[order[last]]) * float(lengths[order[last]])
     least = int(lengths[order[:last]].sum()) + max(1, int(np.ceil(share - SLACK)))
     lighter = _lighter(reached, taken, need)
-    # Where sums meet the need but for rounding, the bound may be one too high.
+    # If sums equal the required value up to rounding, the bound may be one too high.
     bounds = Fewest(lighter, min(least, int(lighter.sum())))
     return bounds if bounds.total == bounds.at_least else _by_trying(reached, need, bounds)
 
 
 def _hulls(reached: Floats) -> tuple[Integers, Floats, Integers]:
-    """Return the segments of each place's concave hull: their lengths, rises and places, in order."""
+    """Return the segments of each row's concave hull: their lengths, rises and rows, in order."""
     lengths: list[int] = []
     rises: list[float] = []
     places: list[int] = []
@@ -106,7 +106,7 @@ def _rise(row: list[float], begin: int, end: int) -> float:
 
 
 def _lighter(reached: Floats, taken: Integers, need: float) -> Integers:
-    """Take steps back while the sum stays above what is needed, those that add least first."""
+    """Remove steps while the sum stays above the required value, smallest first."""
     taken = taken.copy()
     spare = float(np.take_along_axis(reached, taken[:, np.newaxis], axis=1).sum()) - need
     while True:
@@ -119,7 +119,7 @@ def _lighter(reached: Floats, taken: Integers, need: float) -> Integers:
 
 
 def _by_trying(reached: Floats, need: float, bounds: Fewest) -> Fewest:
-    """Return the largest sum for each number of steps below the one that was found, place after place."""
+    """Return the largest sum for each smaller number of steps, by dynamic programming over the rows."""
     useful = np.flatnonzero(reached[:, -1] > 0)
     width, steps = bounds.total, min(reached.shape[1] - 1, bounds.total)
     if len(useful) * steps * width > MOST_WORK or len(useful) * width > MOST_CELLS:

@@ -38,37 +38,35 @@ def gate(
     seed: int = 0,
     scale_top: float | None = None,
 ) -> GateResult:
-    """Hold a candidate run against rules.
+    """Check a candidate run against rules.
 
     Parameters
     ----------
     qrels : Qrels
         The labels.
     baseline : Run, RunFile or None
-        What a drop is measured from; None if every rule is about the candidate alone. It may have the candidate's
-        name.
+        The run to measure drops from; None if every rule is only about the candidate. It may have the candidate's name.
     candidate : Run or RunFile
-        The run that is to be let through. A file is read in pieces.
+        The run to check. A file is read in pieces.
     rules : str, Rule, or iterable of them
         As `parse_rule` reads them; at least one.
     missing : {"zero", "skip"}
-        A judged query that a run does not answer scores 0; or it is left out of that run's mean, and of a drop when
-        either run does not answer it.
+        Whether a judged query that a run does not answer scores 0, or is left out of that run's mean and of drops.
     permutations, seed : int
-        Of the paired sign-flip test.
+        Number of permutations and seed of the paired sign-flip test.
     scale_top : float, optional
-        The top grade of the scale, for metrics that ask for it; by default the largest grade of the qrels.
+        The top grade of the scale, for metrics that need it; by default the largest grade of the qrels.
 
     Returns
     -------
     GateResult
-        One verdict for each rule, in their order, and what to know before trusting them.
+        A verdict for each rule in order, and warnings.
 
     Raises
     ------
     NotValid
-        When a rule cannot be read, there is none, a drop has no baseline, a number cannot be used, or `evaluate`
-        refuses the runs.
+        When there are no rules or a rule is not valid, a drop has no baseline, a number is out of range, or `evaluate`
+        rejects the runs.
     UnreadableInput
         When a file cannot be read.
 
@@ -87,7 +85,7 @@ def gate(
     check(chosen, baseline is not None, permutations, seed)
     named = [cast(BoundMetric, rule.metric) for rule in chosen]
     metrics = [*named, parse_metric(COVERAGE)]
-    # Each run for itself: what two branches of a pipeline write often has one name.
+    # Score each run separately, because the outputs of two pipeline branches often have the same name.
     of_candidate = evaluate(qrels, candidate, metrics, missing, scale_top=scale_top, ranges=False)
     of_baseline = (
         None if baseline is None else evaluate(qrels, baseline, metrics, missing, scale_top=scale_top, ranges=False)
@@ -117,16 +115,16 @@ def _read(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
 
 
 def check(rules: Sequence[Rule], baseline: bool, permutations: int, seed: int) -> None:
-    """Refuse what no run could be decided by; `gate` does so itself.
+    """Reject rules that cannot be decided for any run; `gate` calls this itself.
 
     Parameters
     ----------
     rules : sequence of Rule
         The rules.
     baseline : bool
-        Whether there is one.
+        Whether there is a baseline.
     permutations, seed : int
-        Of the sign-flip test.
+        Number of permutations and seed of the sign-flip test.
 
     Raises
     ------
@@ -145,7 +143,7 @@ def check(rules: Sequence[Rule], baseline: bool, permutations: int, seed: int) -
 def _drops(
     baseline: Evaluation, candidate: Evaluation, kinds: Mapping[str, MeanKind], permutations: int, seed: int
 ) -> dict[str, Drop]:
-    """Compare the runs on the queries that count for both; metrics with the same queries share one set of draws."""
+    """Compare the runs on the queries that count for both; metrics with the same queries share a set of draws."""
     groups: dict[bytes, list[str]] = {}
     values: dict[str, Floats] = {}
     tested: dict[str, Floats] = {}
@@ -177,7 +175,7 @@ def _drop(scores: Floats, kind: MeanKind, p: float | None, reason: str | None, s
         reason=reason,
         smallest_p=smallest,
         differing=size.wins + size.losses,
-        # It is the difference of plain means that it refers to.
+        # It refers to the difference of arithmetic means.
         detectable=size.detectable if kind == "arithmetic" else None,
     )
 
@@ -204,7 +202,7 @@ def _facts(qrels: Qrels, baseline: Evaluation | None, candidate: Evaluation, mis
 
 
 def _judged(evaluation: Evaluation) -> float | None:
-    """Judged@10 over the queries that the run answers: one without an answer has no holes."""
+    """Return Judged@10 over the queries that the run answers, because unanswered queries have no unjudged documents."""
     run = evaluation.runs[0]
     answered = len(evaluation.query_ids) - run.diagnostics.queries_missing
     return float(np.nansum(run.per_query[COVERAGE])) / answered if answered else None

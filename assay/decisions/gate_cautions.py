@@ -17,7 +17,7 @@ LEAST_JUDGED = 0.8
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the runs beside the rules.
+    """Facts about the runs that the rules do not cover.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Facts:
     missing : str
         ``zero`` or ``skip``.
     unanswered, unanswered_by_baseline : int
-        How many of them each run does not answer; None without a baseline.
+        Number of judged queries that each run does not answer; None without a baseline.
     judged, judged_of_baseline : float or None
         Judged@10 of each run, over the queries that it answers.
     """
@@ -40,19 +40,19 @@ class Facts:
 
 
 def cautions(facts: Facts, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """Tell what makes the verdicts less than they seem.
+    """Return warnings about the reliability of the verdicts.
 
     Parameters
     ----------
     facts : Facts
-        About the runs.
+        Facts about the runs.
     verdicts : sequence of Verdict
-        What came of the rules.
+        The verdicts on the rules.
 
     Returns
     -------
     tuple of str
-        Sentences, the gravest first; none where there is nothing to tell.
+        Sentences, most serious first; empty if there are no warnings.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _few(facts: Facts, verdicts: Sequence[Verdict]) -> str:
 
 
 def _cheap_excuse(verdict: Verdict) -> str:
-    """Return a drop on five queries can never be told from luck, however large it is."""
+    """Return a warning about a drop that is excused only because it occurs on too few queries to be significant."""
     luck = verdict.rule.luck
     if not verdict.excused or luck is None or 2.0 ** (1 - verdict.differing) < luck:
         return ""

@@ -17,12 +17,12 @@ from typing import NoReturn, Protocol
 from assay.core.errors import NotValid
 from assay.metrics.metric_names import parse_metrics
 
-# A mean of decimal fractions is rarely the fraction that one would write: what is nearer to the limit equals it.
+# A mean of decimal fractions is rarely exact: values within this distance equal the limit.
 ROUNDING = 1e-12
 EXAMPLE = "Judged@10 >= 0.8"
 DROP_EXAMPLE = "drop(nDCG@10) <= 0.02 unless p >= 0.05"
 
-# A metric may hold a metric with parameters: drop(NoiseRobustness(RecallAtK(k=5))).
+# A metric may contain a metric with parameters: drop(NoiseRobustness(RecallAtK(k=5))).
 INNER = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 LEFT = rf"(?:[^()<>=!]|{INNER})*"
 RULE = re.compile(rf"({LEFT})([<>=!]+)\s*([^\s%]*)\s*(%?)\s*(.*)", re.DOTALL)
@@ -42,11 +42,11 @@ OPERATORS: MappingProxyType[str, Callable[[float, float], bool]] = MappingProxyT
 
 
 class Named(Protocol):
-    """A metric, as far as rules care."""
+    """The part of a metric that rules need."""
 
     @property
     def name(self) -> str:
-        """Return the name under which its values are found."""
+        """Return the name of its values."""
 
 
 ReadMetrics = Callable[[str], Sequence[Named]]
@@ -70,19 +70,19 @@ class Rule:
     Parameters
     ----------
     text : str
-        The rule as it was written, with single blanks. Two rules that say the same are equal, however they are written.
+        The rule as written, with single blanks. Equivalent rules are equal, however they are written.
     metric : Named
-        What is computed.
+        The metric.
     operator : str
         One of ``>= > <= < ==``.
     limit : float
-        What the value is compared with; a share (0.02 for ``2%``) where `relative` is set.
+        The limit; a share (0.02 for ``2%``) if `relative` is set.
     drop : bool
-        Whether the value is the baseline's mean less the candidate's, and not the candidate's mean.
+        Whether the value is the baseline's mean minus the candidate's mean, instead of the candidate's mean.
     relative : bool
         Whether the drop is divided by the baseline's mean.
     luck : float or None
-        The p from which on a drop beyond the limit is excused.
+        The p-value from which a drop beyond the limit is excused.
     """
 
     text: str = field(compare=False)
@@ -94,7 +94,8 @@ class Rule:
     luck: float | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether the value keeps to the limit; a value that equals it up to rounding passes ``>=``, ``<=``, ``==``.
+        """Return whether the value meets the limit; a value that equals it up to rounding passes ``>=``, ``<=``,
+        ``==``.
 
         Examples
         --------
@@ -116,25 +117,25 @@ class Rule:
 
 
 def parse_rule(text: str, read: ReadMetrics = parse_metrics) -> Rule:
-    """Read one rule.
+    """Parse a rule.
 
     Parameters
     ----------
     text : str
-        Such as ``Judged@10 >= 0.8``, ``drop(AP) <= 2%`` or ``drop(nDCG@10) <= 0.02 unless p >= 0.05``. Metrics are
-        named as `assay.metrics.metric_names` reads them; ``drop``, ``unless`` and ``p`` are matched without case.
+        Such as ``Judged@10 >= 0.8``, ``drop(AP) <= 2%`` or ``drop(nDCG@10) <= 0.02 unless p >= 0.05``. Metric names are
+        parsed by `assay.metrics.metric_names`; ``drop``, ``unless`` and ``p`` are case-insensitive.
     read : callable
-        Reads the names of other metrics.
+        Parses the names of other metrics.
 
     Returns
     -------
     Rule
-        The rule, with the metric and its parameters looked up.
+        The rule, with its metric and parameters.
 
     Raises
     ------
     NotValid
-        In one line: which part cannot be read, and what to write instead.
+        With the part that is not valid, and a replacement.
 
     Examples
     --------

@@ -16,19 +16,19 @@ class Drop:
     Parameters
     ----------
     queries : int
-        How many these are.
+        Number of these queries.
     baseline, candidate : float or None
-        The means over them; None without any.
+        The means over these queries; None if there are none.
     p : float or None
-        Of the paired sign-flip test.
+        p-value of the paired sign-flip test.
     reason : str or None
-        Why p, or the means, are None.
+        Why p or the means are None.
     smallest_p : float or None
-        The least p that the test could have given with so many queries and draws.
+        The smallest p-value that the test can give with this many queries and draws.
     differing : int
-        On how many queries the runs differ.
+        Number of queries on which the runs differ.
     detectable : float or None
-        The true difference that so many queries would show 4 times in 5, at .05.
+        The true difference that this many queries detect with 80% probability at .05.
     """
 
     queries: int
@@ -43,7 +43,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one rule.
+    """The verdict on a rule.
 
     Parameters
     ----------
@@ -52,19 +52,19 @@ class Verdict:
     passed : bool
         Whether it holds, or its drop is excused. An undefined value never passes.
     value : float or None
-        What was compared with the limit: the candidate's mean, the drop, or the drop as a share of the baseline.
+        The value compared with the limit: the candidate's mean, the drop, or the drop as a share of the baseline.
     candidate, baseline : float or None
-        The means; those of a drop are over the queries that count for both runs.
+        The means; for a drop, over the queries that count for both runs.
     queries : int
-        Over how many queries.
+        Number of queries.
     reason : str or None
-        By how much the limit is missed, why the drop is excused, or why something is None.
+        By how much the limit is missed, why the drop is excused, or why a value is None.
     p, smallest_p, detectable : float or None
-        Of a drop; see `Drop`.
+        For a drop; see `Drop`.
     differing : int
-        Of a drop: on how many queries the runs differ.
+        For a drop, the number of queries on which the runs differ.
     excused : bool
-        Whether it passed only because p says that the drop may be luck.
+        Whether it passed only because the drop is not significant.
     """
 
     rule: Rule
@@ -81,7 +81,7 @@ class Verdict:
     excused: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers, unrounded, under plain names."""
+        """Return the fields as JSON values, unrounded."""
         return {
             "rule": self.rule.text,
             "passed": self.passed,
@@ -105,19 +105,20 @@ class GateResult:
     Parameters
     ----------
     verdicts : tuple of Verdict
-        In the order of the rules.
+        The verdicts in the order of the rules.
     warnings : tuple of str
-        What to know before trusting them.
+        Warnings about their reliability.
     queries : int
         The judged queries.
     missing : str
-        What became of a judged query that a run does not answer: ``zero`` or ``skip``.
+        How judged queries that a run does not answer were treated: ``zero`` or ``skip``.
     permutations, seed : int
-        Of the sign-flip test; up to 16 queries all sign patterns are looked at instead.
+        Number of permutations and seed of the sign-flip test; with up to 16 queries, all sign patterns are used
+        instead.
     scale_top : float or None
-        The top grade of the scale, where one was given.
+        The top grade of the scale, if given.
     unit : str
-        What the metrics are averaged over: ``query`` or ``sample``.
+        The unit over which metrics are averaged: ``query`` or ``sample``.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -136,11 +137,11 @@ class GateResult:
 
     @property
     def failures(self) -> int:
-        """Return how many rules failed."""
+        """Return the number of rules that failed."""
         return sum(not verdict.passed for verdict in self.verdicts)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the shape of ``assay gate --format json``, without what concerns the files."""
+        """Return the content of ``assay gate --format json``, without the files."""
         return {
             "passed": self.passed,
             "rules": [verdict.as_json() for verdict in self.verdicts],
@@ -164,14 +165,14 @@ def decide(rule: Rule, *, candidate: Summary, baseline: Summary | None, drop: Dr
     rule : Rule
         The rule.
     candidate, baseline : Summary
-        The metric of each run over its own queries; no baseline where there is none.
+        The metric of each run over its own queries; None without a baseline.
     drop : Drop or None
-        Both runs on common queries; given exactly for a rule about a drop.
+        Both runs on common queries; given only for a rule about a drop.
 
     Returns
     -------
     Verdict
-        With a reason wherever the rule fails, is excused, or a number is undefined.
+        With a reason if the rule fails, is excused, or a number is undefined.
     """
     if drop is not None:
         return _decide_drop(rule, drop)
@@ -209,19 +210,22 @@ def _decide_drop(rule: Rule, drop: Drop) -> Verdict:
 
 
 def _amount(rule: Rule, drop: Drop) -> tuple[float | None, str | None]:
-    """Return how large the drop is, or why that is undefined."""
+    """Return the size of the drop, or why it is undefined."""
     before, after = _defined(drop.baseline), _defined(drop.candidate)
     if before is None or after is None:
         return None, drop.reason or "it is undefined"
     if not rule.relative:
         return before - after, None
     if before <= 0:
-        return None, f"the baseline's mean is {before:g}, so a percentage of it is undefined; limit the drop with a number"
+        return (
+            None,
+            f"the baseline's mean is {before:g}, so a percentage of it is undefined; limit the drop with a number",
+        )
     return (before - after) / before, None
 
 
 def _excuse(rule: Rule, drop: Drop) -> tuple[bool, str]:
-    """Return whether luck excuses a drop beyond the limit, and how to say so."""
+    """Return whether a p-value excuses a drop beyond the limit, and the explanation."""
     if rule.luck is None:
         return False, ""
     if drop.p is None:
@@ -234,7 +238,7 @@ def _excuse(rule: Rule, drop: Drop) -> tuple[bool, str]:
 
 
 def _missed(rule: Rule, value: float) -> str:
-    """By how much a value misses the limit."""
+    """Describe by how much a value misses the limit."""
     distance = value - rule.limit
     if equal(value, rule.limit):
         return f"equal to the limit, which {rule.operator} does not allow"
@@ -242,7 +246,7 @@ def _missed(rule: Rule, value: float) -> str:
 
 
 def amount(value: float, rule: Rule) -> str:
-    """Write a number of a rule with four decimals, a share of the baseline in percent; never a difference as 0.
+    """Format a number of a rule with four decimals, or as a percentage of the baseline; a difference never shows as 0.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """How far a few judgments of each query could move the difference between two runs.
 
-For a metric that is a sum divided by an ideal, both runs share the ideal of the query. With a given number of grades
-to assign, the highest therefore go to the documents that the one run ranks furthest above the other, and
-`assay.metrics.ratio_bound` computes the rest exactly. For all other metrics, `assay.decisions.trial_grades` tries
-documents: its result may not be the maximum, and `Swings.upper` gives an upper bound.
+For a metric that is a sum divided by an ideal, both runs share the ideal of the query. The highest of a given number of
+grades therefore go to the documents that one run ranks furthest above the other, and `assay.metrics.ratio_bound`
+computes the rest exactly. For all other metrics, `assay.decisions.trial_grades` tries documents: its result may not be
+the maximum, and `Swings.upper` gives an upper bound.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from assay.metrics.metric import BoundMetric
 from assay.metrics.metric_bounds import allowed, relevant_grades
 from assay.metrics.ratio_bound import at_the_top, largest, steps
 
-# Up to so many judgments of a query each number is looked at, then every fourth.
+# Up to this many judgments of a query every number is tried, then every fourth.
 EACH_OF_FIRST = 24
 
 
 def swings(metric: BoundMetric, pool: Candidates, leading: int, grades: Floats, counted: Integers) -> Swings:
-    """Compute them.
+    """Compute the swings.
 
     Parameters
     ----------
     metric : BoundMetric
-        Which metric; one that declares its response.
+        A metric that declares its response to judgments.
     pool : Candidates
         The unjudged documents.
     leading : {0, 1}
-        Which of the two runs is ahead.
+        The run that is ahead.
     grades : float64 array
-        The grades above 0 that a document can get, ascending.
+        The possible grades above 0, ascending.
     counted : int64 array
-        The queries that enter the mean.
+        The queries in the mean.
     """
     response = metric.response or Response("promoted")
     useful = counted[pool.counts[counted] > 0]
@@ -55,7 +55,7 @@ def swings(metric: BoundMetric, pool: Candidates, leading: int, grades: Floats, 
 
 
 def _kinds(metric: BoundMetric, response: Response, grades: Floats) -> Floats:
-    """Grades that make a difference: for metrics of relevant documents the lowest relevant one represents all."""
+    """Return the grades that matter; for metrics of relevant documents, the lowest relevant grade represents all."""
     of_relevant = response.additive is None and "rel" in metric.parameters
     return relevant_grades(metric, grades) if of_relevant else grades
 
@@ -71,7 +71,7 @@ def _of_sums(task: Task, additive: Additive) -> Swings:
         best = above = np.maximum.accumulate(at_the_top(start, added, stair), axis=1)
     else:
         sums = [largest(start, added[:, : number + 1], stair.part(rows, number + 1))[0] for number in looked]
-        # More judgments never reach less: a number that is not looked at is between its neighbors.
+        # More judgments never have less effect: a number that is not tried is between its neighbors.
         best = np.array(sums)[np.searchsorted(looked, np.arange(last + 1), side="right") - 1].T
         above = np.array(sums)[np.searchsorted(looked, np.arange(last + 1))].T
 
@@ -92,7 +92,9 @@ def _of_sums(task: Task, additive: Additive) -> Swings:
 
 
 def _columns(task: Task, additive: Additive) -> tuple[Integers, Floats]:
-    """Order the candidates by how far they part the runs, and add up how far so many do, shape (queries, number)."""
+    """Sort the candidates by how far they separate the runs, and return the cumulative effect, shape (queries,
+    number).
+    """
     pool, arguments = task.pool, task.metric.arguments
     weights = np.zeros(pool.ranks.shape)
     for own, ranks in zip(weights, pool.ranks, strict=True):
@@ -107,7 +109,7 @@ def _columns(task: Task, additive: Additive) -> tuple[Integers, Floats]:
 
 
 def _start(task: Task, additive: Additive) -> Floats:
-    """Return the sum of each query as it is, trailing less leading run."""
+    """Return the current sum of each query, trailing run minus leading run."""
     values = []
     for run in (1 - task.leading, task.leading):
         of = chosen(task.pool.rankings[run], task.queries)

@@ -19,16 +19,16 @@ Graded = list[tuple[int, float]]
 
 @dataclass(frozen=True, eq=False)
 class Swings:
-    """What judgments of each query could add to the difference "trailing less leading run".
+    """How much judgments of each query could add to the difference of trailing run minus leading run.
 
     Parameters
     ----------
     reached : float64 array, shape (queries, judgments + 1)
-        What 0, 1, ... judgments are known to add.
+        The known effect of 0, 1, ... judgments.
     upper : float64 array, shape (queries, judgments + 1)
-        What they could not pass; the last column holds for all larger numbers too.
+        Upper bound of the effect; the last column also applies to all larger numbers.
     pick : callable
-        ``pick(query, judgments)``: the candidates with the grades that add so much.
+        ``pick(query, judgments)``: the candidates with the grades that have this effect.
     """
 
     reached: Floats
@@ -38,7 +38,7 @@ class Swings:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is asked: the queries with candidates, seen from the run that trails."""
+    """The search task: queries with candidates, from the perspective of the trailing run."""
 
     metric: BoundMetric
     pool: Candidates
@@ -48,26 +48,26 @@ class Task:
 
     @cached_property
     def counts(self) -> Integers:
-        """Return how many candidates each of the queries has."""
+        """Return the number of candidates of each query."""
         return self.pool.counts[self.queries]
 
     @cached_property
     def now(self) -> Floats:
-        """Return the difference of each query as it is."""
+        """Return the current difference of each query."""
         nothing = np.zeros(0, dtype=np.int64)
         return self.difference(np.arange(len(self.queries)), nothing, nothing, np.zeros(0))
 
     def difference(self, places: Integers, way: Integers, candidates: Integers, grades: Floats) -> Floats:
-        """Trailing less leading run for ways to grade.
+        """Return the difference of trailing run minus leading run for several ways to grade.
 
         Parameters
         ----------
         places : int64 array, shape (ways,)
-            The query of each way, as a place in ``queries``.
+            The query of each way, as a position in ``queries``.
         way, candidates : int64 array, shape (grades,)
-            A way and a candidate.
+            The way and candidate of each grade.
         grades : float64 array
-            The grade that the way gives the candidate.
+            The grade of the candidate in this way.
         """
         values = []
         for run in (1 - self.leading, self.leading):
@@ -78,14 +78,16 @@ class Task:
 
     @cached_property
     def rows(self) -> Integers:
-        """Return how many judged documents a way to grade each query has to do with."""
+        """Return how many judged documents are affected by a way to grade each query."""
         first, second = self.pool.rankings
         of = np.diff(first.offsets) + np.diff(second.offsets) + 2 * np.diff(first.judged_offsets) + 2
         selected: Integers = of[self.queries]
         return selected
 
     def limit(self) -> Floats:
-        """Return what no number of judgments can pass: the trailing run at its best, the leading one at its worst."""
+        """Return the upper bound for any number of judgments: the trailing run at its best, the leading run at its
+        worst.
+        """
         ends = []
         for run in (1 - self.leading, self.leading):
             rankings = chosen(self.pool.rankings[run], self.queries)
@@ -100,14 +102,14 @@ class Task:
         return np.maximum(ends[0][1] - ends[1][0] - self.now, 0.0)
 
     def among_all(self, rows: Floats) -> Floats:
-        """Put rows of these queries among those of all; the others add nothing."""
+        """Expand rows of these queries to all queries, with 0 for the others."""
         padded = np.zeros((self.pool.rankings[0].queries, *rows.shape[1:]))
         padded[self.queries] = rows
         return padded
 
 
 def from_one(reached: Floats, limit: Floats) -> Floats:
-    """Say of every number of judgments that it passes no limit."""
+    """Use the limit as the upper bound for every number of judgments."""
     upper = np.repeat(limit[:, np.newaxis], reached.shape[1], axis=1)
     upper[:, 0] = 0.0
     return np.maximum(upper, reached)

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TieDoubt:
-    """A mean that the order of tied documents could move as far as it matters.
+    """A mean that depends strongly on the order of tied documents.
 
     Parameters
     ----------
     run, metric : str
-        Whose mean.
+        The run and metric of the mean.
     low, high : float
-        The mean over all orders.
+        The range of the mean over all orders.
     queries : int
-        The queries where a block of equal scores with different grades is on both sides of the cutoff.
+        Number of queries with a block of equal scores and different grades across the cutoff.
     others : tuple of str
-        The runs that would be on the other side of it.
+        The runs whose order relative to this run could change.
     """
 
     run: str
@@ -36,7 +36,7 @@ class TieDoubt:
 
 
 def tie_doubts(evaluation: Evaluation) -> list[TieDoubt]:
-    """Find the means that the order of tied documents moves by over half of their interval, or past another run.
+    """Find the means that the order of tied documents can move by over half of their interval, or past another run.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def _half_width(run: RunScores, metric: str) -> float:
 
 
 def _swap(run: RunScores, other: RunScores, metric: str) -> bool:
-    """Return whether other orders of both runs' tied documents could put them the other way round."""
+    """Return whether other orders of both runs' tied documents could reverse the order of the runs."""
     first, second = run.metrics[metric].mean, other.metrics[metric].mean
     if first is None or second is None:
         return False
@@ -78,7 +78,7 @@ def _range(run: RunScores, metric: str, mean: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class OpenPair:
-    """Two runs that differ more than luck allows, and whose bounds overlap anyway.
+    """Two runs that differ significantly although their bounds overlap.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class OpenPair:
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
+        """Return the finding as a sentence."""
         ranges = [f"{one.low:.4f} to {one.high:.4f}" for one in (self.a, self.b)]
         return (
             f"{self.pair.a}, {self.pair.b}: {self.pair.metric} differs, but depending on the grades of unjudged "
@@ -103,7 +103,7 @@ class OpenPair:
 
 
 def open_pairs(comparison: Comparison, evaluation: Evaluation, alpha: float) -> list[OpenPair]:
-    """Find the pairs that differ at `alpha` though the judgments that are missing could undo it."""
+    """Find the pairs that differ at `alpha` although missing judgments could reverse the difference."""
     bounds = {run.name: run.diagnostics.bounds for run in evaluation.runs}
     open_ones = []
     for pair in comparison.pairs:

@@ -1,4 +1,4 @@
-"""How far a few judgments of a query could move a difference that has no closed formula.
+"""How far a few judgments of a query could move a difference without a closed formula.
 
 For a metric that is the best value over single documents, each document is checked. For the others, every way to
 grade is tried if the queries have few unjudged documents; otherwise documents are added one by one, the best first,
@@ -15,14 +15,14 @@ from assay.decisions.judging_task import Graded, Swings, Task, from_one
 from assay.metrics.hypothetical_grades import Grading, chosen, graded
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
 
-# Judged documents of tried ways to grade, in all and at once; each way is a ranking of its own.
+# Maximum number of judged documents in all tried ways to grade, in total and at once; each way is a separate ranking.
 MOST_ROWS, AT_ONCE = 16_000_000, 1_000_000
-# So many judgments of a query are chosen one by one.
+# Number of judgments of a query that are chosen individually.
 DEEPEST = 6
 
 
 def of_one(task: Task) -> Swings:
-    """Return a value that is the best over single documents: one judgment adds all that any number can."""
+    """Return the swings of a metric that is the best value over single documents: one judgment has the full effect."""
     candidates, grades, places = _each(task, np.arange(len(task.pool.query)))
     ways, values = np.arange(len(candidates)), []
     for run in (1 - task.leading, task.leading):
@@ -54,7 +54,7 @@ def _each(task: Task, candidates: Integers) -> tuple[Integers, Floats, Integers]
 
 
 def _best_of(places: Integers, values: Floats, queries: int) -> Integers:
-    """Return the row of the largest value of each query; rows are sorted by query, and the first of equals is taken."""
+    """Return the row of the largest value of each query; rows are sorted by query, and the first row wins ties."""
     order = np.lexsort((-values, places))
     return order[np.searchsorted(places, np.arange(queries))] if len(order) else order
 
@@ -115,7 +115,7 @@ def _of_some_ways(task: Task) -> Swings:
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """One way to grade so many documents of every query: their candidates, -1 for none, shape (number, queries)."""
+    """A way to grade a number of documents of every query: their candidates, -1 for none, shape (number, queries)."""
 
     candidates: Integers
     grades: Floats
@@ -131,13 +131,15 @@ class _Way:
 
 
 def _by_rank(task: Task) -> Integers:
-    """Return the candidates by query, those first that the trailing run ranks most above the leading one."""
+    """Return the candidates by query, first those that the trailing run ranks furthest above the leading run."""
     parts = [np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0) for ranks in task.pool.ranks]
     return np.lexsort((parts[task.leading] - parts[1 - task.leading], task.pool.query))
 
 
 def _one_by_one(task: Task, order: Integers) -> tuple[list[_Way], bool]:
-    """Each round tries candidates with every grade beside those that were chosen; whether these are all candidates."""
+    """In each round, try candidates with every grade in addition to those chosen; return whether all candidates were
+    tried.
+    """
     place_in_query = np.arange(len(order)) - task.pool.offsets[task.pool.query[order]]
     cost = task.rows * len(task.grades) * DEEPEST
     most = int(task.counts.max(initial=0))
@@ -165,7 +167,9 @@ def _one_by_one(task: Task, order: Integers) -> tuple[list[_Way], bool]:
 
 
 def _beside(task: Task, so_far: _Way, places: Integers, candidates: Integers, grades: Floats) -> Floats:
-    """The difference with each candidate graded beside those so far; minus infinity for one that is among them."""
+    """Return the difference with each candidate graded in addition to those so far; minus infinity for chosen
+    candidates.
+    """
     values = np.full(len(places), -np.inf)
     pieces = np.cumsum(task.rows[places]) // AT_ONCE
     for rows in np.split(np.arange(len(places)), np.flatnonzero(np.diff(pieces)) + 1):
@@ -182,7 +186,7 @@ def _beside(task: Task, so_far: _Way, places: Integers, candidates: Integers, gr
 
 
 def _many_at_once(task: Task, order: Integers, most: int) -> list[_Way]:
-    """The first 2, 3, 4, 6, 8, ... candidates of each query, all with the lowest grade or all with the top one."""
+    """Try the first 2, 3, 4, 6, 8, ... candidates of each query, all with the lowest or all with the top grade."""
     numbers = sorted({min(most, size) for power in range(1, 32) for size in (2**power, 3 * 2 ** (power - 1))})
     column = np.full((most, len(task.queries)), -1, dtype=np.int64)
     for at in range(most):

@@ -13,31 +13,30 @@ from assay.core.run import Run
 from assay.metrics.judged_rankings import Integers, JudgedRankings
 from assay.metrics.matching import Match, match
 
-# How deep unjudged documents are looked for at least; and how many rows are looked at in all, where a metric's cutoff
-# is far down or where it has none.
+# Minimum depth of the search for unjudged documents, and total number of rows for metrics with a deep cutoff or none.
 DEPTH, ROWS = 50, 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The unjudged documents that could change what a metric says of two runs.
+    """The unjudged documents that could change a metric for two runs.
 
     Parameters
     ----------
     query : int64 array, shape (candidates,)
-        The query of each, as a place in the qrels; ascending.
+        The query of each candidate, as a position in the qrels; ascending.
     doc_ids : tuple of str
         The documents.
     ranks : int64 array, shape (2, candidates)
-        Where the first and the second run rank each, 0 where they do not, or below what counts.
+        The rank in each run; 0 if not returned or below the ranks that count.
     depth : int
-        How many ranks of each run were looked at.
+        Number of ranks of each run that were checked.
     whole : bool
         Whether these are all ranks that count.
     rankings : (JudgedRankings, JudgedRankings)
-        Both runs over all queries of the qrels; a query that a run does not answer returns nothing.
+        Both runs over all queries of the qrels; an unanswered query has an empty ranking.
     answered : bool array, shape (2, queries)
-        Which queries each run answers.
+        Whether each run answers each query.
     """
 
     query: Integers
@@ -50,27 +49,27 @@ class Candidates:
 
     @cached_property
     def offsets(self) -> Integers:
-        """Where the candidates of each query begin."""
+        """Return the start of each query's candidates."""
         return np.searchsorted(self.query, np.arange(self.rankings[0].queries + 1))
 
     @property
     def counts(self) -> Integers:
-        """Return how many candidates each query has."""
+        """Return the number of candidates of each query."""
         return np.diff(self.offsets)
 
 
 def candidates(qrels: Qrels, runs: tuple[Run, Run], cutoff: int | None) -> Candidates:
-    """Find them.
+    """Find the unjudged documents that could change a metric.
 
     Parameters
     ----------
     qrels : Qrels
-        The labels; queries without any are not looked at.
+        The labels; queries without labels are ignored.
     runs : (Run, Run)
         The two runs.
     cutoff : int or None
-        The last rank that counts. Without one, or where it is far down, fewer are looked at: 50 ranks of each run, or
-        more where there are few queries.
+        The last rank that counts. Without a cutoff, or with a deep one, fewer ranks are checked: 50 per run, or more if
+        there are few queries.
 
     Examples
     --------
@@ -87,7 +86,8 @@ def candidates(qrels: Qrels, runs: tuple[Run, Run], cutoff: int | None) -> Candi
     for run, matched in zip(runs, matches, strict=True):
         _collect(numbers, qrels, run, matched, depth)
     table = Qrels.from_dict({query: numbers[query] for query in qrels.query_ids if query in numbers})
-    # The match of the runs with this table shows where they rank each of its documents: its grade is its place in it.
+    # Matching the runs with this table returns their ranks of its documents, because each grade is the document's
+    # position.
     table.grades[:] = np.arange(len(table))
     ranks = np.zeros((2, len(table)), dtype=np.int64)
     for own, run in zip(ranks, runs, strict=True):

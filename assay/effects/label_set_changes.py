@@ -20,7 +20,7 @@ SAME, CHANGED, ADDED, GONE = "same", "changed", "added", "gone"
 
 @dataclass(frozen=True)
 class Standing:
-    """A run under both sets; ranks from 1 for the highest mean, shared by runs that are level."""
+    """A run under both sets; ranks start at 1 for the highest mean and are shared by tied runs."""
 
     run: str
     before: float
@@ -34,24 +34,25 @@ class Standing:
 
     @property
     def climbed(self) -> int:
-        """Return how many ranks it rose; below 0 it fell."""
+        """Return how many ranks the run rose; negative if it fell."""
         return self.rank_before - self.rank_after
 
 
 @dataclass(frozen=True)
 class LabelChanges:
-    """Labels of a first and a second set, pair by pair.
+    """Labels of two sets, compared pair by pair.
 
     Parameters
     ----------
     same : int
         Pairs with the same label in both.
     changed, added, gone : list of (key, old, new)
-        Pairs with another label, with one only in the second and only in the first set; None if there is none.
+        Pairs whose label changed, that have a label only in the second set, and only in the first set; None represents
+        no label.
     confusion : dict of (old, new) to int
-        How often each grade became which; None represents no label.
+        Number of pairs for each old and new grade; None represents no label.
     queries_added, queries_gone : list of str
-        Queries with a label in one of the sets only.
+        Queries with labels in only one of the sets.
     """
 
     same: int
@@ -64,12 +65,12 @@ class LabelChanges:
 
     @property
     def shared(self) -> int:
-        """Return pairs with a label in both."""
+        """Return the number of pairs with a label in both sets."""
         return self.same + len(self.changed)
 
 
 def label_changes(before: Mapping[Key, float], after: Mapping[Key, float]) -> LabelChanges:
-    """Hold two sets of labels against each other.
+    """Compare two sets of labels.
 
     Examples
     --------
@@ -97,12 +98,12 @@ def label_changes(before: Mapping[Key, float], after: Mapping[Key, float]) -> La
 
 @dataclass(frozen=True)
 class Boards:
-    """The runs under both sets of labels.
+    """Rankings of the runs under both sets of labels.
 
     Parameters
     ----------
     standings : tuple of Standing
-        By the rank under the second set.
+        Sorted by rank under the second set.
     tau : float or None
         Kendall's tau-b of the two orders; None if ``reason`` says why.
     """
@@ -112,22 +113,22 @@ class Boards:
     reason: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the fields as JSON values."""
         rows = [{**asdict(one), "difference": one.difference} for one in self.standings]
         return {"runs": rows, "tau": self.tau, "reason": self.reason}
 
 
 def boards(before: Mapping[Key, float], after: Mapping[Key, float], runs: Sequence[Run], metric: BoundMetric) -> Boards:
-    """Score runs under two sets of labels, each over the queries that it labels.
+    """Score runs under two sets of labels, each over its labeled queries.
 
     Parameters
     ----------
     before, after : mapping of (query_id, doc_id) to grade
         The labels.
     runs : sequence of Run
-        Those that answer none of the labeled queries are left out; an unanswered query scores 0.
+        Runs that answer none of the labeled queries are left out; an unanswered query scores 0.
     metric : BoundMetric
-        One metric with a plain mean.
+        A metric with an arithmetic mean.
 
     Examples
     --------
@@ -135,7 +136,7 @@ def boards(before: Mapping[Key, float], after: Mapping[Key, float], runs: Sequen
     >>> run = Run.from_dict({"q": {"a": 2.0, "b": 1.0}}, "x")
     >>> found = boards({("q", "a"): 1}, {("q", "b"): 1}, [run], parse_metric("RR@10"))
     >>> [(one.before, one.after) for one in found.standings], found.reason
-    ([(1.0, 0.5)], 'an order needs two systems')
+    ([(1.0, 0.5)], 'an order needs at least two systems')
     """
     keys = sorted(before.keys() | after.keys())
     pairs = Pairs(keys)

@@ -14,13 +14,13 @@ from assay.effects.pair_positions import Key, Labels, Pairs, offsets, positions,
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
 from assay.metrics.metric import BoundMetric
 
-# So many judged documents are looked at at once.
+# Number of judged documents to process at once.
 BLOCK = 400_000
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """A pair with the lowest and the highest of the grades that it was given."""
+    """A pair with the lowest and highest of its grades."""
 
     key: Key
     low: float
@@ -28,25 +28,24 @@ class Doubt:
 
 
 def moves(labels: Mapping[Key, float], doubts: Sequence[Doubt], runs: Sequence[Run], metric: BoundMetric) -> Floats:
-    """Return how far each run's mean goes when one pair's label goes from its lowest to its highest grade.
-
-    Exact for every metric: the query is scored with either grade, all other labels as they are.
+    """Return how much each run's mean changes if a pair's label changes from its lowest to its highest grade. This is
+    exact for every metric: the query is scored with each grade, with all other labels unchanged.
 
     Parameters
     ----------
     labels : mapping of (query_id, doc_id) to grade
-        The labels as they are. A pair in doubt without one is scored with its grades anyway.
+        The current labels. A doubtful pair without a label is also scored with its grades.
     doubts : sequence of Doubt
         The pairs.
     runs : sequence of Run
         A query that a run does not answer scores 0.
     metric : BoundMetric
-        One metric with a plain mean.
+        A metric with an arithmetic mean.
 
     Returns
     -------
     float64 array, shape (runs, doubts)
-        The mean with the highest grade less the mean with the lowest, over all queries with a label.
+        The mean with the highest grade minus the mean with the lowest grade, over all labeled queries.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def moves(labels: Mapping[Key, float], doubts: Sequence[Doubt], runs: Sequence[R
 
 @dataclass(frozen=True, eq=False)
 class _Cases:
-    """For each of some pairs its query, with another grade for the pair."""
+    """The queries of several pairs, each with another grade for its pair."""
 
     base: Labels
     pair: Integers
@@ -86,7 +85,7 @@ class _Cases:
 
     @cached_property
     def ideal(self) -> tuple[Floats, Integers]:
-        """Return all grades of each case's query, descending, and where each case begins."""
+        """Return all grades of each case's query in descending order, and the start of each case."""
         order, judged, begins = self.base.ideal
         case, rows = self._rows(begins)
         grades = self._regraded(case, order[rows], judged[rows])
@@ -114,7 +113,7 @@ class _Cases:
 
 
 def _blocks(base: Labels, pair: Integers) -> Iterator[slice]:
-    """As many pairs at once as bring so many judged documents along."""
+    """Yield blocks of pairs with a limited number of judged documents."""
     _, _, begins = base.ideal
     sizes = np.cumsum(np.diff(begins)[base.pairs.query[pair]]) // BLOCK if len(pair) else np.zeros(0)
     ends = [*(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(pair)]

@@ -19,19 +19,19 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The pairs that have a label under any of the sets of labels, numbered in the order given.
+    """The pairs with a label in any of the sets, numbered in the given order.
 
     Parameters
     ----------
     keys : sequence of (query_id, doc_id)
-        Each pair once.
+        The distinct pairs.
     """
 
     keys: Sequence[Key]
 
     @cached_property
     def table(self) -> Qrels:
-        """Return the pairs as labels whose grade is the pair's number, so that matching a run finds the numbers."""
+        """Return the pairs as labels whose grade is the pair's number, so that matching a run returns the numbers."""
         judged: dict[str, dict[str, float]] = {}
         for number, (query_id, doc_id) in enumerate(self.keys):
             judged.setdefault(query_id, {})[doc_id] = float(number)
@@ -47,7 +47,7 @@ class Pairs:
 
     @cached_property
     def query(self) -> Integers:
-        """Return the query of each pair, as its place in `query_ids`."""
+        """Return the query of each pair, as a position in `query_ids`."""
         queries_of = np.empty(len(self.keys), dtype=np.int64)
         queries_of[self.table.grades.astype(np.int64)] = self.table.query_of
         return queries_of
@@ -55,16 +55,16 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """One run's ranks of the pairs.
+    """The ranks of the pairs in a run.
 
     Parameters
     ----------
     name : str
-        The run's.
+        Name of the run.
     returned : int64 array, shape (queries,)
-        How many documents it returns for each query.
+        Number of documents returned for each query.
     query, rank, pair : int64 arrays, shape (returned pairs,)
-        Query, one-based rank and number of each pair that it returns, by query and rank.
+        Query, one-based rank and number of each returned pair, sorted by query and rank.
     """
 
     name: str
@@ -87,14 +87,14 @@ def positions(pairs: Pairs, run: Run) -> Positions:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One set of labels: a grade for each pair, NaN if it has none.
+    """A set of labels: a grade for each pair, NaN if it has none.
 
     Parameters
     ----------
     pairs : Pairs
-        Of which.
+        The pairs.
     grades : float64 array, shape (pairs,)
-        In their order.
+        The grades, in the order of the pairs.
     """
 
     pairs: Pairs
@@ -109,19 +109,19 @@ class Labels:
 
     @cached_property
     def ideal(self) -> tuple[Integers, Floats, Integers]:
-        """Return the labeled pairs by query and descending grade, their grades, and where each query begins."""
+        """Return the labeled pairs by query and descending grade, their grades, and the start of each query."""
         labeled = np.flatnonzero(~np.isnan(self.grades))
         order = labeled[np.lexsort((-self.grades[labeled], self.pairs.query[labeled]))]
         return order, self.grades[order], offsets(self.pairs.query[order], self.pairs.queries)
 
 
 def offsets(query: Integers, queries: int) -> Integers:
-    """Where each query begins among rows that are sorted by query."""
+    """Return the start of each query in rows sorted by query."""
     return np.concatenate(([0], np.cumsum(np.bincount(query, minlength=queries))))
 
 
 def rankings(labels: Labels, at: Positions) -> tuple[JudgedRankings, Integers]:
-    """Return the run's labeled documents as the metrics see them, over all queries, and the pair of each."""
+    """Return the run's labeled documents as metrics use them, over all queries, and the pair of each."""
     labeled = ~np.isnan(labels.grades[at.pair])
     pair, query = at.pair[labeled], at.query[labeled]
     _, judged, begins = labels.ideal
@@ -137,5 +137,5 @@ def rankings(labels: Labels, at: Positions) -> tuple[JudgedRankings, Integers]:
 
 
 def values(labels: Labels, at: Positions, metric: BoundMetric) -> Floats:
-    """Return what the run scores on each query; a query without a label has no meaning, see `Labels.labeled`."""
+    """Return the run's score on each query; scores of queries without labels are meaningless, see `Labels.labelled`."""
     return metric(rankings(labels, at)[0])

@@ -21,7 +21,7 @@ from assay.significance.rank_correlation import rank_correlation
 
 @dataclass(frozen=True)
 class Ranking:
-    """The order of the runs under other labels, beside the order under all raters' labels on the same queries.
+    """The order of the runs under other labels, compared with the order under all raters' labels on the same queries.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class Ranking:
     moved : int
         The largest change of any run's rank.
     run : str
-        The run that moves most; empty where none moves.
+        The run that moves most; empty if none moves.
     rank_before, rank_after : int
-        Its ranks.
+        The ranks of that run.
     change : float or None
         The mean absolute change of the runs' means.
     queries : int
-        The queries that have a label under both.
+        Number of queries with a label in both sets.
     reason : str
         Why there is no tau.
     """
@@ -53,7 +53,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class RaterEffect:
-    """What depends on one rater: the ranking without them, and by them alone."""
+    """The effect of a rater: the ranking without them, and by them alone."""
 
     rater: str
     pairs: int
@@ -61,7 +61,7 @@ class RaterEffect:
     alone: Ranking
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
@@ -74,18 +74,18 @@ def rater_effects(
     rule: str = "median",
     scale: Sequence[int] = (0, 1, 2, 3),
 ) -> list[RaterEffect]:
-    """Make the labels again without each rater, and of each rater's grades alone, and rank the runs by them.
+    """Compute the labels without each rater, and from each rater's grades alone, and rank the runs by them.
 
     Parameters
     ----------
     ratings : Ratings
-        All grades that count.
+        All grades to use.
     settled : mapping of (query_id, doc_id) to int
-        Grades of resolved conflicts: they stay whichever rater is left out, and count for no rater.
+        Grades of resolved conflicts, which stay regardless of the rater left out and belong to no rater.
     runs : sequence of Run
         At least two, for an order.
     metric : BoundMetric
-        One metric with a plain mean.
+        A metric with an arithmetic mean.
     rule : str
         The label rule.
     scale : sequence of int
@@ -94,7 +94,7 @@ def rater_effects(
     Returns
     -------
     list of RaterEffect
-        By rater. Orders are compared over the queries that have a label under both sets.
+        Sorted by rater. Orders are compared over the queries that have a label in both sets.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _fixed(pairs: Pairs, settled: Mapping[Key, int]) -> Floats:
 
 @dataclass(frozen=True)
 class _Scored:
-    """What each run scores on each query under one set of labels."""
+    """The score of each run on each query under a set of labels."""
 
     labelled: Mask
     values: list[Floats]
@@ -145,7 +145,7 @@ class _Judge:
     scale: Sequence[int]
 
     def scored(self, included: Mask, fixed: Floats) -> _Scored:
-        """Score the runs by the labels that these rows make; what is fixed stands over them."""
+        """Score the runs by the labels from these rows, which fixed labels override."""
         grades = fixed.copy()
         units, made = self._labels(included)
         open_ = np.isnan(fixed[units])
@@ -154,7 +154,7 @@ class _Judge:
         return _Scored(labels.labelled, [values(labels, at, self.metric) for at in self.runs])
 
     def _labels(self, included: Mask) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats]:
-        """Return the units that these rows are about, and the grade that the rule makes of each."""
+        """Return the units of these rows and the label of each under the rule."""
         units, unit = np.unique(self.ratings.unit[included], return_inverse=True)
         if not len(units):
             return units, np.zeros(0)
@@ -167,11 +167,11 @@ class _Judge:
         return units, RULES[self.rule].settle(votes).grades
 
     def beside(self, before: _Scored, after: _Scored) -> Ranking:
-        """Hold two orders of the runs against each other, over the queries of both."""
+        """Compare two orders of the runs over their common queries."""
         both = before.labelled & after.labelled
         queries = int(both.sum())
         if not queries:
-            return Ranking(None, 0, "", 0, 0, None, 0, "no query has a label under both")
+            return Ranking(None, 0, "", 0, 0, None, 0, "no query has a label in both sets")
         means = [[float(one[both].mean()) for one in of.values] for of in (before, after)]
         names = [at.name for at in self.runs]
         orders = [dict(zip(names, one, strict=True)) for one in means]
@@ -187,5 +187,5 @@ class _Judge:
 
 
 def _ranks(means: Sequence[float]) -> list[int]:
-    """Rank from 1 for the highest; runs that are level share the first of their ranks."""
+    """Return ranks from 1 for the highest; tied runs share the first of their ranks."""
     return [1 + sum(other > mean + TIE for other in means) for mean in means]

@@ -1,1 +1,1 @@
-"""Estimators for missing judgments: what was missed, and which systems that would hurt."""
+"""Estimators for missing judgments and their effect on systems."""

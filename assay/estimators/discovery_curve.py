@@ -1,4 +1,4 @@
-"""Discovery curve: relevant documents by pool depth, and an estimate of those at deeper ranks."""
+"""Discovery curve: relevant documents by pool depth, and an estimate of relevant documents at deeper ranks."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.counted_nouns import agree, amount
+from assay.core.counted_nouns import amount
 from assay.core.qrels import Qrels
 from assay.estimators.missed_documents import CURVE, LEVEL, Missed
 from assay.estimators.pooled_documents import Pooled
 from assay.metrics.judged_rankings import Floats, Integers
 
-# A depth counts as judged whole when at most this share of its documents is not.
+# A depth counts as fully judged if at most this share of its documents is unjudged.
 WHOLE = 0.95
-# Less than this, and how relevant documents get rarer cannot be told.
+# With fewer, the decrease of relevant documents cannot be estimated.
 LEAST_DEPTH, LEAST_QUERIES, LEAST_RELEVANT = 10, 10, 20
-# How fast relevant documents get rarer: slowly, between, fast. Powers of the depth; 0 is its logarithm.
+# How fast relevant documents become rarer: slow, medium, fast. Powers of the depth; 0 means its logarithm.
 SHAPES = (0.0, 0.25, 0.5)
 RESAMPLES = 1_000
 STEPS = 30
@@ -25,14 +25,14 @@ STEPS = 30
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
-    """What each depth adds to the pool, over all queries.
+    """Number of documents that each depth adds to the pool.
 
     Parameters
     ----------
     judged, relevant, unjudged : int64 array, shape (queries, depths)
-        Documents that are at this depth in the best of the runs, by query.
+        Number of documents by query whose best rank in any run is this depth.
     whole : int
-        The last depth down to which (nearly) everything is judged.
+        The deepest depth down to which (nearly) all documents are judged.
     """
 
     judged: Integers
@@ -42,11 +42,11 @@ class Discovery:
 
     @property
     def depth(self) -> int:
-        """Return how many ranks were looked at."""
+        """Return the number of ranks that were counted."""
         return int(self.judged.shape[1])
 
     def steps(self) -> list[dict[str, int]]:
-        """Depth by depth, cumulated: documents pooled, judged, relevant."""
+        """Return the cumulative counts by depth: documents pooled, judged, relevant."""
         judged, relevant, unjudged = (
             part.sum(axis=0).cumsum().tolist() for part in (self.judged, self.relevant, self.unjudged)
         )
@@ -56,19 +56,19 @@ class Discovery:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names."""
+        """Return the fields as JSON values."""
         return {"whole": self.whole, "depth": self.depth, "steps": self.steps()}
 
 
 def discovery(qrels: Qrels, pooled: Pooled, rel: float = 1) -> Discovery:
-    """Count what each depth adds.
+    """Count the documents that each depth adds.
 
     Parameters
     ----------
     qrels : Qrels
         The labels.
     pooled : Pooled
-        What the runs return.
+        The documents that the runs return.
     rel : float
         The lowest grade that counts as relevant.
 
@@ -98,44 +98,47 @@ def _counts(queries: int, pooled: Pooled, depth: int, which: Any) -> Integers:
 
 
 def missed_by_curve(curve: Discovery, level: float = LEVEL, seed: int = 0) -> Missed:
-    """Estimate what is unjudged by carrying on how relevant documents get rarer with depth.
+    """Estimate the missed relevant documents by extrapolating how they become rarer with depth.
 
     Parameters
     ----------
     curve : Discovery
-        What each depth added.
+        The counts by depth.
     level, seed : float, int
-        Coverage of the interval; the seed of its draws.
+        Coverage of the interval, and the seed of its draws.
 
     Returns
     -------
     Missed
-        The share of relevant documents among those that are new at depth k is taken as ln p_k = a + b g(k), fitted
-        as Poisson counts to the depths that are judged whole; the estimate is the sum of p_k over the unjudged
-        documents. g(k) = (k^s - 1) / s with s = 1/4. The interval begins at the lower end of the fit with s = 1/2, by
-        which relevant documents end soon, and ends at the upper end of the one with s = 0, ln k, by which they go on
-        for long; both ends come from drawing queries again.
+        The share of relevant documents among those that are new at depth k is taken as ln p_k = a + b g(k), fitted as
+        Poisson counts to the depths that are fully judged; the estimate is the sum of p_k over the unjudged documents.
+        g(k) = (k^s - 1) / s with s = 1/4. The interval begins at the lower end of the fit with s = 1/2, in which
+        relevant documents end soon, and ends at the upper end of the fit with s = 0, ln k, in which they continue for
+        long; both ends are computed by resampling queries.
 
     Notes
     -----
-    s = 0 is the power law by which Zobel (1998, "How reliable are the results of large-scale
-    information retrieval experiments?") extrapolated pools; it tells too many. Between the two shapes lay what was
-    there in pools of depth 10 to 50 over runs of the Cranfield collection. Nothing in the data says how it goes on
-    below the ranks that were judged, so a residual stratum is to be preferred.
+    s = 0 is the power law by which Zobel (1998, "How reliable are the results of large-scale information retrieval
+    experiments?") extrapolated pools; it overestimates. For pools of depth 10 to 50 over runs of the Cranfield
+    collection, the true number was between the two shapes. The data cannot show how the curve continues below the
+    judged ranks, so prefer a residual stratum.
     """
     relevant, unjudged = int(curve.relevant.sum()), int(curve.unjudged.sum())
     queries = int((curve.judged.sum(axis=1) > 0).sum())
     if not unjudged:
-        whole = "everything that the contributors return is judged"
+        whole = "all documents that the contributors return are judged"
         return Missed(0.0, 0.0, 0.0, CURVE, relevant, 0, queries, level, None, (whole,))
     reason = _why_not(curve, queries)
     interval = None if reason else _carried_on(curve, level, seed)
     if interval is None:
-        reason = reason or "relevant documents do not get rarer with depth here, so nothing says where they end"
+        reason = reason or "relevant documents do not become rarer with depth here, so their total cannot be estimated"
         return Missed(None, None, None, CURVE, relevant, unjudged, queries, level, reason)
     assumed = (
-        f"it assumes that relevant documents go on getting rarer below rank {curve.whole} as they do above it",
-        "documents that no run returns are in no estimate",
+        (
+            f"the estimate assumes that relevant documents become rarer below rank {curve.whole} at the same rate as "
+            "above it"
+        ),
+        "documents that no run returns are not part of the estimate",
     )
     return Missed(*interval, CURVE, relevant, unjudged, queries, level, None, assumed)
 
@@ -144,25 +147,24 @@ def _why_not(curve: Discovery, queries: int) -> str | None:
     relevant = int(curve.relevant[:, : curve.whole].sum())
     if curve.whole < LEAST_DEPTH:
         return (
-            f"only the first {amount(curve.whole, 'rank')} of the runs "
-            f"{agree(curve.whole, 'is', 'are')} judged whole, and fewer than {LEAST_DEPTH} tell "
-            "nothing about deeper ones; draw a pool with a residual stratum"
+            f"the runs are fully judged only to rank {curve.whole:,}, and an estimate needs {LEAST_DEPTH} ranks "
+            "or more; draw a pool with a residual stratum"
         )
     if queries < LEAST_QUERIES:
         return (
-            f"{amount(queries, 'judged query is', 'judged queries are')} "
-            f"too few to carry a curve on; it takes {LEAST_QUERIES}"
+            f"{amount(queries, 'judged query is', 'judged queries are')} too few to extrapolate a curve; it needs "
+            f"{LEAST_QUERIES}"
         )
     if relevant < LEAST_RELEVANT:
         return (
-            f"{amount(relevant, 'relevant document is', 'relevant documents are')} "
-            f"too few to carry a curve on; it takes {LEAST_RELEVANT}"
+            f"{amount(relevant, 'relevant document is', 'relevant documents are')} too few to extrapolate a "
+            f"curve; it needs {LEAST_RELEVANT}"
         )
     return None
 
 
 def _carried_on(curve: Discovery, level: float, seed: int) -> tuple[float, float, float] | None:
-    """Return the estimate with its interval; None if there is no falling curve."""
+    """Return the estimate with its interval; None if the curve does not decrease."""
     queries = len(curve.judged)
     draws = np.random.default_rng(seed).multinomial(queries, np.full(queries, 1 / queries), RESAMPLES)
     times: Floats = np.concatenate((np.ones((1, queries)), draws.astype(np.float64)))
@@ -174,7 +176,9 @@ def _carried_on(curve: Discovery, level: float, seed: int) -> tuple[float, float
 
 
 def _totals(curve: Discovery, times: Floats, shape: float) -> Floats:
-    """What is estimated in each draw of the queries, shape (draws,); NaN if relevant documents do not get rarer."""
+    """Return the estimate in each draw of the queries, shape (draws,); NaN if relevant documents do not become
+    rarer.
+    """
     ranks = np.arange(1.0, curve.depth + 1)
     x = np.log(ranks) if not shape else (ranks**shape - 1) / shape
     judged, relevant = (part[:, : curve.whole].astype(np.float64) for part in (curve.judged, curve.relevant))
@@ -186,7 +190,7 @@ def _totals(curve: Discovery, times: Floats, shape: float) -> Floats:
 
 
 def _fitted(x: Floats, tried: Floats, hits: Floats) -> tuple[Floats, Floats]:
-    """Fit hits = tried exp(a + b x) as Poisson counts by Newton's method, row by row; NaN if it does not settle."""
+    """Fit hits = tried exp(a + b x) as Poisson counts by Newton's method, row by row; NaN if it does not converge."""
     mean = float(x.mean())
     centered = x - mean
     share = np.maximum(hits.sum(axis=1), 0.5) / np.maximum(tried.sum(axis=1), 1.0)

@@ -1,4 +1,4 @@
-"""Estimates of each run's mean from people's and a machine's labels together."""
+"""Estimates of each run's mean from human and machine labels together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Method = Literal["ppi", "stratified"]
 METHODS: tuple[Method, ...] = ("ppi", "stratified")
 # Below this share of the machine's pairs people labeled single pairs, not queries.
 WHOLE = 0.5
-# So rarely are the queries of a random sample as unlike the others as those that are called no sample.
+# Significance level below which the human queries are not considered a random sample.
 UNLIKE = 0.001
 UNLIKE_NOTE = "are unlike the others"
 Labels = Mapping[str, Mapping[str, float]]
@@ -29,22 +29,21 @@ Labels = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """One run under one metric.
+    """The estimate for a run and metric.
 
     Parameters
     ----------
-    run, metric : str
-        Which.
+    run, metric : str The run and the metric.
     powered : Powered or Stratified
-        The estimate, with that of people alone; which of the two, the method decides.
+        The estimate by the chosen method, with the human-only estimate.
     machine_only : float
-        The machine's mean over all its queries: what one would have without people. It may be far off.
+        The machine's mean over all its queries, without human labels. It may be far off.
     half : float or None
-        Half of the interval that was asked for.
+        Half of the requested interval.
     needed : (int, int) or None
-        How many queries people must label in all for it, with the machine and without.
+        Total number of queries that people must label for it, with and without the machine.
     notes : tuple of str
-        What limits it, each a sentence.
+        Sentences about the limits of the estimate.
     """
 
     run: str
@@ -56,7 +55,7 @@ class Estimate:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain names, numbers unrounded."""
+        """Return the fields as JSON values, with numbers unrounded."""
         needed = None if self.needed is None else {"with_machine": self.needed[0], "people_alone": self.needed[1]}
         return {
             "run": self.run,
@@ -88,46 +87,46 @@ def estimates(
     people : Qrels
         Labels of a random sample of the queries. Queries that the machine did not label are left out and reported.
     machine : Qrels
-        Labels of these and of other queries.
+        Labels of these and other queries.
     runs : sequence of Run
         At least one.
     metrics : str or iterable of str
         As `evaluate` takes them.
     method : {"ppi", "stratified"}
-        How the machine's labels go in: `powered_mean` or `stratified_mean`.
+        How the machine labels are used: `powered_mean` or `stratified_mean`.
     level : float
         Coverage of the intervals.
     half : float, optional
-        Half of an interval that is wanted: how many queries it takes is reported.
+        Half of a desired interval; the number of queries needed for it is reported.
     partly : bool
-        Whether people may have labeled less than half of what the machine labeled of their queries: honest only where
-        they labeled the same part of each, such as a shallower pool.
+        Whether people may have labeled less than half of the pairs that the machine labeled for the same queries; valid
+        only if they labeled the same part of each query, such as a shallower pool.
 
     Returns
     -------
     list of Estimate
-        By run, then metric.
+        Sorted by run, then metric.
 
     Raises
     ------
     NotValid
-        No query has labels of both; or people labeled single pairs, so that no value of a query is theirs.
+        No query has both human and machine labels, or people labeled too few pairs of each query.
     """
     if method not in METHODS:
-        raise NotValid(f"{method!r} is no method; there are {' and '.join(METHODS)}")
+        raise NotValid(f"unknown method {method!r}; known: {', '.join(METHODS)}")
     ours, theirs = people.to_dict(), machine.to_dict()
     both = sorted(ours.keys() & theirs.keys(), key=str.encode)
     if not both:
-        raise NotValid("no query has labels of both people and the machine; the estimate needs some to correct it by")
+        raise NotValid("no query has both human and machine labels; the estimate needs such queries for its correction")
     missing, pairs = _missing(ours, theirs, both)
     if missing > (1 - WHOLE) * pairs and not partly:
         raise NotValid(
-            f"people labelled {pairs - missing:,} of the {amount(pairs, 'pair')} "
-            "that the machine labelled of their queries; a "
-            "metric of a query takes labels of the whole query. Let people label whole queries that are drawn at random"
+            f"people labeled {pairs - missing:,} of the {amount(pairs, 'pair')} that the machine labeled for the "
+            "same queries, but a metric needs labels for the whole query. Have people label whole queries that "
+            "are drawn at random"
         )
     rest = sorted(theirs.keys() - ours.keys(), key=str.encode)
-    # People may have labeled few queries: only the machine's labels show that ids do not match.
+    # People may have labeled few queries, so only the machine labels can show that ids do not match.
     few = Qrels.from_dict({query: ours[query] for query in both})
     by_people = evaluate(few, runs, metrics, ranges=False, overlap=False)
     by_machine = evaluate(
@@ -158,23 +157,27 @@ def _one(method: Method, human: Floats, machine: Floats, elsewhere: Floats, leve
 
 
 def _unlike(sampled: Floats, others: Floats) -> tuple[str, ...]:
-    """What to say where the machine finds people's queries to be no sample of all (Kolmogorov and Smirnov's test)."""
+    """Return a note if the machine labels show that the human queries are not a random sample (Kolmogorov-Smirnov
+    test).
+    """
     if not len(others) or not (np.isfinite(sampled).all() and np.isfinite(others).all()):
         return ()
     if chance_alike(sampled, others) >= UNLIKE:
         return ()
     return (
-        f"by the machine's labels the queries that people labelled (mean {sampled.mean():.3f}) {UNLIKE_NOTE} "
-        f"({others.mean():.3f}): a random sample rarely is (p < {UNLIKE:g}), and of any other the interval is "
-        "wrong",
+        (
+            f"by the machine labels, the queries that people labeled (mean {sampled.mean():.3f}) {UNLIKE_NOTE} "
+            f"({others.mean():.3f}), which is rare for a random sample (p < {UNLIKE:g}); the interval is wrong for "
+            "any other sample"
+        ),
     )
 
 
 def chance_alike(a: Floats, b: Floats) -> float:
-    """Return the two-sided p of Kolmogorov and Smirnov's test of two samples.
+    """Return the two-sided p-value of the two-sample Kolmogorov-Smirnov test.
 
-    The limiting distribution with the correction of Stephens (1970, J. Royal Statistical Society B 32, 115-122). Not
-    scipy.stats.ks_2samp, whose import costs a page seconds.
+    Uses the limiting distribution with the correction of Stephens (1970, J. Royal Statistical Society B 32, 115-122),
+    because importing scipy.stats for ks_2samp would delay a page by seconds.
     """
     from scipy.special import kolmogorov
 
@@ -186,7 +189,7 @@ def chance_alike(a: Floats, b: Floats) -> float:
 
 
 def _missing(ours: Labels, theirs: Labels, both: Sequence[str]) -> tuple[int, int]:
-    """Return how many of the machine's pairs on their common queries people did not label, and how many there are."""
+    """Return how many of the machine's pairs on common queries people did not label, and the number of these pairs."""
     pairs = sum(len(theirs[query]) for query in both)
     return pairs - sum(len(theirs[query].keys() & ours[query].keys()) for query in both), pairs
 
@@ -196,7 +199,7 @@ def _needed(powered: Powered | Stratified, human: Floats, half: float) -> tuple[
         return None
     deviation = float(human.std(ddof=1))
     alone = queries_needed(half, deviation, level=powered.level)
-    # A machine of no use saves nothing, and one that contradicts people is given no weight.
+    # A useless machine saves nothing, and a machine that contradicts people has weight 0.
     correlation = max(0.0, powered.correlation or 0.0)
     return queries_needed(half, deviation, correlation, powered.others, powered.level), alone
 
@@ -205,20 +208,20 @@ def _notes(both: int, rest: int, lacking: int, missing: int) -> tuple[str, ...]:
     notes = []
     if missing:
         notes.append(
-            f"people did not label {amount(missing, 'pair')} that the "
-            "machine labelled of their queries: the mean is that of a "
-            "metric by such labels, and right only where the same part of each query was labelled"
+            f"people did not label {amount(missing, 'pair')} that the machine labeled for the same queries: the "
+            "mean is correct only if people labeled the same part of each query"
         )
     if lacking:
         notes.append(
-            f"{lacking:,} of the queries that people labelled {agree(lacking, 'has', 'have')} "
-            f"no label of the machine and {agree(lacking, 'is', 'are')} left out"
+            f"{lacking:,} of the queries that people labeled {agree(lacking, 'has', 'have')} no machine label and "
+            f"{agree(lacking, 'is', 'are')} left out"
         )
     if not rest:
-        notes.append("the machine labelled no other query, so the estimate is that of people alone")
+        notes.append("the machine labeled no other query, so the estimate uses only the human labels")
     if both < FEW:
         notes.append(
-            f"people labelled {amount(both, 'query', 'queries')}; below {FEW} an interval may cover less than it says"
+            f"people labeled {amount(both, 'query', 'queries')}; below {FEW}, the true coverage of an interval "
+            "may be lower than its level"
         )
     return tuple(notes)
 
@@ -227,9 +230,9 @@ def _notes_of(powered: Powered | Stratified, needed: tuple[int, int] | None, que
     notes = [REASONS[powered.reason]] if powered.reason else []
     if isinstance(powered, Stratified) and powered.merged:
         notes.append(
-            f"{amount(powered.merged, 'stratum', 'strata')} had fewer than "
-            "two queries that people labelled, and went to a neighbour"
+            f"{amount(powered.merged, 'stratum', 'strata')} had fewer than two queries that people labeled and "
+            "was merged with a neighbor"
         )
     if needed is not None and needed[0] > queries:
-        notes.append(f"the machine labelled {amount(queries, 'query', 'queries')}, fewer than it takes: draw more")
+        notes.append(f"the machine labeled {amount(queries, 'query', 'queries')}, which is not enough: draw more")
     return notes

@@ -1,4 +1,4 @@
-"""Bias of metrics and of the ranking of the runs when a machine's labels replace people's."""
+"""Bias of metrics and run rankings when machine labels replace human labels."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Bias:
-    """One run under one metric.
+    """The bias for a run and metric.
 
     Parameters
     ----------
-    run, metric : str
-        Which.
+    run, metric : str The run and the metric.
     people, machine : float
-        The mean by each one's labels, over the queries that both labeled.
+        The means by human and by machine labels, over the queries that both labeled.
     difference, low, high : float or None
-        The machine's mean less people's with Student's interval over queries; ends are None below three queries.
+        The machine mean minus the human mean, with Student's interval over queries; its ends are None below three
+        queries.
     correlation : float or None
-        Of the two values of each query; what estimates from few human labels can gain depends on it.
-    queries : int
-        How many.
+        Correlation of both values per query, on which the gain of estimates from few human labels depends.
+    queries : int Number of queries.
     """
 
     run: str
@@ -50,16 +49,16 @@ class Bias:
 
 @dataclass(frozen=True)
 class Biases:
-    """All runs and metrics, and how the order of the runs changes.
+    """The biases of all runs and metrics, and the change in the order of the runs.
 
     Parameters
     ----------
     rows : list of Bias
-        By run, then metric.
+        Sorted by run, then metric.
     tau : dict of str to float or None
-        Kendall's tau b of the two orders of the runs, by metric; None with fewer than two runs, or where all are tied.
+        Kendall's tau-b of the two orders of the runs, by metric; None with fewer than two runs, or if all are tied.
     queries : int
-        Queries that both labeled.
+        Number of queries that both labeled.
     """
 
     rows: list[Bias]
@@ -67,18 +66,17 @@ class Biases:
     queries: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain names, numbers unrounded."""
+        """Return the fields as JSON values, with numbers unrounded."""
         return asdict(self)
 
 
 def metric_bias(people: Qrels, machine: Qrels, runs: Sequence[Run], metrics: Metrics, level: float = LEVEL) -> Biases:
-    """Score the same runs by both sets of labels, on the queries that both have.
+    """Score the same runs by both sets of labels, on their common queries.
 
     Parameters
     ----------
     people, machine : Qrels
-        The labels. Each scores with all the labels that it has of a query: the difference is that of the labels as they
-        would be used.
+        The labels. Each set scores with all its labels of a query, as it would in practice.
     runs : sequence of Run
         At least one.
     metrics : str or iterable of str
@@ -89,12 +87,12 @@ def metric_bias(people: Qrels, machine: Qrels, runs: Sequence[Run], metrics: Met
     Raises
     ------
     NotValid
-        No query has labels of both.
+        No query has both kinds of labels.
     """
     labels = [given.to_dict() for given in (people, machine)]
     common = sorted(labels[0].keys() & labels[1].keys(), key=str.encode)
     if not common:
-        raise NotValid("no query has labels of both, so there is nothing to compare a metric on")
+        raise NotValid("no query has both kinds of labels, so no metric can be compared")
     ours, theirs = (
         evaluate(
             Qrels.from_dict({query_id: one[query_id] for query_id in common}),
@@ -114,7 +112,7 @@ def metric_bias(people: Qrels, machine: Qrels, runs: Sequence[Run], metrics: Met
 
 
 def _tau(rows: Sequence[Bias]) -> float | None:
-    """Kendall's tau of the two orders of the runs."""
+    """Return Kendall's tau of the two orders of the runs."""
     if len(rows) < 2:
         return None
     people, machine = ({row.run: getattr(row, side) for row in rows} for side in ("people", "machine"))

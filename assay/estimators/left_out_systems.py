@@ -26,16 +26,16 @@ JUDGED = "Judged@10"
 
 @dataclass(frozen=True)
 class Hurt:
-    """One run that is left out, with the labels as they are and as they were without it.
+    """A run that is left out, with the current labels and with the labels without it.
 
     Parameters
     ----------
     run : str
-        Its name.
+        Name of the run.
     score, score_without : float or None
-        Its mean; None if it is undefined.
+        Its mean; None if undefined.
     rank, rank_without : int or None
-        Where it ranks among all runs, from 1.
+        Its rank among all runs, from 1.
     judged, judged_without : float or None
         Its mean Judged@10.
     """
@@ -50,7 +50,7 @@ class Hurt:
 
     @property
     def change(self) -> float | None:
-        """By how much its mean changes; below 0 it is hurt."""
+        """Return the change of its mean; negative if the run loses."""
         if self.score is None or self.score_without is None:
             return None
         return self.score_without - self.score
@@ -58,24 +58,25 @@ class Hurt:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A run, or a group of runs, that is thought away from the pool.
+    """A run or group of runs that is left out of the pool.
 
     Parameters
     ----------
     name : str
-        The run's or the group's name.
+        Name of the run or group.
     runs : tuple of Hurt
         Its runs.
     contributed : int
-        Judged pairs that it returned within the depth of the pool.
+        Number of judged pairs that it returned within the depth of the pool.
     unique, unique_relevant : int
-        Documents that no other run returned, and that would be unjudged; and the relevant ones among them.
+        Number of documents that no other run returned, which would be unjudged, and of the relevant documents among
+        them.
     queries : int
-        Over how many queries the means run: those that keep a judgment.
+        Number of queries in the means: those that keep a judgment.
     tau : float or None
-        Kendall's tau-b between the orders of all runs with and without it.
+        Kendall's tau-b between the orders of all runs with and without its documents.
     reason : str or None
-        Why there are no numbers.
+        Why the numbers are undefined.
     """
 
     name: str
@@ -95,19 +96,19 @@ class LeftOut:
 
     @property
     def ranks_lost(self) -> int | None:
-        """Return the most ranks that one of its runs falls."""
+        """Return the largest number of ranks that one of its runs falls."""
         falls = [one.rank_without - one.rank for one in self.runs if one.rank and one.rank_without]
         return max([0, *falls]) if falls else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names."""
+        """Return the fields as JSON values."""
         values = {key: value for key, value in asdict(self).items() if key != "runs"}
         runs = [asdict(one) | {"change": one.change} for one in self.runs]
         return values | {"worst": self.worst, "ranks_lost": self.ranks_lost, "runs": runs}
 
 
 def families(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Group runs by the first word of their names: variants of one system are mostly called so.
+    """Group runs by the first word of their names, which variants of a system usually share.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def leave_out(
     scale_top: float | None = None,
     watch: Callable[[int], None] = lambda done: None,
 ) -> tuple[LeftOut, ...]:
-    """Score all runs as if some had not been there when the pool was drawn.
+    """Score all runs as if some runs had not contributed to the pool.
 
     Parameters
     ----------
@@ -140,22 +141,22 @@ def leave_out(
     runs : sequence of Run
         All runs that are ranked, contributors or not.
     contributed : mapping of str to bool array, shape (rows of the qrels,)
-        Which judged pairs each contributor returned.
+        Whether each contributor returned each judged pair.
     groups : sequence of (str, sequence of str)
-        A name, and the contributors that are left out together.
+        The name of each group, and its contributors, which are left out together.
     metric : str or BoundMetric
         One metric.
     rel : float
         The lowest grade that counts as relevant.
     scale_top : float, optional
-        The top grade of the scale, for metrics that ask for it; by default the largest grade of the qrels.
+        The top grade of the scale, for metrics that need it; by default the largest grade of the qrels.
     watch : callable
         Called with the number of groups done.
 
     Returns
     -------
     tuple of LeftOut
-        In the order of ``groups``.
+        Sorted like ``groups``.
 
     Raises
     ------
@@ -164,9 +165,9 @@ def leave_out(
 
     Notes
     -----
-    A judged pair goes when all runs that returned it are left out. What no contributor returned stays: a random sample,
-    an import. Means with and without are taken over the queries that keep a judgment. Source: Zobel 1998; Buckley,
-    Dimmick, Soboroff and Voorhees 2007, "Bias and the limits of pooling for large collections".
+    A judged pair is removed if all runs that returned it are left out. Pairs that no contributor returned, such as a
+    random sample or an import, stay. Both means are computed over the queries that keep a judgment. Source: Zobel 1998;
+    Buckley, Dimmick, Soboroff and Voorhees 2007, "Bias and the limits of pooling for large collections".
 
     Examples
     --------
@@ -181,7 +182,7 @@ def leave_out(
     if strange is not None:
         known = ", ".join(contributed)
         raise NotValid(f"the run {strange!r} did not contribute, so it cannot be left out; contributors: {known}")
-    # The same scale with and without, though the top grade may be among what goes.
+    # Use the same scale with and without the run, although the top grade may be removed.
     top = float(qrels.grades.max(initial=0)) if scale_top is None else scale_top
 
     def score(labels: Qrels) -> Evaluation:
@@ -211,7 +212,7 @@ def _left_out(
     counts = int(own.sum()), int(gone.sum()), int((gone & (qrels.grades >= rel)).sum())
     rest = _without(qrels, gone)
     if not rest.queries:
-        return LeftOut(name, (), *counts, 0, None, "without it nothing would be judged")
+        return LeftOut(name, (), *counts, 0, None, "without it, no documents would be judged")
     try:
         after = whole if not gone.any() else score(rest)
     except NotValid as error:
@@ -230,7 +231,7 @@ def _left_out(
 
 
 def _without(qrels: Qrels, gone: Flags) -> Qrels:
-    """Return the labels less some rows; a query that loses all of them is gone."""
+    """Return the labels without some rows; queries without remaining labels are removed."""
     sizes = np.bincount(qrels.query_of[~gone], minlength=qrels.queries)
     remaining = np.flatnonzero(sizes)
     offsets = np.concatenate(([0], np.cumsum(sizes[remaining]))).astype(np.int64)
@@ -244,7 +245,7 @@ def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
 
 
 def _rank(scores: Mapping[str, float | None], name: str) -> int | None:
-    """Return the rank among all runs; runs whose scores are the same share one."""
+    """Return the rank among all runs; runs with equal scores share a rank."""
     mine = scores[name]
     if mine is None:
         return None

@@ -1,4 +1,4 @@
-"""Fields that all estimates of a mean from human and machine values have."""
+"""Common fields of estimates of a mean from human and machine values."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Interval(NamedTuple):
 
     @property
     def width(self) -> float:
-        """From the lower end to the upper one."""
+        """Return the width of the interval."""
         return self.high - self.low
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimated:
-    """A mean with its interval, and that of people alone next to it.
+    """A mean with its interval, and the human-only mean.
 
     Parameters
     ----------
     estimate, low, high : float or None
-        The mean and its interval; None exactly where ``reason`` says why.
+        The mean and its interval; None exactly if ``reason`` is set.
     human_only : Interval or None
-        The mean of people's values alone, with Student's interval.
+        The mean of the human values alone, with Student's interval.
     correlation : float or None
-        Between people's values and what the machine says; None if one of them never varies.
+        Correlation between human and machine values; None if either is constant.
     queries, others : int
-        Units judged by people and the machine, and by the machine alone.
+        Number of units judged by people and the machine, and by the machine alone.
     level : float
         Coverage of the intervals.
     reason : str or None
@@ -56,7 +56,7 @@ class Estimated:
     reason: str | None = None
 
     def within_bounds(self) -> Self:
-        """Return the same of a mean that is between 0 and 1: what reaches beyond is cut, which costs no coverage."""
+        """Return the estimate limited to 0 to 1, which does not reduce the coverage."""
         if self.estimate is None or self.low is None or self.high is None or self.human_only is None:
             return self
         estimate, low, high = (min(1.0, max(0.0, value)) for value in (self.estimate, self.low, self.high))
@@ -65,18 +65,18 @@ class Estimated:
 
     @property
     def width_ratio(self) -> float | None:
-        """Return the width of the interval in that of people alone; below 1 the machine helped."""
+        """Return the width of the interval relative to the human-only interval; below 1, the machine helped."""
         if self.low is None or self.high is None or self.human_only is None or not self.human_only.width:
             return None
         return (self.high - self.low) / self.human_only.width
 
     @property
     def queries_saved(self) -> int | None:
-        """Return how many more units people would have to judge for an interval as narrow as this one."""
+        """Return how many more units people would have to judge for an interval of the same width."""
         ratio = self.width_ratio
         return None if ratio is None or ratio <= 0 else max(0, round(self.queries / ratio**2) - self.queries)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the shape of ``assay estimate --format json``, with ``--method stratified`` too."""
+        """Return the content of ``assay estimate --format json``, also with ``--method stratified``."""
         human = None if self.human_only is None else self.human_only._asdict()
         return {**asdict(self), "human_only": human, "width_ratio": self.width_ratio, "saved": self.queries_saved}

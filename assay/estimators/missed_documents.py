@@ -12,27 +12,27 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Missed:
-    """How many unjudged relevant documents the runs return.
+    """The estimated number of unjudged relevant documents that the runs return.
 
     Parameters
     ----------
     value, low, high : float or None
-        The estimate and its interval; None exactly where ``reason`` says why.
+        The estimate and its interval; None exactly if ``reason`` is set.
     method : str
-        ``residual``: from a random sample of what was left unjudged. ``curve``: from how relevant documents get rarer
-        with depth, which is an assumption.
+        ``residual``: from a random sample of the unjudged documents. ``curve``: from how relevant documents become
+        rarer with depth, which is an assumption.
     found : int
-        Relevant documents that are judged and that the estimate refers to.
+        Number of judged relevant documents within the scope of the estimate.
     unjudged : int
-        Unjudged pairs that it refers to: among these are the missed ones.
+        Number of unjudged pairs within the scope of the estimate.
     queries : int
-        Over how many queries.
+        Number of queries.
     level : float
         Coverage of the interval.
     reason : str or None
         Why there is no estimate.
     notes : tuple of str
-        What limits it, each a sentence.
+        Sentences about the limits of the estimate.
     """
 
     value: float | None
@@ -48,7 +48,7 @@ class Missed:
 
     @property
     def share_found(self) -> float | None:
-        """Return which share of all relevant documents that the runs return was found, by the estimate.
+        """Return the estimated share found of all relevant documents that the runs return.
 
         Examples
         --------
@@ -60,5 +60,5 @@ class Missed:
         return self.found / (self.found + self.value)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names."""
+        """Return the fields as JSON values."""
         return asdict(self) | {"share_found": self.share_found, "notes": list(self.notes)}

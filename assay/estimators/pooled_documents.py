@@ -19,18 +19,18 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """The union of what runs return for the queries of the labels.
+    """The union of the documents that runs return for the labeled queries.
 
     Parameters
     ----------
     query : int64 array, shape (pairs,)
-        The query of each pair, as a place in the qrels.
+        The query of each pair, as a position in the qrels.
     best_rank : int64 array, shape (pairs,)
-        The best rank that a run gives it, from 1.
+        The best rank in any run, from 1.
     place : int64 array, shape (pairs,)
-        Its row in the qrels; -1 if it is unjudged.
+        The row in the qrels; -1 if unjudged.
     contributed : bool array, shape (rows of the qrels, runs)
-        Which run returns which judged document.
+        Whether each run returns each judged document.
     """
 
     query: Integers
@@ -48,16 +48,16 @@ class _Returned:
 
 
 def pooled(qrels: Qrels, runs: Sequence[Run], depth: int) -> Pooled:
-    """Unite what runs return down to a depth.
+    """Compute the union of the documents that runs return down to a depth.
 
     Parameters
     ----------
     qrels : Qrels
-        The labels; queries without any are not looked at.
+        The labels; queries without labels are ignored.
     runs : sequence of Run
         The systems.
     depth : int
-        The last rank that is looked at.
+        The last rank to include.
 
     Examples
     --------
@@ -98,14 +98,14 @@ def _places(qrels: Qrels, query: Integers, doc_ids: Texts) -> Integers:
     if same.all():
         by_row[rows] = places
         return by_row
-    # Two different pairs have one key: the texts decide.
+    # Two different pairs have the same key; then the texts decide.
     known = {pair: at for at, pair in enumerate(zip(qrels.query_of.tolist(), qrels.doc_ids, strict=True))}
     pairs = zip(query.tolist(), doc_ids, strict=True)
     return np.fromiter((known.get(pair, -1) for pair in pairs), np.int64, len(query))
 
 
 def _numbered(query: Integers, doc_ids: Texts) -> Integers:
-    """The same number for the same pair, from 0."""
+    """Number the distinct pairs from 0."""
     keys = pair_keys(query, doc_ids)
     order = np.argsort(keys, kind="stable")
     new = np.concatenate(([True], keys[order][1:] != keys[order][:-1])) if len(keys) else np.zeros(0, dtype=np.bool_)

@@ -1,9 +1,7 @@
-"""Prediction-powered mean of a metric: people judged a few queries, a machine judged all of them.
-
-People's values alone give an honest but wide interval; the machine's values alone give a narrow one around the wrong
-number. This estimate takes the machine's mean and corrects it by the difference from people's values on the queries
-that both judged. The weight of the machine is tuned on the same queries, so a machine that knows nothing costs
-nothing.
+"""Prediction-powered mean of a metric, if people judged a few queries and a machine judged all of them. Human values
+alone give a valid but wide interval; machine values alone give a narrow interval around the wrong number. This
+estimate corrects the machine's mean by its difference from the human values on the queries that both judged. The
+weight of the machine is tuned on the same queries, so an uninformative machine does no harm.
 """
 
 from __future__ import annotations
@@ -26,12 +24,12 @@ FEW = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Powered(Estimated):
-    """A mean from few human and many machine values; its units are queries.
+    """A mean from few human and many machine values, with queries as units.
 
     Parameters
     ----------
     weight : float
-        How much of the machine went in, from 0 (people alone) to 1 (the machine's mean, corrected).
+        Weight of the machine, from 0 (human values only) to 1 (the corrected machine mean).
     """
 
     weight: float
@@ -45,28 +43,28 @@ def powered_mean(
     level: float = LEVEL,
     weight: float | None = None,
 ) -> Powered:
-    """Estimate the mean of people's values from those on few queries and the machine's on many.
+    """Estimate the mean of human values from human values on few queries and machine values on many.
 
     Parameters
     ----------
     human, machine : float array, shape (queries,)
-        The metric of each query that both judged, by human labels and by the machine's. These queries must be a
-        random sample of all; a sample of the doubtful ones makes the interval wrong.
+        The metric of each query that both judged, by human and by machine labels. These queries must be a random sample
+        of all queries; a sample of doubtful queries makes the interval wrong.
     elsewhere : float array, shape (others,)
-        The metric by the machine's labels on the other queries.
+        The metric by machine labels on the other queries.
     level : float
         Coverage of the interval.
     weight : float, optional
-        How much of the machine goes in, 0 to 1; tuned on the data when None.
+        Weight of the machine, 0 to 1; tuned on the data if None.
 
     Returns
     -------
     Powered
         ``weight * mean(elsewhere) + mean(human - weight * machine)``, the weight ``cov(human, machine) / ((1 + n/N)
-        var(all machine))`` cut to [0, 1]. The unit is the query, which is what was sampled: values of pairs are to be
-        averaged by query first. Source: Angelopoulos, Duchi and Zrnic 2023, PPI++. Its variance takes a tuned weight
-        for a known one, which makes intervals on few queries too short; here each residual is divided by one minus its
-        leverage, as the jackknife does (MacKinnon and White 1985, HC3), and the tuned weight costs a degree of freedom.
+        var(all machine))`` cut to [0, 1]. The unit is the query, because queries were sampled: average the values of
+        pairs by query first. Source: Angelopoulos, Duchi and Zrnic 2023, PPI++. Its variance treats the tuned weight as
+        known, which makes intervals on few queries too short; here each residual is divided by one minus its leverage,
+        as the jackknife does (MacKinnon and White 1985, HC3), and the tuned weight costs a degree of freedom.
 
     Examples
     --------
@@ -77,7 +75,7 @@ def powered_mean(
     y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
     if len(y) != len(f):
         raise ValueError(
-            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query has one of both"
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query needs one of each"
         )
     if not all(np.isfinite(values).all() for values in (y, f, rest)):
         return _undefined("not_finite", y, rest, level)
@@ -106,7 +104,7 @@ def powered_mean(
 
 
 def human_only(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
-    """Return the mean of people's values alone, with Student's interval."""
+    """Return the mean of the human values alone, with Student's interval."""
     y = np.asarray(values, dtype=np.float64)
     half = quantile(level, len(y) - 1) * float(y.std(ddof=1)) / math.sqrt(len(y))
     mean = float(y.mean())
@@ -116,25 +114,25 @@ def human_only(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
 def queries_needed(
     half_width: float, deviation: float, correlation: float = 0.0, others: float = math.inf, level: float = LEVEL
 ) -> int:
-    """Return how many queries people must judge for an interval of this half width.
+    """Return how many queries people must judge for an interval of this half-width.
 
     Parameters
     ----------
     half_width : float
-        Half of the interval that is wanted, in the metric's unit.
+        Half-width of the desired interval, in the metric's unit.
     deviation : float
         Standard deviation of the metric over queries.
     correlation : float
-        Of people's and the machine's values; 0 plans for people alone.
+        Correlation of human and machine values; 0 plans for human values alone.
     others : float
-        How many queries the machine judges beside them.
+        Number of other queries that the machine judges.
     level : float
         Coverage.
 
     Returns
     -------
     int
-        Found step by step, since Student's quantile and the share of the machine depend on the answer.
+        Found iteratively, because Student's quantile and the share of the machine depend on the result.
 
     Examples
     --------
@@ -142,7 +140,7 @@ def queries_needed(
     [141, 107, 74]
     """
     if half_width <= 0 or deviation < 0:
-        raise ValueError("the half width is above 0, and a standard deviation is not negative")
+        raise ValueError("the half-width must be above 0 and the standard deviations must not be negative")
     number = float(FEW)
     for _ in range(100):
         student = quantile(level, max(number, 2.0) - 1)
@@ -155,7 +153,7 @@ def queries_needed(
 
 
 def _tuned(y: Floats, f: Floats, rest: Floats) -> float:
-    """Return the weight under which the variance is least, were the variances known."""
+    """Return the weight that minimizes the variance, treating the variances as known."""
     if not len(rest):
         return 0.0
     pooled = float(np.concatenate([f, rest]).var(ddof=1))
@@ -166,14 +164,14 @@ def _tuned(y: Floats, f: Floats, rest: Floats) -> float:
 
 
 def _variance(residuals: Floats, f: Floats, *, tuned: bool) -> tuple[float, float]:
-    """Of the mean of the residuals, and its degrees of freedom."""
+    """Return the variance of the mean of the residuals, and its degrees of freedom."""
     number = len(residuals)
     apart = f - f.mean()
     spread = float((apart**2).sum())
     if not tuned or spread < 1e-12:
         return float(residuals.var(ddof=1)) / number, number - 1
     left = 1 - (1 / number + apart**2 / spread)
-    # A query that alone decides the weight has no residual to divide; it is taken as it is.
+    # The residual of a query that alone determines the weight is not divided.
     scaled = (residuals - residuals.mean()) / np.where(left > 1e-9, left, 1.0)
     return float((scaled**2).sum()) / number**2, number - 2
 
@@ -185,7 +183,7 @@ def _correlation(y: Floats, f: Floats) -> float | None:
 
 
 def quantile(level: float, freedom: float) -> float:
-    """Student's quantile for a two-sided interval of this coverage."""
+    """Return Student's quantile for a two-sided interval of this coverage."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + level) / 2))
@@ -200,7 +198,7 @@ def classic_parity(
 ) -> Interval:
     """Return the estimate as ``ppi_py`` computes it: normal quantile, no correction for the tuned weight.
 
-    Here so that numbers published with that package can be compared; its intervals are too short on few queries.
+    Use it only to compare with numbers published with that package: its intervals are too short on few queries.
     """
     from scipy.special import ndtri
 

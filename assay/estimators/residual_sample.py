@@ -1,4 +1,4 @@
-"""Estimate of the unjudged relevant documents from a random sample of what the pool left out."""
+"""Estimate of the unjudged relevant documents from a random sample of the documents outside the pool."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Stratum:
     query_id : str
         The query.
     population : float
-        How many documents it was drawn from: those that the runs return beyond the pool.
+        Number of documents that the runs return beyond the pool, from which it was drawn.
     judged : int
-        How many of the drawn ones have a grade.
+        Number of drawn documents with a grade.
     relevant : int
-        How many of these are relevant.
+        Number of these that are relevant.
     """
 
     query_id: str
@@ -36,14 +36,14 @@ class Stratum:
 
 
 def strata_of(drawn: Iterable[tuple[str, str, float]], qrels: Qrels, rel: float = 1) -> list[Stratum]:
-    """Count by query how many of the pairs that were drawn at random have a grade, and how many are relevant.
+    """Count, by query, the randomly drawn pairs that have a grade and that are relevant.
 
     Parameters
     ----------
     drawn : iterable of (query_id, doc_id, probability)
         The residual stratum with each pair's inclusion probability, which is the same for all pairs of a query.
     qrels : Qrels
-        The labels; queries without any are not looked at.
+        The labels; queries without labels are ignored.
     rel : float
         The lowest grade that counts as relevant.
 
@@ -67,29 +67,30 @@ def strata_of(drawn: Iterable[tuple[str, str, float]], qrels: Qrels, rel: float 
 
 
 def missed_by_sample(strata: Sequence[Stratum], relevant_count: int, level: float = LEVEL) -> Missed:
-    """Estimate what is still unjudged from the residual strata of the queries.
+    """Estimate the unjudged relevant documents from the residual strata of the queries.
 
     Parameters
     ----------
     strata : sequence of Stratum
-        One a query; those of which no drawn document was graded say nothing and are counted in a note.
+        One stratum per query; strata without graded documents are ignored and counted in a note.
     relevant_count : int
-        Relevant documents that are judged.
+        Number of judged relevant documents.
     level : float
         Coverage of the interval.
 
     Returns
     -------
     Missed
-        The Horvitz-Thompson total sum_q N_q r_q / n_q, less the relevant ones of the sample, which are judged by now:
-        N_q documents in the stratum, n_q of them graded, r_q of these relevant.
+        The Horvitz-Thompson total sum_q N_q r_q / n_q, minus the relevant documents of the sample, which are now
+        judged: N_q documents in the stratum, n_q of them graded, r_q of these relevant.
 
     Notes
     -----
-    The interval is that of Korn and Graubard for rare shares in a stratified sample: Clopper and Pearson's with the
-    effective size p (1 - p) / v, where v is the variance of the share with its finite population correction. The
-    effective size is no larger than it were if relevant documents were spread evenly, so that a sample in which few
-    queries have any does not look surer than it is. Where none is relevant, the estimate is 0 and the upper end is not.
+    The interval is that of Korn and Graubard for small proportions in a stratified sample: the Clopper-Pearson interval
+    with the effective size p (1 - p) / v, where v is the variance of the share with its finite population correction.
+    The effective size is limited to its value for evenly spread relevant documents, so that a sample in which few
+    queries have relevant documents does not look too certain. If no document is relevant, the estimate is 0, but the
+    upper end is not.
 
     Source: Horvitz and Thompson 1952; Korn and Graubard 1998, "Confidence intervals for proportions with small
     expected number of positive counts estimated from survey data".
@@ -105,9 +106,12 @@ def missed_by_sample(strata: Sequence[Stratum], relevant_count: int, level: floa
     sampled = [one for one in strata if one.judged]
     unjudged = round(sum(max(one.population - one.judged, 0.0) for one in sampled))
     silent = len(strata) - len(sampled)
-    notes: tuple[str, ...] = ("documents that no run returns are in no estimate",)
+    notes: tuple[str, ...] = ("documents that no run returns are not part of the estimate",)
     if silent:
-        notes = (f"of {silent:,} quer{'y' if silent == 1 else 'ies'} no drawn document has a grade yet", *notes)
+        notes = (
+            (f"{silent:,} quer{'y has' if silent == 1 else 'ies have'} no graded document in the residual stratum yet"),
+            *notes,
+        )
     if not sampled:
         reason = "no document of the residual stratum has a grade yet"
         return Missed(None, None, None, RESIDUAL, relevant_count, unjudged, 0, level, reason, notes[1:])
@@ -132,7 +136,7 @@ def _interval(population: Floats, judged: Floats, relevant: Floats, level: float
         return share * whole, share * whole
     even = float((population**2 * _rarity(rest) / judged).sum()) / whole**2
     own = relevant / judged
-    # One document alone tells no variance; there the mean share represents the query's own.
+    # A single document has no variance; the mean share replaces the query's own share.
     variance = np.where(judged > 1, own * (1 - own) * judged / np.maximum(judged - 1, 1), share * (1 - share))
     size = 1 / even
     measured = float((population**2 * rest / judged * variance).sum()) / whole**2
@@ -143,10 +147,9 @@ def _interval(population: Floats, judged: Floats, relevant: Floats, level: float
 
 
 def _rarity(rest: Floats) -> Floats:
-    """Return the finite population correction where hardly anything is relevant.
-
-    K relevant documents all escape a sample of the share f with a chance of (1 - f)^K, and one of n draws with
-    replacement from N with exp(-K n / N): the same where n = -N ln(1 - f), which is n / f times -ln(1 - f).
+    """Return the finite population correction for rare relevant documents. A sample of the share f misses all K
+    relevant documents with probability (1 - f)^K, and n draws with replacement from N with exp(-K n / N). Both are
+    equal for n = -N ln(1 - f), which is n / f times -ln(1 - f).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         value = (rest - 1) / np.log(rest)
@@ -154,7 +157,7 @@ def _rarity(rest: Floats) -> Floats:
 
 
 def _clopper_pearson(share: float, size: float, alpha: float) -> tuple[float, float]:
-    """Return the exact interval of a share, for a size that need not be whole."""
+    """Return the exact interval of a share, also for a fractional sample size."""
     from scipy.special import betaincinv
 
     hits = share * size

@@ -19,14 +19,14 @@ from assay.estimators.residual_sample import Stratum, missed_by_sample
 from assay.metrics.metric import BoundMetric
 from assay.scoring.evaluate import bind, evaluate
 
-# How deep runs are looked at for the curve, and the depths at which the share of judged documents is reported.
+# Depth of the runs for the curve, and the depths at which the share of judged documents is reported.
 DEEPEST = 1_000
 CUTOFFS = (5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, eq=False)
 class Reuse:
-    """What is known about a collection's use for new systems.
+    """The reusability of a collection for new systems.
 
     Parameters
     ----------
@@ -35,19 +35,19 @@ class Reuse:
     relevant_from : float
         The lowest grade that counts as relevant.
     depth : int or None
-        Down to which rank a run counts as a contributor; None for all ranks.
+        The last rank at which a run counts as a contributor; None for all ranks.
     depth_told : bool
-        Whether that is the pool's depth; else it is read off the labels.
+        Whether this is the pool's depth; otherwise it is inferred from the labels.
     contributors : tuple of str
         The runs that the pool was drawn from.
     left_out, groups : tuple of LeftOut
-        Each contributor alone; families of contributors, and a group that was asked for.
+        Each contributor alone; families of contributors, and a requested group.
     curve : Discovery
-        What each depth added.
+        The relevant documents by depth.
     missed : Missed
-        How many relevant documents are still unjudged.
+        The estimated number of relevant documents that are still unjudged.
     judged : dict of str to dict
-        Run to the mean Judged@k, by k.
+        Mean Judged@k by run, then by k.
     reason : str or None
         Why no contributor was left out.
     """
@@ -65,7 +65,7 @@ class Reuse:
     reason: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names."""
+        """Return the fields as JSON values."""
         return {
             "metric": self.metric,
             "relevant_from": self.relevant_from,
@@ -95,39 +95,40 @@ def reuse(
     seed: int = 0,
     watch: Callable[[int], None] = lambda done: None,
 ) -> Reuse:
-    """Leave out each contributor and each family, estimate what was missed, and tell how much of each run is judged.
+    """Leave out each contributor and each family, estimate the missed documents, and report how much of each run is
+    judged.
 
     Parameters
     ----------
     qrels : Qrels
         The labels.
     runs : sequence of Run
-        The runs; names differ.
+        The runs, with distinct names.
     metric : str or BoundMetric
         One metric.
     contributors : sequence of str, optional
         The runs that the pool was drawn from; all of them by default.
     depth : int, optional
-        The depth of the pool. Where it is not known, a run counts as a contributor down to the rank to which the labels
-        hold (nearly) everything that the contributors return, or at all ranks where they do not even hold the first.
+        The depth of the pool. If unknown, a run counts as a contributor down to the last rank to which (nearly) all
+        documents of the contributors have labels, or at all ranks if not even the first rank does.
     together : sequence of str
-        Contributors to leave out as one group, beside the families that their names tell.
+        Contributors to leave out as a group, in addition to the families inferred from names.
     strata : sequence of Stratum
-        The residual stratum, query by query, where one was judged.
+        The residual stratum by query, if one was judged.
     rel : float
         The lowest grade that counts as relevant.
     scale_top : float, optional
-        The top grade of the scale, for metrics that ask for it; by default the largest grade of the qrels.
+        The top grade of the scale, for metrics that need it; by default the largest grade of the qrels.
     seed : int
-        Of the draws behind the interval of the curve.
+        Seed of the draws for the interval of the curve.
     watch : callable
         Called with the number of groups done.
 
     Raises
     ------
     NotValid
-        No run, a metric that cannot be read or has no plain mean, a run that answers none of the judged queries, an
-        unknown contributor.
+        There is no run, the metric is not valid or has no arithmetic mean, a run answers none of the judged queries, or
+        a contributor is unknown.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def _one(metric: str | BoundMetric) -> BoundMetric:
     if len(bound) != 1:
         raise NotValid(f"name one metric, not {len(bound)}")
     if bound[0].metric.mean != "arithmetic":
-        raise NotValid(f"the mean of {bound[0].name} is not a plain one; take for example AP")
+        raise NotValid(f"the mean of {bound[0].name} is not an arithmetic mean; use a metric such as AP")
     return bound[0]
 
 
@@ -184,7 +185,7 @@ def _why_not(contributors: Sequence[str]) -> str | None:
     if not contributors:
         return "no run is known to have contributed to the pool"
     if len(contributors) == 1:
-        return "only one run contributed: without it there would be no pool"
+        return "only one run contributed; without it there would be no pool"
     return None
 
 
@@ -195,10 +196,10 @@ def _contributed(qrels: Qrels, runs: Sequence[Run], depth: int | None) -> dict[s
 
 
 def _groups(contributors: Sequence[str], together: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
-    """Return the group that was asked for first, then families by name."""
+    """Return the requested group first, then families by name."""
     distinct = tuple(dict.fromkeys(together))
     if len(distinct) == len(contributors):
-        raise NotValid("all contributors are to be left out; without them there would be no pool")
+        raise NotValid("all contributors would be left out, and there would be no pool")
     own = [(" + ".join(distinct), distinct)] if len(distinct) > 1 else []
     return [*own, *((name, of) for name, of in families(contributors).items() if set(of) != set(distinct))]
 

@@ -1,6 +1,5 @@
-"""Stratified mean: a machine's values sort all units into strata, and people judge a few units of each.
-
-The machine only determines which units are alike: within a stratum only people's values count, and each stratum is
+"""Stratified mean: machine values sort all units into strata, and people judge a few units of each stratum. The
+machine only determines which units are similar: within a stratum only human values count, and each stratum is
 weighted by its number of units. No machine value enters the mean, so the estimate is easy to explain and correct no
 matter how bad the machine is.
 """
@@ -17,7 +16,7 @@ from assay.core.counted_nouns import amount
 from assay.estimators.mean_estimate import LEVEL, Estimated, Interval
 from assay.estimators.prediction_powered import Floats, human_only, quantile
 
-# So many units that people judged represent one stratum: fewer, and each stratum's own variance is a guess.
+# Number of units judged by people per stratum; with fewer, the variance of each stratum is unreliable.
 PER_STRATUM, MOST_STRATA = 12, 5
 # Below two a stratum has no variance.
 LEAST = 2
@@ -25,16 +24,16 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class Stratum:
-    """Units of which the machine says much the same.
+    """Units with similar machine values.
 
     Parameters
     ----------
     low, high : float
-        The least and the largest of the machine's values in it.
+        The smallest and largest machine value in it.
     units, judged : int
-        How many there are, and how many of them people judged.
+        Number of units, and number judged by people.
     mean : float
-        Of people's values.
+        Mean of the human values.
     """
 
     low: float
@@ -46,14 +45,14 @@ class Stratum:
 
 @dataclass(frozen=True, kw_only=True)
 class Stratified(Estimated):
-    """A mean over strata; the correlation is the root of the share of people's variance that is between them.
+    """A mean over strata; the correlation is the square root of the share of human variance between strata.
 
     Parameters
     ----------
     strata : tuple of Stratum
-        By the machine's value.
+        Sorted by machine value.
     merged : int
-        Strata that people judged too few units of, and that went to a neighbour.
+        Number of strata with too few units judged by people, which were merged with a neighbor.
     """
 
     strata: tuple[Stratum, ...] = ()
@@ -68,17 +67,17 @@ def stratified_mean(
     strata: int | None = None,
     level: float = LEVEL,
 ) -> Stratified:
-    """Estimate the mean of people's values by strata of the machine's.
+    """Estimate the mean of human values by strata of machine values.
 
     Parameters
     ----------
     human, machine : float array, shape (queries,)
-        The metric of each query that both judged. These queries must be a random sample of all.
+        The metric of each query that both judged. These queries must be a random sample of all queries.
     elsewhere : float array, shape (others,)
-        The metric by the machine's labels on the other queries.
+        The metric by machine labels on the other queries.
     strata : int, optional
-        Cut at quantiles of the machine's values of all queries; one for every 12 queries of people, 5 at most, when
-        None. Equal values are never parted.
+        Number of strata, cut at quantiles of the machine values of all queries; if None, one for every 12 queries that
+        people judged, at most 5. Equal values stay together.
     level : float
         Coverage of the interval.
 
@@ -86,9 +85,9 @@ def stratified_mean(
     -------
     Stratified
         ``sum W_h mean(y_h)`` with ``W_h`` the stratum's share of all queries. The variance is ``sum W_h^2 s_h^2 / n_h +
-        sum W_h (mean_h - mean)^2 / N``: the second term is there since the N queries represent more of their kind, as
-        they do in the interval of people alone. With all N judged it is the census and Student's interval. Degrees of
-        freedom after Satterthwaite. Source: Cochran 1977, Sampling Techniques, 5A.9 and 12.2.
+        sum W_h (mean_h - mean)^2 / N``: the second term is needed because the N queries are themselves a sample, as in
+        the human-only interval. If all N are judged, it is Student's interval. Degrees of freedom by Satterthwaite.
+        Source: Cochran 1977, Sampling Techniques, 5A.9 and 12.2.
 
     Examples
     --------
@@ -99,10 +98,10 @@ def stratified_mean(
     y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
     if len(y) != len(f):
         raise ValueError(
-            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query has one of both"
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query needs one of each"
         )
     if strata is not None and strata < 1:
-        raise ValueError("there is one stratum at least")
+        raise ValueError("at least one stratum is needed")
     if not all(np.isfinite(values).all() for values in (y, f, rest)):
         return _undefined("not_finite", len(y), len(rest), level)
     if len(y) < 3:
@@ -116,16 +115,16 @@ def stratified_mean(
 def stratified_rate(
     relevant: npt.ArrayLike, grades: npt.ArrayLike, elsewhere: npt.ArrayLike, *, level: float = LEVEL
 ) -> Stratified:
-    """Estimate which share of all pairs people would call relevant, by strata of the machine's grade.
+    """Estimate the share of all pairs that people would consider relevant, by strata of machine grades.
 
     Parameters
     ----------
     relevant : bool array, shape (pairs,)
-        What people said of the pairs of a random sample: the audit slice.
+        Human judgments of a random sample of pairs: the audit slice.
     grades : float array, shape (pairs,)
-        The machine's grade of each.
+        The machine grade of each.
     elsewhere : float array, shape (others,)
-        The machine's grade of all other pairs.
+        The machine grades of all other pairs.
     level : float
         Coverage of the interval.
 
@@ -133,14 +132,14 @@ def stratified_rate(
     -------
     Stratified
         ``sum W_h mean(y_h)`` with the variance ``sum W_h^2 p_h (1 - p_h) / (k_h - 1) (1 - k_h/N_h)``, ``p_h = (sum y_h
-        + 1/2) / (k_h + 1)``: a grade that people always confirmed is not certain for that. It refers to exactly these
-        pairs, and so does the interval of people alone next to it: with all pairs judged, both have no width. Grades of
-        which people judged fewer than two pairs go to their neighbour. Source: Cochran 1977, 5.3 and 5.11.
+        + 1/2) / (k_h + 1)``: a grade that people always confirmed is still not certain. It refers to exactly these
+        pairs, like the human-only interval: if all pairs are judged, both have width 0. Grades with fewer than two
+        judged pairs are merged with their neighbor. Source: Cochran 1977, 5.3 and 5.11.
     """
     y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (relevant, grades, elsewhere))
     if len(y) != len(f):
         raise ValueError(
-            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each pair has one of both"
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each pair needs one of each"
         )
     if len(y) < 3:
         return _undefined("too_few_units", len(y), len(rest), level)
@@ -150,14 +149,14 @@ def stratified_rate(
 
 
 def _cuts(every: Floats, f: Floats, strata: int) -> tuple[Floats, int]:
-    """Upper ends of all strata but the last, at quantiles of the machine's values."""
+    """Return the upper ends of all strata except the last, at quantiles of the machine values."""
     ends = np.quantile(every, np.arange(1, strata) / strata, method="inverted_cdf")
     ends = np.unique(ends)
     return _merged(ends[ends < every.max()], every, f)
 
 
 def _merged(cuts: Floats, every: Floats, f: Floats) -> tuple[Floats, int]:
-    """Without the ends of strata that people judged too few units of; these go to the smaller neighbour."""
+    """Return the ends without strata that have too few judged units, which are merged with the smaller neighbor."""
     remaining, merged = list(cuts), 0
     while remaining:
         judged = np.bincount(np.searchsorted(remaining, f), minlength=len(remaining) + 1)
@@ -215,14 +214,14 @@ def _over(
 
 
 def _freedom(parts: Floats, judged: npt.NDArray[np.intp]) -> float:
-    """Satterthwaite's degrees of freedom of a sum of variances; those of all units where none varies."""
+    """Return Satterthwaite's degrees of freedom of a sum of variances, or those of all units if none varies."""
     squares = float((parts**2 / (judged - 1)).sum())
     most = float((judged - 1).sum())
     return min(most, float(parts.sum()) ** 2 / squares) if squares > 1e-24 else most
 
 
 def _rate_alone(y: Floats, pairs: int, level: float) -> Interval:
-    """People's share alone, over exactly these pairs, cut to what a share can be."""
+    """Return the human-only share over exactly these pairs, limited to 0 to 1."""
     number, mean = len(y), float(y.mean())
     smooth = (float(y.sum()) + 0.5) / (number + 1)
     half = quantile(level, number - 1) * math.sqrt(smooth * (1 - smooth) / (number - 1) * (1 - number / pairs))

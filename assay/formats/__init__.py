@@ -1,6 +1,6 @@
 """File formats that Assay reads and writes, and detection of a file's format.
 
-Each format has one file, with reader and writer together, and one line in the table below.
+Each format has a file with its reader and writer, and a line in the table below.
 """
 
 from __future__ import annotations

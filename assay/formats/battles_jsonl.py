@@ -26,7 +26,7 @@ _IDS = {"query_id": "query", "a": "first document's", "b": "second document's"}
 
 @dataclass(frozen=True, slots=True)
 class Battle:
-    """One model's answer to two documents.
+    """A model's answer about two documents.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class Battle:
     score : float or None
         From -1 (a) to 1 (b), as if a had been shown first; None if there is no answer yet, or the call failed.
     model : str
-        Who answered.
+        The model that answered.
     swapped : bool
         Whether b was shown first.
     reason : str
-        Why, in the model's words.
+        The model's reason.
     """
 
     query_id: str
@@ -97,14 +97,14 @@ def _score(of: Mapping[str, Any]) -> float | None:
     return value
 
 
-# One pair may have many battles: of several models, and in both orders.
+# A pair may have many battles, from several models and in both orders.
 read = reader(
     NAME, '{"query_id": "q001", "a": "doc-abc", "b": "doc-xyz", "score": 0.6}', partial(rows, read_row=_battle)
 )
 
 FORMAT = Format(
     name=NAME,
-    title="Battles, JSONL",
+    title="Pairwise comparisons, JSONL",
     kind="battles",
     extensions=(".jsonl", ".ndjson"),
     description="Two documents of a query and a model's preference, from -1 (a) to 1 (b).",

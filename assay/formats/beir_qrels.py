@@ -1,6 +1,6 @@
 """Reader and writer of BEIR qrels: three TAB-separated columns with a required header.
 
-BEIR's loader skips the first line whatever its content, so a file without a header loses its first judgment.
+BEIR's loader always skips the first line, so a file without a header loses its first judgment.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     Raises
     ------
     NotValid
-        When an id begins with a quotation mark or holds a control character, or a grade is no whole number.
+        When an id begins with a quotation mark or contains a control character, or a grade is not a whole number.
     """
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     if quoted := sorted({text for text in ordered.ids() if text.startswith('"')}):
-        raise NotValid(f"{NAME} cannot carry ids that begin with a quotation mark: {', '.join(quoted[:20])}")
+        raise NotValid(f"{NAME} cannot contain ids that begin with a quotation mark: {', '.join(quoted[:20])}")
     stream.write(f"{HEADER}\n".encode())
     for query_id, doc_id, grade in ordered.values("query_id", "doc_id", "grade"):
         stream.write(f"{query_id}\t{doc_id}\t{whole_grade(grade, query_id, doc_id)}\n".encode())
@@ -79,7 +79,7 @@ def read_header(lines: Iterable[tuple[int, str]], tally: Tally) -> None:
     """
     for line, text in _filled(lines, tally):
         if text.strip().casefold() != HEADER:
-            expected = f"expected the header {HEADER!r}; this file seems to have none"
+            expected = f"expected the header {HEADER!r}; add it"
             tally.refuse(f"the first line is {text[:80]!r}", line=line, expected=expected, code="F04")
         tally.put("header")
         return
@@ -142,8 +142,8 @@ FORMAT = Format(
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any whole number is accepted",
-        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "grades": "grade scale; by default any whole number is accepted",
+        "conflicts": "first, last, min or max: which of two grades for a pair to use",
         "encoding": "latin-1 for old files",
     },
 )

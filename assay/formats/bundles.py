@@ -21,25 +21,25 @@ def contents(bundle: Path) -> dict[str, Callable[[], bytes]]:
     Raises
     ------
     UnreadableInput
-        F00 when there is nothing, F02 when the archive is damaged, too large or has unsafe names.
+        F00 when it does not exist, F02 when the archive is damaged, too large or has unsafe names.
     """
     if bundle.is_dir():
         files = sorted(path for path in bundle.rglob("*") if path.is_file())
         return {path.relative_to(bundle).as_posix(): path.read_bytes for path in files}
     if not bundle.is_file():
         raise UnreadableInput(
-            str(bundle), None, "there is no such folder or file", "expected an exported bundle", "F00"
+            str(bundle), None, "the folder or file does not exist", "expected an exported bundle", "F00"
         )
     return _zipped(bundle)
 
 
 def write_zip(files: Mapping[str, bytes], stream: BinaryIO) -> None:
-    """Write files into a zip archive whose bytes depend on nothing but the files: sorted, without times."""
+    """Write files to a zip archive whose bytes depend only on the files: sorted, without times."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, _FIXED_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            # Without this the archive would tell on which system it was made.
+            # Otherwise the archive would reveal the system that created it.
             entry.create_system = 3
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, files[name])
@@ -57,7 +57,9 @@ def _zipped(bundle: Path) -> dict[str, Callable[[], bytes]]:
         entry.filename for entry in entries if entry.filename.startswith("/") or ".." in Path(entry.filename).parts
     ]
     if unsafe:
-        raise UnreadableInput(str(bundle), None, f"has the unsafe name {unsafe[0]!r} in it", "export it again", "F02")
+        raise UnreadableInput(
+            str(bundle), None, f"contains the unsafe file name {unsafe[0]!r}", "export it again", "F02"
+        )
     if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > MAX_EXPANDED:
         raise UnreadableInput(str(bundle), None, "is too large when unpacked", "unpack it and verify the folder", "F02")
     return {entry.filename: partial(_entry, bundle, entry.filename) for entry in entries}

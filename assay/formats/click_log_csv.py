@@ -43,11 +43,11 @@ def read(
     path : str
         The file as the user named it.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"doc_id": "sku"}``.
+        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def stream(
 
 
 def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
-    """Write a log in the order given, without columns that are empty throughout.
+    """Write a log in the given order, without empty columns.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def table_of(row: ClickRow) -> dict[str, str]:
         For a row of several results.
     """
     if row.results:
-        raise NotValid("a search with its result list can be written only as UBI")
+        raise NotValid("a search with its result list can only be written as UBI")
     return {
         "query_id": row.query_id,
         "query": row.query,
@@ -111,7 +111,7 @@ def table_of(row: ClickRow) -> dict[str, str]:
 
 
 def columns_of(table: list[dict[str, str]]) -> list[str]:
-    """Return the needed columns: ``clicked`` if each row is one result, else both counts."""
+    """Return the needed columns: ``clicked`` if each row is one result, otherwise both counts."""
     single = all(of["clicked"] for of in table)
     left_out = {"impressions", "clicks"} if single else {"clicked"}
     always = {"query", "doc_id", "position", "clicked", "impressions", "clicks"}
@@ -128,8 +128,8 @@ FORMAT = Format(
     kind="click-log",
     extensions=(".csv", ".tsv"),
     description=(
-        "One shown result a record (query, doc_id, position, clicked), or impressions and clicks of a query, "
-        "a document and a rank."
+        "One shown result per record (query, doc_id, position, clicked), or impressions and clicks per query, "
+        "document and rank."
     ),
     read=read,
     write=write,

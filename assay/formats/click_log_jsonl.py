@@ -36,7 +36,7 @@ def read(
     source, path, encoding
         As for ``click-log-csv``.
     columns : dict of str to str, optional
-        Which key of the file is which: ``{"doc_id": "sku"}``.
+        The file's key for each of the format's keys: ``{"doc_id": "sku"}``.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None 
 
 
 def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
-    """Write a log in the order given, without keys that are empty throughout.
+    """Write a log in the given order, without empty keys.
 
     Raises
     ------
@@ -93,7 +93,7 @@ FORMAT = Format(
     title="Click log, JSONL",
     kind="click-log",
     extensions=(".jsonl", ".ndjson"),
-    description="One shown result a line, or the counts impressions and clicks of a query, a document and a rank.",
+    description="One shown result per line, or impressions and clicks per query, document and rank.",
     read=read,
     write=write,
     example=EXAMPLE,

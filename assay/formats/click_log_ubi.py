@@ -40,14 +40,14 @@ KNOWN = {CLICK: (CLICK, "item_click", "product_click"), IMPRESSION: (IMPRESSION,
 def read(
     source: Source, *, path: str = "-", columns: Mapping[str, str] | None = None, encoding: str = "utf-8"
 ) -> Read[ClickRow]:
-    """Read what was shown and clicked on, and account for every line.
+    """Read shown and clicked results, and account for every line.
 
     Parameters
     ----------
     source, path, encoding
         As for ``click-log-csv``.
     columns : dict of str to str, optional
-        Which action counts as a click or an impression: ``{"click": "add_to_cart"}``.
+        The action that counts as a click or an impression: ``{"click": "add_to_cart"}``.
 
     Raises
     ------
@@ -56,8 +56,8 @@ def read(
 
     Notes
     -----
-    What was typed is ``user_query``; ``query`` is what the engine was sent and never replaces it. An event without
-    it belongs to the search of its ``query_id``. Other actions are counted and passed over (W51).
+    ``user_query`` is the typed text; ``query``, the request to the engine, never replaces it. An event without it
+    belongs to the search of its ``query_id``. Other actions are counted and skipped (W51).
     """
     content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
     return collect(content, tally, partial(stream, columns=columns), empty="events")
@@ -77,13 +77,13 @@ def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None 
         index = ""
         if is_event and element.of.get("action_name") not in meant:
             tally.put("comment")
-            tally.once("W51", element.line, "an event that is neither click nor impression", done="passed over")
+            tally.once("W51", element.line, "an event that is neither click nor impression", done="skipped")
         else:
             yield from _taken(element, meant, tally, is_event)
 
 
 def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
-    """Write events, and searches with what they returned, without action lines.
+    """Write events, and searches with their results, without action lines.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
             stream.write(dump({**client, "query_response_hit_ids": list(row.results)}))
             continue
         if row.impressions + row.clicks != 1:
-            raise NotValid("a row of counts is not a single event; write it as click-log-csv")
+            raise NotValid("a row of counts is not a single event; use click-log-csv")
         position = {} if row.position is None else {"position": {"ordinal": row.position}}
         attributes = {"object": {"object_id": row.doc_id}, **position}
         action = CLICK if row.clicks else IMPRESSION
@@ -189,13 +189,13 @@ FORMAT = Format(
     title="Click log, UBI",
     kind="click-log",
     extensions=(".ndjson", ".jsonl"),
-    description="Events and queries of User Behavior Insights, one a line, with or without bulk action lines.",
+    description="User Behavior Insights events and queries, one per line, with or without bulk action lines.",
     read=read,
     write=write,
     example=EXAMPLE,
     stream=stream,
     options={
-        "columns": "which action is a click or an impression, such as click=add_to_cart",
+        "columns": "sets the action that counts as a click or an impression, such as click=add_to_cart",
         "encoding": "latin-1 for old files",
     },
 )

@@ -31,7 +31,7 @@ COLUMNS = Columns(
     numeric=frozenset({"position", "clicked", "impressions", "clicks"}),
 )
 CLICKED = {"1": 1, "true": 1, "yes": 1, "0": 0, "false": 0, "no": 0, "": 0}
-# Users do not look further down; a higher number is not a position.
+# Users do not scroll further down, so a higher number is not a position.
 DEEPEST = 10_000
 NEEDED = (
     "expected the columns query or query_id, doc_id, position, and clicked (0 or 1) or impressions and clicks; "
@@ -45,9 +45,9 @@ class ClickBooks:
     Parameters
     ----------
     tally : Tally
-        The books of the file.
+        The counters of the file.
     table : bool
-        Whether all rows have the columns of the first, so that one that is missing refuses the file.
+        Whether all rows have the columns of the first row, so that the file is refused if a column is missing.
     """
 
     def __init__(self, tally: Tally, *, table: bool) -> None:
@@ -76,7 +76,7 @@ class ClickBooks:
             if not any(column in of for column in wanted):
                 self._tally.refuse(f"has no column {' or '.join(wanted)}", line=line, expected=NEEDED, code="F04")
         if "clicked" not in of and "impressions" not in of:
-            what = "counts clicks and not how often the results were shown (impressions)"
+            what = "has clicks but no impressions"
             self._tally.refuse(what, line=line, expected=NEEDED, code="F04")
 
     def _row(self, of: Mapping[str, str], line: int) -> ClickRow:
@@ -129,7 +129,7 @@ def position_of(text: str) -> int | None:
 
 
 def _counts(of: Mapping[str, str]) -> tuple[int, int]:
-    """Return how often the result was shown, and how often it was clicked."""
+    """Return the numbers of impressions and clicks of the result."""
     if "clicked" in of and not ("clicks" in of and "impressions" in of):
         clicked = CLICKED.get(of["clicked"].strip().lower())
         if clicked is None:
@@ -141,6 +141,6 @@ def _counts(of: Mapping[str, str]) -> tuple[int, int]:
         missing = "impressions" if shown is None else "clicks"
         raise RowFault("E12", f"no {missing}", NEEDED)
     if clicks > shown:
-        fix = "count a click once for each time that the result was shown"
+        fix = "count at most one click per impression"
         raise RowFault("E23", f"{amount(clicks, 'click')} on {amount(shown, 'impression')}", fix)
     return shown, clicks

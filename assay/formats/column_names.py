@@ -1,4 +1,4 @@
-"""Alternative column names for qrels and runs, as other systems write them."""
+"""Alternative column names for qrels and runs from other systems."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ SCORE = ("similarity",)
 RANK = ("position",)
 TAG = ("run", "system", "run_id", "runid")
 
-# Each column with the other names that are read for it.
+# Each column with its alternative names.
 LABEL_COLUMNS = {"query_id": QUERY_ID, "doc_id": DOC_ID, "grade": GRADE}
 RESULT_COLUMNS = {"query_id": QUERY_ID, "doc_id": DOC_ID, "score": SCORE, "rank": RANK, "tag": TAG}
 
-# Columns that say nothing here and are passed over without a word.
+# Columns that are irrelevant here and are skipped silently.
 SILENT = frozenset({"q0", "iter", "iteration", "query", "query_text"})
 
 
 def note_rest(
     name: str, line: int | None, names: Mapping[str, str], known: Mapping[str, tuple[str, ...]], tally: Tally, what: str
 ) -> None:
-    """Report why a column or key is not read: another one represents the same field (W55), or it is unknown (W41).
+    """Report why a column or key is not read: another represents the same field (W55), or it is unknown (W41).
 
     Parameters
     ----------
     name : str
         The column that is not read.
     line : int or None
-        Where it is.
+        Its line.
     names : dict of str to str
-        Which column of the file was taken for each of the format's.
+        The file's column that is used for each of the format's columns.
     known : dict of str to tuple of str
-        Each column of the format with the other names that are read for it.
-    tally : Tally
-        The books.
+        Each column of the format with its alternative names.
+    tally : Tally The counters.
     what : str
         ``column`` or ``key``.
     """
@@ -49,5 +48,5 @@ def note_rest(
     if rival is None:
         tally.once("W41", line, f"unknown {what} {name!r}", done="ignored", column=name)
     else:
-        both = f"the {what}s {names[rival]!r} and {name!r} can both be {rival}"
+        both = f"the {what}s {names[rival]!r} and {name!r} both map to {rival}"
         tally.once("W55", line, both, done=f"{names[rival]!r} is read, {name!r} ignored", column=name)

@@ -1,8 +1,7 @@
-"""Fast reader of large files: plain lines are read as columns, only unusual lines one by one.
-
-Each format says how a line is split, which rows of it are plain, and how one line is read with care. The report is the
-one that reading every line with care would give: odd lines, rows whose key appears twice and the first row with each
-warning are read with care, in the order of the file; the others are only counted.
+"""Fast reader of large files: plain lines are read as columns, only unusual lines individually. Each format defines
+how lines are split, which rows are plain, and how to read a line carefully. The report is the same as if every line
+were read carefully: odd lines, rows with repeated keys and the first row with each warning are read carefully, in
+the order of the file; all others are only counted.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from assay.formats.trec_columns import NEWLINE, RETURN, Fields
 Row = TypeVar("Row")
 Flags = npt.NDArray[np.bool_]
 
-# As much is looked at in one go.
+# Number of bytes to process at once.
 PIECE = 1 << 21
-# So many lines usually show that a file is what it was taken for.
+# This many lines are usually enough to confirm the format of a file.
 FEW_LINES = 20
-# Where one line in so many is odd, all of them are read with care.
+# If one line in this many is odd, all lines are read carefully.
 MOST_ODD = 4
 # Blocks of at most this many rows are compared row by row for repeated keys.
 SMALL_BLOCK = 16
@@ -50,16 +49,16 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """Columns of the rows of a piece, with the rows that can be used.
+    """Columns of the rows of a piece, with the usable rows.
 
     Parameters
     ----------
     columns : dict of str to column
         The fields of each row.
     good : bool array
-        Which rows are plain; the others are read with care.
+        Which rows are plain; the others are read carefully.
     repaired : bool array, optional
-        Which rows belong into the bin of repaired ones.
+        Which rows belong in the bin of repaired rows.
     warned : sequence of Warned
         Warnings about good rows.
     """
@@ -91,9 +90,9 @@ class Layout(ABC, Generic[Row]):
     # The dataclass of a row, and which of its fields distinguish rows.
     row: type[Row]
     keys: tuple[str, ...]
-    # Whether a lone CR ends a line for all that is read in columns; otherwise such a file is read with care.
+    # Whether a lone CR ends a line in the column reader; otherwise such a file is read carefully.
     lone_returns = False
-    # Whether a record may go on in the next line.
+    # Whether a record may continue on the next line.
     spans_lines = False
 
     def begin(self, lines: Lines, tally: Tally) -> None:
@@ -131,11 +130,11 @@ def read_in_columns(content: Content, tally: Tally, layout: Layout[Row], *, empt
     content : Content
         The opened input; it is closed here.
     tally : Tally
-        The books of this file.
+        The counters of this file.
     layout : Layout
         The format.
     empty : str
-        What a file without a single row lacks; such a file is then refused (F07).
+        What is missing in a file without rows, which is then refused (F07).
 
     Raises
     ------
@@ -145,7 +144,7 @@ def read_in_columns(content: Content, tally: Tally, layout: Layout[Row], *, empt
     with content:
         rows = rows_in_columns(content, tally, layout)
     if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
-        tally.refuse(f"holds no {empty}", code="F07")
+        tally.refuse(f"contains no {empty}", code="F07")
     return Read(rows, finish(content, tally))
 
 
@@ -178,7 +177,7 @@ class _Parts:
 class _File(Generic[Row]):
     """State of one file while it is read."""
 
-    # How many bytes of it there are to look at.
+    # Number of bytes to process.
     size = 0
 
     def __init__(self, content: Content, layout: Layout[Row], tally: Tally) -> None:
@@ -202,14 +201,14 @@ class _File(Generic[Row]):
         self.size = len(data)
         data += bytes(WORD)
         self.lines = content.lines_read + 1
-        # Lines that end in CR or CRLF, among them the first one outside quotes.
+        # Lines that end in CR or CRLF, including the first such line outside quotes.
         self.returns: list[int] = []
         self.buffer: Bytes = np.frombuffer(data, dtype=np.uint8)
 
     def _refuse_early(self) -> None:
         """Read the first lines first, so that a wrong file of 200 MB is refused early.
 
-        A file is wrong where its beginning holds nothing but errors; mostly the first few lines show that it is not.
+        A file is wrong if its beginning contains only errors; usually the first few lines rule this out.
         """
         for most in (FEW_LINES, 2 * MAX_LISTED):
             trial = self.tally.part()
@@ -260,7 +259,7 @@ class _File(Generic[Row]):
         return sum(len(next(lines)[1].encode()) for _ in range(line))
 
     def _parts(self) -> _Parts | None:
-        """Read all pieces; None if so many lines are unusual that all need the careful reader."""
+        """Read all pieces; None if so many lines are unusual that the careful reader must read all of them."""
         small = np.zeros(0, dtype=np.int32 if self.lines < LARGEST else np.int64)
         keys, lines_of = np.zeros(0, dtype=np.uint64), small
         parts = _Parts(Growing(keys, self.lines, self.buffer), Growing(lines_of, self.lines, self.buffer))
@@ -277,7 +276,7 @@ class _File(Generic[Row]):
             rest = block.odd if plain is None or plain.good.all() else np.union1d(block.odd, lines[~plain.good])
             begun, stop = self._whole_records(rest, offset, ends)
             for _ in range(stop - len(ends)):
-                # The last record goes on in the next piece.
+                # The last record continues in the next piece.
                 end = self.data.find(b"\n", end, self.size) + 1 or self.size
             good = np.ones(0, dtype=np.bool_)
             if plain is not None:
@@ -294,7 +293,7 @@ class _File(Generic[Row]):
         return parts
 
     def _whole_records(self, odd: Places, offset: int, ends: Places) -> tuple[Places, int]:
-        """Return the lines of unusual records, and where the last of these ends."""
+        """Return the lines of unusual records, and the end of the last of these records."""
         if not self.layout.spans_lines:
             return odd, 0
         record_lines: list[int] = []
@@ -323,7 +322,7 @@ class _File(Generic[Row]):
         columns = plain.columns
         if not whole:
             columns = {name: taken(column, rows) for name, column in columns.items()}
-        # Done here, the work stays in the processor's cache.
+        # Doing this here keeps the data in the processor cache.
         parts.keys.add(_keys([columns[name] for name in self.layout.keys]), 0)
         for name, column in columns.items():
             if name not in parts.columns:
@@ -349,7 +348,7 @@ class _File(Generic[Row]):
             return self._with_care(tally)
         skipped = {"comment": np.concatenate(parts.comments), "blank": np.concatenate(parts.blanks)}
         warned = _merged(parts.warned, parts.counts)
-        # The first row and the first line with each warning are read with care: they are the ones that are listed.
+        # The first row and the first line with each warning are read carefully, because the report lists them.
         for flags in warned.values():
             twice[np.flatnonzero(flags)[:1]] = True
         first = np.concatenate([places[:1] for places in skipped.values()])
@@ -372,7 +371,7 @@ class _File(Generic[Row]):
             tally.put("accepted", len(lines) - repaired)
             tally.put("repaired", repaired)
 
-        # A file of which the first lines cannot be read is refused; a row that can be read counts before the odd ones.
+        # A file whose first lines cannot be read is refused, so a readable row counts before the odd rows.
         good_first = len(lines) > 0 and (len(careful) < MAX_LISTED or lines[0] < careful[MAX_LISTED - 1])
         if good_first:
             accept()
@@ -390,14 +389,14 @@ class _File(Generic[Row]):
     def _stand_in(self, odd: Places, columns: dict[str, Column], keys: Keys, tally: Tally) -> Flags:
         """Return which plain rows share the key of a row on an unusual line."""
         trial = tally.part()
-        # The lines are not the first of the file: so the file must not be refused because of them.
+        # These are not the first lines of the file, so the file must not be refused because of them.
         trial.read()
         trial.put("accepted")
         by_key = self.layout.keyed(trial)
         try:
             self.layout.careful(Lines(self._some_lines(odd)), trial, by_key)
         except UnreadableInput:
-            # Reading them again will say so.
+            # Reading them again reports the problem.
             return np.zeros(len(keys), dtype=np.bool_)
         rows = by_key.all_rows()
         if not rows:
@@ -456,7 +455,9 @@ def _differ_in_blocks(keys: Keys, blocks: Keys) -> bool:
 
 
 def _keys(columns: Sequence[Column]) -> Keys:
-    """Return one number for each row: rows with the same texts have the same one, others nearly always another one."""
+    """Return a number for each row: rows with the same texts have the same number, others almost always a different
+    one.
+    """
     return reduce(lambda keys, other: keys * SPREAD + other, (_keys_of(column) for column in columns))
 
 

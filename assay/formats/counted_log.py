@@ -28,7 +28,7 @@ class CountedLog(CsvLayout[LogRow]):
     Parameters
     ----------
     repeated : {"sum", "max", "first"}, optional
-        As `LogBooks` takes it; with ``each`` a log is read row by row.
+        As for `LogBooks`; with ``each``, a log is read row by row.
     others
         As for `CsvLayout`.
     """
@@ -52,7 +52,7 @@ class CountedLog(CsvLayout[LogRow]):
         return _Counted(tally, self.repeated)
 
     def split(self, data: bytes) -> Fields | None:
-        # Times must all be of one kind, and own ids need a look at each.
+        # All times must be of the same kind, and own ids must be checked individually.
         careful = {"timestamp", "query_id"} & self.places.keys() or "count" not in self.places
         return None if careful else super().split(data)
 
@@ -84,7 +84,7 @@ class _Counted(Keyed[LogRow]):
     def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
         super().__init__(tally)
         self.books = LogBooks(tally, repeated)
-        # Where the file has no counts after all.
+        # In case the file has no counts after all.
         self.searches: list[LogRow] = []
 
     def places(self) -> list[tuple[int, LogRow]]:
@@ -106,7 +106,7 @@ def _plain_queries(queries: Texts) -> Flags:
     sizes = queries.ends - queries.starts
     good: Flags = (sizes > 0) & (sizes <= MAX_QUERY)
     first = queries.buffer[queries.starts]
-    # A blank at the beginning may be all there is, and so may some letters outside ASCII.
+    # A leading blank, or letters outside ASCII, may be the whole text.
     for row in np.flatnonzero(good & ((first <= BLANK) | (first >= DELETE))).tolist():
         good[row] = could_be_query(queries[row])
     return good

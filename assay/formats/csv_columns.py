@@ -1,7 +1,7 @@
 """Fast splitting of CSV files into cells.
 
 Only plain lines become rows: the right number of cells, quotes only around whole cells, no apostrophe before a cell and
-no control character. All other lines are reported as odd, and the reader goes through them one by one.
+no control character. All other lines are reported as odd, and the reader processes them individually.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def split_cells(data: bytes, delimiter: str, width: int, *, quotes: bool = True)
     data : bytes
         Whole lines that end in LF or CRLF.
     delimiter : str
-        What separates cells: one ASCII character.
+        The separator of cells: one ASCII character.
     width : int
-        How many cells a line has.
+        Number of cells per line.
     quotes : bool
-        Whether cells may be in quotes; otherwise a quotation mark is a character like any other.
+        Whether cells may be quoted; otherwise quotation marks are ordinary characters.
 
     Returns
     -------
     Fields
-        The rows of plain lines; `odd` are the lines that need care.
+        The rows of plain lines; `odd` contains the lines that need the careful reader.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def record_lines(lines: Iterator[str], delimiter: str) -> int:
             taken += 1
             yield line
 
-    # The careful reader reports what is wrong; it takes as many lines.
+    # The careful reader reports the problem and reads the same lines.
     with suppress(csv.Error):
         next(csv.reader(counted(), delimiter=delimiter, strict=True), None)
     return taken
@@ -146,7 +146,7 @@ def _lines_with_controls(text: Bytes, line_ends: Places, delimiter: str) -> Plac
     if delimiter == "\t":
         low &= text != ord(delimiter)
     places = np.flatnonzero(low)
-    # A CR that is half of a CRLF is no control character.
+    # A CR that is part of CRLF is not a control character.
     places = places[(text[places] != RETURN) | (text[np.minimum(places + 1, len(text) - 1)] != NEWLINE)]
     lines: Places = np.searchsorted(line_ends, places)
     return lines
@@ -165,7 +165,7 @@ class CsvLayout(Layout[Row]):
     content : Content
         The file.
     columns : Columns
-        What the format reads.
+        The columns that the format reads.
     mapping, delimiter, unescaped
         As for `delimited.read_table`.
     """
@@ -204,7 +204,7 @@ class CsvLayout(Layout[Row]):
 
     @abstractmethod
     def add(self, cells: Cells, tally: Tally, by_key: Keyed[Row]) -> None:
-        """Add one record that was read carefully."""
+        """Add a record that was read carefully."""
 
     def record_lines(self, lines: Iterator[str]) -> int:
         return record_lines(lines, self.delimiter)

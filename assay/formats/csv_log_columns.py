@@ -36,10 +36,9 @@ def csv_blocks(
 
     Parameters
     ----------
-    content, tally, texts : Content, Tally, LogTexts
-        The input, its books, and what was typed so far.
+    content, tally, texts : Content, Tally, LogTexts The input, its counters, and the texts so far.
     known : Columns
-        What the format reads.
+        The columns that the format reads.
     columns, delimiter
         As for the format's reader.
 
@@ -68,7 +67,7 @@ def csv_rows(
     content, tally, known, columns, delimiter
         As for `csv_blocks`.
     lines : set of int
-        The lines on which the rows begin; others are passed over without being read.
+        The lines on which the rows begin; other lines are skipped.
     """
     log = _opened(content, tally, known, columns or {}, delimiter)
     return None if log is None else log.rows_on(lines)
@@ -81,7 +80,7 @@ def _opened(
     chosen = delimiter or usual_delimiter(content)
     names = set(header_names(content, chosen))
     if is_counted(content, columns, delimiter) or names & {"query_id", *QUERY_ID, *DOCUMENT_ID}:
-        # Counted, a list of queries, or pairs: the readers of these are others.
+        # Counted logs, lists of queries, and pairs have other readers.
         return None
     return _Log(content, tally, known, columns, chosen, bool(delimiter))
 
@@ -104,7 +103,7 @@ def _first_line(content: Content) -> str:
 class _Lines:
     """Part of a log, line by line, for the careful reader; `done` is set once it is used up.
 
-    A record that does not end in this part goes on in the next one, which is then read with care too.
+    A record that does not end in this part continues in the next part, which is then also read carefully.
     """
 
     before: int
@@ -165,14 +164,14 @@ class _Log(PlainLog):
         return plain_lines(data, self.header, self.delimiter, written=self.texts.written)
 
     def begin(self, pieces: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-        """What is in the first piece after the header, if that can be read by itself; else all of the piece."""
+        """Return the first piece after its header if the header can be read alone, otherwise the whole piece."""
         for before, data in islice(pieces, 1):
             end = len(data) - len(data.lstrip(b"\n"))
             end = data.find(b"\n", end) + 1 or len(data)
             if b"\r" not in data and data.count(b'"', 0, end) % 2 == 0:
                 # Blank lines and the header, which is the first record; there are no rows in this part.
                 for _ in self._rows(_Lines(before, data[:end], iter(()))):
-                    raise AssertionError("a header is no row")
+                    raise AssertionError("a header is not a row")
                 before, data = before + data.count(b"\n", 0, end), data[end:]
             if data:
                 yield before, data

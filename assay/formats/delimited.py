@@ -1,7 +1,6 @@
-"""Records of CSV files as named cells, whatever the order of the columns.
-
-A record may span lines; it is reported under its first line. Column names are compared without case and outer
-blanks. Each format lists the alternative names it reads, and the user may map columns.
+"""Records of CSV files as named cells, regardless of the order of the columns. A record may span lines and is
+reported under its first line. Column names are compared without case and surrounding blanks. Each format lists its
+alternative names, and the user may map columns.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from assay.formats.column_names import note_rest
 from assay.formats.text_lines import Content
 
 MAX_CELL = 1 << 22
-NAMED = "name a column that the file has, as it is written there"
+NAMED = "name a column exactly as it is written in the file"
 
 # The csv module's own limit (128 KiB) is too small for the text of a document, and it has only this global one.
 csv.field_size_limit(MAX_CELL)
@@ -34,7 +33,7 @@ class Record(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """One record by the names of its columns; ``others`` are the columns that the format does not know."""
+    """A record by the names of its columns; ``others`` contains the columns that the format does not know."""
 
     line: int
     of: Mapping[str, str]
@@ -50,15 +49,15 @@ class Columns:
     Attributes
     ----------
     known : dict of str to tuple of str
-        Each column with the other names that are read for it.
+        Each column with its alternative names.
     required : tuple of str
         Columns without which the file is refused (F04).
     numeric : frozenset of str
-        Columns that never carry the apostrophe of `assay.core.csv_cells.escape`.
+        Columns that never have the apostrophe of `assay.core.csv_cells.escape`.
     silent : frozenset of str
-        Columns that are ignored without a word.
+        Columns that are ignored without a warning.
     keep_others : bool
-        Whether unknown columns are handed on rather than ignored with a warning (W41).
+        Whether unknown columns are passed on instead of ignored with a warning (W41).
     """
 
     known: Mapping[str, tuple[str, ...]]
@@ -91,21 +90,21 @@ def read_table(
     Parameters
     ----------
     content, tally : Content, Tally
-        The input and its books; the caller puts each record that it gets into a bin.
+        The input and its counters; the caller puts each record in a bin.
     columns : Columns
         What the format reads.
     mapping : dict of str to str, optional
-        Which column of the file is read for which of the format's, such as ``{"count": "count_generated"}``;
-        an empty name leaves the format's column unread.
+        The file's column for each of the format's columns, such as ``{"count": "count_generated"}``; a column with an
+        empty name is not read.
     delimiter : str, optional
-        By default the commonest of ``,`` ``;`` and TAB in the first line.
+        By default the most frequent of ``,`` ``;`` and TAB in the first line.
     unescaped : bool
-        Whether the apostrophe before a formula is taken away (W37).
+        Whether to remove the apostrophe in front of a formula (W37).
 
     Raises
     ------
     UnreadableInput
-        F04 when a required column or one named in ``mapping`` is missing, E22 when two columns have one name.
+        F04 when a required column or one named in ``mapping`` is missing, E22 when two columns have the same name.
     NotValid
         When ``mapping`` names a column that the format does not read.
     """
@@ -180,7 +179,7 @@ class _Feed:
 
     def __next__(self) -> str:
         number, text = next(self._lines)
-        # The first line's text is for the report, the last one's number for the message; the rest need not be kept.
+        # The first line's text is for the report, the last line's number for the message; other lines are not kept.
         if len(self.taken) > 1:
             self.taken.pop()
         self.taken.append((number, text))
@@ -200,7 +199,7 @@ def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping
     Raises
     ------
     UnreadableInput
-        As `read_table` says.
+        As for `read_table`.
     """
     tally.put("header")
     names = [cell.strip() for cell in record.cells]
@@ -246,10 +245,10 @@ def _refuse_header(record: Record, tally: Tally, missing: list[str], expected: s
 
 
 def named_cells(record: Record, header: Header, tally: Tally, columns: Columns, unescaped: bool = True) -> Cells | None:
-    """Return one record's cells by name, or None for a wrong number of them, which is rejected here (E10)."""
+    """Return a record's cells by name, or None for a wrong number of cells, which is rejected here (E10)."""
     if len(record.cells) != len(header.names):
-        what = f"{amount(len(record.cells), 'cell')} where the header has {len(header.names)}"
-        tally.reject("E10", record.line, what, fix="quote cells that hold the separator", raw=record.raw)
+        what = f"{amount(len(record.cells), 'cell')}, but the header has {len(header.names)}"
+        tally.reject("E10", record.line, what, fix="quote cells that contain the separator", raw=record.raw)
         return None
     of = {column: record.cells[place] for column, place in header.places.items()}
     others = {name: record.cells[place] for name, place in header.others.items()}
@@ -260,5 +259,5 @@ def named_cells(record: Record, header: Header, tally: Tally, columns: Columns, 
                 if text[:1] == "'" and column not in columns.numeric and (plain := unescape(text)) != text:
                     cells[column] = plain
                     repaired = True
-                    tally.once("W37", record.line, "an apostrophe before a formula", done="removed", column=column)
+                    tally.once("W37", record.line, "an apostrophe in front of a formula", done="removed", column=column)
     return Cells(record.line, of, others, record.raw, repaired)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.formats.pair_columns import PairColumns
     from assay.formats.trec_columns import Fields
 
-# As much of a file as is read in one go.
+# Number of bytes of a file to read at once.
 PIECE = 4 << 20
 
 
@@ -28,7 +28,7 @@ def table_columns(content: Content, tally: Tally, columns: Columns, value: str) 
     Raises
     ------
     NeedsCare
-        When anything in it is odd, quoted or not ASCII.
+        When anything in the file is odd, quoted or not ASCII.
     """
     delimiter = usual_delimiter(content)
     places: dict[str, int] = {}
@@ -47,12 +47,13 @@ def table_columns(content: Content, tally: Tally, columns: Columns, value: str) 
 
 
 def headless_columns(content: Content, tally: Tally) -> Iterator[tuple[int, Fields]]:
-    """Yield (lines before, fields) of a well-formed file of three columns, TABs between and no header, piece by piece.
+    """Yield (lines before, fields) of a well-formed file of three TAB-separated columns without a header, piece by
+    piece.
 
     Raises
     ------
     NeedsCare
-        When anything in it is odd or not ASCII.
+        When anything in the file is odd or not ASCII.
     """
     for before, data in content.pieces(PIECE):
         block = _plain_fields(data, b"\t", 3)
@@ -66,7 +67,7 @@ def checked_ids(block: Fields, place: int) -> Texts:
     Raises
     ------
     NeedsCare
-        When one is too long to be an id.
+        When a text is too long to be an id.
     """
     from assay.core.ids import MAX_LENGTH
 
@@ -82,7 +83,7 @@ def checked_numbers(block: Fields, place: int) -> npt.NDArray[np.float64]:
     Raises
     ------
     NeedsCare
-        When one is none.
+        When a text is not a number.
     """
     from assay.formats.trec_columns import numbers
 
@@ -112,7 +113,7 @@ def _plain_fields(data: bytes, delimiter: bytes, width: int) -> Fields:
         if b"\t" in data:
             raise NeedsCare
         data = data.replace(delimiter, b"\t")
-    # An empty cell would not be seen: in a TREC file any number of blanks separates two fields.
+    # An empty cell would go unnoticed, because any number of blanks separates two fields in a TREC file.
     if any(mark in data for mark in (b"\t\t", b"\n\t", b"\t\n", b"\t\r")) or b"\t" in (data[:1], data[-1:]):
         raise NeedsCare
     block = split_fields(data, width) if width >= 3 else None

@@ -21,7 +21,7 @@ _LOG = {"count", "timestamp", "client_id", "clicks"}
 _QUERY = {"query", "query_text", "user_query"}
 # The action lines of a bulk request.
 _ACTION = {"index", "create"}
-# Who clicked on what: names that no run, qrels or query log have beside a document.
+# Click columns, which no run, qrels or query log has next to a document.
 _CLICKED = {"clicked", "clicks", "impressions"}
 _QUERY_ID = {"query_id", *QUERY_ID}
 _DOC_ID = {"doc_id", *DOC_ID}
@@ -37,7 +37,7 @@ _OUTPUT = {"response", "answer", "retrieved", "retrieved_docs", "contexts", "ret
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 # A query, and its first document with its number: {"q1": {"d1": 3
 _NESTED = re.compile(rf"\{{\s*{_TEXT}\s*:\s*\{{\s*(?:\}}\s*,\s*{_TEXT}\s*:\s*\{{\s*)*{_TEXT}\s*:\s*([^\s,}}]+)")
-# {"query": {"id": ...}, "documents": [...]} in either order; its line may be longer than what is looked at.
+# {"query": {"id": ...}, "documents": [...]} in either order; its line may be longer than the head.
 _ZBENCH = re.compile(r'\{\s*(?:"query"\s*:\s*\{[^\n]*"documents"\s*:\s*\[|"documents"\s*:\s*\[\s*(?:\{|\]))')
 _ZBENCH_PAIRS = re.compile(r'\{\s*"scored_pairs"\s*:\s*\[')
 
@@ -51,7 +51,7 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     Parameters
     ----------
     head : bytes
-        The beginning of the decoded file, 64 KiB are plenty.
+        The beginning of the decoded file; 64 KiB are enough.
     kind : str, optional
         Only formats of this kind: ``qrels``, ``run``, ``documents``, ...
 
@@ -64,14 +64,14 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     """
     text = head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
     if head.startswith(b"PAR1") and b"\0" in head:
-        # The columns of both have the same names where ranx wrote them; who wants labels says so.
+        # ranx uses the same column names for both; callers request labels explicitly.
         names = ["run-parquet", "qrels-parquet"]
     else:
         names = _json_names(text) if text[:1] in ("{", "[") else _table_names(text)
     if kind is not None:
         from assay.formats import FORMATS
 
-        # The most likely first: a format that is not asked is not imported.
+        # Most likely formats first, because formats that are not checked are not imported.
         return next((name for name in names if FORMATS[name].kind == kind), None)
     return names[0] if names else None
 
@@ -86,12 +86,12 @@ def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--
     path : str
         The file as the user named it, for the message.
     option : str
-        How the user says that the file is in this format anyway; ``{}`` represents the format.
+        How the user sets this format anyway; ``{}`` represents the format.
 
     Raises
     ------
     UnreadableInput
-        When the file may well be something else, which would be read without an error.
+        When the file may be in another format that would be read without an error.
     """
     name = sniff(head, kind)
     if name is not None and (other := lookalike(head, name)) is not None:
@@ -99,7 +99,7 @@ def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--
 
         what, remedy = other
         raise UnreadableInput(
-            path, 1, f"looks like {what}", f"{remedy}; to read them as {name}, give {option.format(name)}", "F03"
+            path, 1, f"looks like {what}", f"{remedy}; to read them as {name}, use {option.format(name)}", "F03"
         )
     return name
 
@@ -114,7 +114,7 @@ def log_format(source: Source, path: str, option: str) -> str:
     path : str
         The file as the user named it.
     option : str
-        What a user writes to name JSONL, for the message.
+        How a user sets JSONL, for the message.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def recognize_or(head: bytes, path: str, kind: str, default: str, option: str = 
     Raises
     ------
     UnreadableInput
-        When the file looks like one of another kind: readers of JSON take any keys beside those that they need.
+        When the file looks like another kind, because readers of JSON accept additional keys.
     """
     if (name := recognize(head, path, kind, option)) is not None:
         return name
@@ -150,8 +150,8 @@ def recognize_or(head: bytes, path: str, kind: str, default: str, option: str = 
     if text[:1] in ("{", "[") and (near := sniff(head)) is not None:
         from assay.core.errors import UnreadableInput
 
-        what, remedy = lookalike(head, near) or (near, "read it as what it is")
-        remedy = f"{remedy}; to read it as {default}, give {option.format(default)}"
+        what, remedy = lookalike(head, near) or (near, "read it in its own format")
+        remedy = f"{remedy}; to read it as {default}, use {option.format(default)}"
         raise UnreadableInput(path, 1, f"looks like {what}", remedy, "F03")
     return default
 
@@ -180,11 +180,11 @@ def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
     keys = set(first) if isinstance(first, dict) else set()
     if name == "documents-jsonl":
         is_beir = _is_beir_query(keys)
-        return ("BEIR's queries.jsonl", "if these are queries, give queries-jsonl as the format") if is_beir else None
+        return ("BEIR's queries.jsonl", "if these are queries, set the format to queries-jsonl") if is_beir else None
     if "candidates" in keys:
         return "an umbrela request", "write one line for each candidate, as assay formats pairs-jsonl shows"
     if "passage" in keys and keys & {"judgment", "prediction"}:
-        return "judgments of umbrela", "add the ids of query and document, as assay formats qrels-jsonl shows"
+        return "judgments of umbrela", "add the query and document ids, as assay formats qrels-jsonl shows"
     return None
 
 
@@ -258,7 +258,7 @@ def _json_names(text: str) -> list[str]:
 
 
 def _rag_names(keys: set[str]) -> list[str]:
-    """Return RAG samples, outputs, or ragas rows; rows with the id of a document or a query are none of these."""
+    """Return the RAG formats (samples, outputs, ragas rows) that match; rows with a document or query id match none."""
     if keys & (_OWN_DOC_ID | _QUERY_ID):
         return []
     names = ["samples-jsonl"] if keys & _SAMPLE_QUERY else []
@@ -272,7 +272,7 @@ def _zbench_names(text: str) -> list[str]:
         first = json.loads(text.partition("\n")[0])
         scored = any("score" in one for one in first["documents"])
     except (KeyError, RecursionError, TypeError, ValueError):
-        # The line goes on behind what is looked at.
+        # The line continues beyond the head.
         scored = '"score"' in text
     return ["zbench-annotated", "zbench-dataset"] if scored else ["zbench-dataset"]
 
@@ -295,7 +295,7 @@ def _list_names(text: str) -> list[str]:
 
 
 def _pair_kinds(keys: set[str]) -> Iterator[str]:
-    """Return the kinds of row with these columns, the likelier one first."""
+    """Return the kinds of rows with these columns, likeliest first."""
     if not (keys & _QUERY_ID and keys & _DOC_ID):
         return
     if keys & _GRADE and not keys & _RATER:
@@ -311,7 +311,7 @@ def _is_clicked(columns: set[str]) -> bool:
 
 
 def _is_ranked(keys: set[str]) -> bool:
-    """Return whether pairs have ranks and no scores, which pools have too."""
+    """Return whether pairs have ranks but no scores, as pools also do."""
     return bool(keys & _QUERY_ID and keys & _DOC_ID and keys & _RANK) and not keys & _SCORE
 
 
@@ -333,13 +333,13 @@ def _table_names(text: str) -> list[str]:
 
 
 def _ranks(lines: list[str]) -> bool:
-    """Return whether all lines have a query, a document and a rank, with TABs between."""
+    """Return whether all lines have a query, document and rank, separated by TABs."""
     rows = [line.split("\t") for line in lines]
     return _most(len(row) == 3 and row[2].strip().isdigit() for row in rows) and rows[0][-1].strip() in ("0", "1")
 
 
 def _by_subtopic(rows: list[list[str]]) -> bool:
-    """Return whether several documents occur more than once, each time with another column 2."""
+    """Return whether several documents occur more than once, with a different column 2 each time."""
     subtopics_of: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         if len(row) == 4:
@@ -348,7 +348,7 @@ def _by_subtopic(rows: list[list[str]]) -> bool:
 
 
 def _most(fits: Iterable[bool]) -> bool:
-    """Return whether at least four lines of five fit."""
+    """Return whether at least 80% of the lines match."""
     counted = list(fits)
     return sum(counted) * 5 >= len(counted) * 4
 

@@ -27,7 +27,7 @@ COLUMNS = Columns({"doc_id": ("docno", "docid"), "content_sha256": ("sha256",)},
 
 @dataclass(frozen=True, slots=True)
 class DocumentHash:
-    """A document with the SHA-256 of what raters saw of it."""
+    """A document with the SHA-256 of its content as shown to raters."""
 
     doc_id: str
     content_sha256: str
@@ -51,11 +51,11 @@ def read(
     path : str
         The file as the user named it.
     columns : dict of str to str, optional
-        Which column of the file is which.
+        The file's column for each of the format's columns.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def read(
 
 
 def write(rows: Iterable[DocumentHash], stream: BinaryIO) -> Written:
-    """Write the documents by the bytes of their ids.
+    """Write the documents, sorted by id bytes.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def _parse(
             what, fix = "the SHA-256 is not 64 hexadecimal digits", "export the bundle again"
             tally.reject("E23", cells.line, what, fix=fix, raw=cells.raw, column="content_sha256")
         elif seen.get(doc_id, digest) != digest:
-            what, fix = "a different hash for a document listed above", "export the bundle again"
+            what, fix = "a different hash for a document that is listed above", "export the bundle again"
             tally.reject("E23", cells.line, what, fix=fix, raw=cells.raw, column="content_sha256")
         elif doc_id in seen:
             tally.put("duplicate")
@@ -112,10 +112,10 @@ def _parse(
 
 FORMAT = Format(
     name=NAME,
-    title="Hashes of judged documents, CSV",
+    title="Document hashes, CSV",
     kind="document-hashes",
     extensions=(".csv",),
-    description="The content of each judged document as a SHA-256, so that a later change shows.",
+    description="The SHA-256 of each judged document's content, to detect later changes.",
     read=read,
     write=write,
     example=EXAMPLE,

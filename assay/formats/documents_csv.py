@@ -36,22 +36,22 @@ def read(
 ) -> Read[DocumentRow]:
     """Read documents and account for every record.
 
-    Other names of columns are those of ``documents-jsonl``; a column ``fields`` holds a JSON object, columns that are
-    not known become fields, empty cells do not.
+    The alternative column names are those of ``documents-jsonl``; a column ``fields`` contains a JSON object, and
+    unknown columns become fields unless they are empty.
 
     Parameters
     ----------
     source, path, conflicts, encoding
         As for ``documents-jsonl``.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"text": "long_description"}``.
+        The file's column for each of the format's columns: ``{"text": "long_description"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
 
     Raises
     ------
     UnreadableInput
-        When the whole file is refused; F04 when no column can be the document's id.
+        When the whole file is refused; F04 when there is no column for the document id.
     """
     content, tally = open_as(source, path, NAME, "doc_id,title,text", encoding=encoding)
     parse_table = partial(_parse, mapping=columns, delimiter=delimiter, conflicts=conflicts)
@@ -111,14 +111,14 @@ FORMAT = Format(
     title="Documents, CSV",
     kind="documents",
     extensions=(".csv", ".tsv"),
-    description="One document a record; columns that Assay does not know go to its fields.",
+    description="One document per record; unknown columns become fields of the document.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
         "columns": "maps columns of the file, such as text=long_description",
         "delimiter": "comma, semicolon or TAB; detected from the header by default",
-        "conflicts": "first or last: which of two documents with one id is kept",
+        "conflicts": "first or last: which of two documents with the same id to keep",
         "encoding": "latin-1 for old files",
     },
 )

@@ -48,9 +48,9 @@ def read(
     path : str
         The file as the user named it.
     conflicts : {"first", "last"}, optional
-        Which of two different documents with one id is kept; by default none is (E16).
+        Which of two different documents with the same id to keep; by default neither (E16).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _document(element: Element, tally: Tally) -> tuple[DocumentRow, bool]:
 
 
 def _take(column: str, rest: dict[str, Any]) -> Any:
-    """Remove a column's value from the object; an alternative name of it stays among the fields."""
+    """Remove a column's value from the object; an alternative name stays among the fields."""
     for name in (column, *ALIASES[column]):
         if rest.get(name) is not None:
             return rest.pop(name)
@@ -150,12 +150,12 @@ FORMAT = Format(
     title="Documents, JSONL",
     kind="documents",
     extensions=(".jsonl", ".ndjson"),
-    description="One document a line; keys that Assay does not know go to its fields.",
+    description="One document per line; unknown keys become fields of the document.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "conflicts": "first or last: which of two documents with one id is kept",
+        "conflicts": "first or last: which of two documents with the same id to keep",
         "encoding": "latin-1 for old files",
     },
 )

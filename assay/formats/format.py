@@ -30,30 +30,31 @@ class Format:
     name, title, description : str
         ``trec-qrels``; ``TREC qrels``; one sentence.
     kind : str
-        What a row is: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``,
-        ``click-log``, ``ratings``, ``pairs``, ``battles``, ``document-scores`` or ``manifest``. Formats of one kind
-        convert into each other.
+        Kind of its rows: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``,
+        ``click-log``, ``ratings``, ``pairs``, ``battles``, ``document-scores`` or ``manifest``. Formats of the same
+        kind can be converted into each other.
     extensions : tuple of str
-        Usual endings, the one that is written first.
+        Usual file extensions; the first is used for writing.
     read : callable
         ``read(source, *, path, **options) -> Read``.
     write : callable or None
         ``write(rows, stream, **options) -> Written`` to a binary stream; None for a format that is only read.
     example : str
-        A whole small file; for one that is no text, the same rows as CSV.
+        A small complete file; for a binary format, the same rows as CSV.
     binary : bool
-        Whether the file is no text.
+        Whether the file is binary.
     quick : callable or None
         ``quick(content, tally)`` yields the columns of a well-formed file of pairs, or raises `NeedsCare`; then
-        ``read`` says what is odd.
+        ``read`` reports the problem.
     blocks : callable or None
         For query logs: ``blocks(content, tally, texts, **options)`` yields the searches as columns, block by block.
     rows : callable or None
-        For query logs: ``rows(content, tally, lines=..., **options)`` yields the rows on these lines, and maybe others.
+        For query logs: ``rows(content, tally, lines=..., **options)`` yields the rows on these lines, and possibly
+        others.
     stream : callable or None
         For query logs and click logs: ``stream(content, tally, **options)`` yields the rows as they are read.
     options : dict of str to str
-        What ``read`` takes beside the path, and what it means.
+        The options of ``read`` besides the path, with their meanings.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Parse grades on a scale, and handle rows that give one key different grades."""
+"""Parse grades on a scale, and handle rows with different grades for the same key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_DIGITS = 15
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(\d+\.\d*|\.\d+)", re.ASCII)
 
-# Characters of a line that a message quotes.
+# Maximum number of quoted characters of a line in a message.
 LONGEST_QUOTE = 120
 
 
@@ -41,7 +41,7 @@ class RowFault(ValueError):
 def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool] | Fault:
     """Parse a grade on a scale, and return whether it was written as a fraction (``3.0``).
 
-    Without a scale every whole number is a grade.
+    Without a scale, every whole number is a grade.
 
     Examples
     --------
@@ -82,16 +82,15 @@ class _Entry(Generic[Row]):
     line: int
     raw: str
     bin: str
-    # Where the key appeared first.
+    # The first line of the key.
     first: int
     held: bool = False
 
 
 class Keyed(Generic[Row]):
-    """Accepts one row for each key and accounts for the others.
-
-    Same key and same value: W33, kept once. Same key and another value: E16, and no row of the key is kept unless
-    `pick` says which. Where ``twice_is_conflict``, the same value is a conflict too.
+    """Accepts one row for each key and accounts for the others. Same key and same value: W33, counted once. Same key
+    and another value: E16, and no row of the key is accepted unless `pick` selects one. If ``twice_is_conflict`` is
+    set, the same value is also a conflict.
     """
 
     def __init__(self, tally: Tally, pick: Pick | None = None, *, twice_is_conflict: bool = False) -> None:
@@ -109,7 +108,7 @@ class Keyed(Generic[Row]):
             self._tally.put(bin)
         elif known.value == value and not self._strict:
             self._tally.put("duplicate")
-            what = f"says the same as line {known.line}"
+            what = f"is the same as line {known.line}"
             self._tally.note("W33", line, what, done="counted once", fix="remove one of the two", raw=raw)
         elif self._pick is None:
             self._hold(known, line, raw)
@@ -147,7 +146,7 @@ class Keyed(Generic[Row]):
             "max": _low(new.value) > _low(known.value),
         }[pick]
         winner = new if wins else known
-        what = f"{_shown(new.value)} here, {_shown(known.value)} on line {known.line}"
+        what = f"{_shown(new.value)} here but {_shown(known.value)} on line {known.line}"
         done = f"kept {_shown(winner.value)} (the {pick})"
         self._tally.note("E16", new.line, what, done=done, raw=new.raw, severity="warning")
         self._tally.put(new.bin if wins else "conflict")
@@ -159,11 +158,11 @@ class Keyed(Generic[Row]):
 def _shown(value: object) -> str:
     if value is None:
         return "no grade"
-    return f"grade {value:g}" if isinstance(value, int | float) else "another content"
+    return f"grade {value:g}" if isinstance(value, int | float) else "different content"
 
 
 def _cut(raw: str) -> str:
-    """A line in a message: its beginning, where it is long."""
+    """Return a line for a message, shortened if it is long."""
     line = raw.strip()
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
 

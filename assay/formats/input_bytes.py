@@ -1,6 +1,5 @@
-"""Open an input as bytes: from a file or a stream, unpacked, with binary content refused.
-
-The content decides, not the file's name: gzip is recognized by its first two bytes.
+"""Open an input as bytes from a file or stream: decompress it and refuse binary content. The content decides, not
+the file name: gzip is recognized by its first two bytes.
 """
 
 from __future__ import annotations
@@ -27,25 +26,28 @@ RATIO_MATTERS_FROM = 100 << 20
 
 
 class Ceiling(NamedTuple):
-    """Upper limits of what a process may read of one file."""
+    """Limits on how much a process may read of a file."""
 
     expanded: int
     lines: int
 
 
-# Of a process that reads for others (`judgments.jobs.limited_process`).
+# Limits of a process that reads for others (`judgments.jobs.limited_process`).
 CEILING: Ceiling | None = None
 
 LZ4 = b"\x04\x22\x4d\x18"
-PLAIN = "expected plain text in UTF-8, or that text compressed with gzip"
+PLAIN = "expected UTF-8 text, optionally compressed with gzip"
 BINARY = {b"PK\x03\x04": "a zip archive", LZ4: "an LZ4 file, as ranx writes runs"}
-REMEDY = {LZ4: "unpack it (lz4 -d), or write the run as JSON or Parquet (in ranx: run.save('run.json')), and take that"}
+REMEDY = {
+    LZ4: "decompress it (lz4 -d), or write the run as JSON or Parquet (in ranx: run.save('run.json')) and use that file"
+}
 
 
 def reusable_source(source: Source) -> Path | str | bytes:
     """Return a source that can be read more than once; a stream or pipe is read into memory.
 
-    Callers that look at a file before reading it need this; on a pipe the second read would see only the rest.
+    Callers that inspect a file before reading it need this, because the second read of a pipe would return only the
+    rest.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def reusable_source(source: Source) -> Path | str | bytes:
 
 
 def _sha256() -> hashlib._Hash:
-    # Loading OpenSSL takes a twentieth of a small evaluation, which mostly asks for no hash.
+    # Loading OpenSSL takes a twentieth of a small evaluation, which usually needs no hash.
     import hashlib
 
     return hashlib.sha256()
@@ -73,7 +75,7 @@ class _Counted(io.RawIOBase):
 
     def __init__(self, inner: BinaryIO, hashed: bool) -> None:
         self._inner = inner
-        # A stream that was handed in may have inherited a readinto that it does not mean.
+        # A passed stream may have inherited a readinto that does not work.
         fills = isinstance(inner, io.BufferedReader | io.FileIO | io.BytesIO)
         self._fill: Callable[[memoryview], int] = inner.readinto if fills else self._copied  # type: ignore[attr-defined]
         self.hash = _sha256() if hashed else None
@@ -98,7 +100,7 @@ class _Counted(io.RawIOBase):
 
 
 class Opened:
-    """The unpacked bytes of one input.
+    """The decompressed bytes of an input.
 
     Parameters
     ----------
@@ -107,23 +109,23 @@ class Opened:
     path : str
         The file as the user named it, for messages.
     limit : int
-        How many bytes a compressed file may expand to.
+        Maximum number of bytes after decompression.
     block : int
-        How many bytes to ask the file for at a time; who looks at the head alone need not read more.
+        Number of bytes to read at a time; a small block is enough to inspect the head.
     hashed : bool
-        Whether the bytes are hashed, which takes a tenth of the time in which a large run is scored.
+        Whether to hash the bytes, which takes a tenth of the time needed to score a large run.
 
     Attributes
     ----------
     expanded : int
-        The bytes so far, unpacked.
+        Number of decompressed bytes so far.
     parquet : bool
-        Whether it is a Parquet file, the one kind of file that is taken although it is no text.
+        Whether it is a Parquet file, the only binary files that are accepted.
 
     Raises
     ------
     UnreadableInput
-        F00 cannot be opened, F01 UTF-16, F02 a bad archive, F03 binary.
+        F00 when it cannot be opened, F01 for UTF-16, F02 for a bad archive, F03 for binary content.
     """
 
     def __init__(
@@ -198,7 +200,7 @@ class Opened:
         except (EOFError, OSError) as error:
             self._unreadable(error)
         except Exception as error:
-            # zlib has an error class of its own that is no OSError; importing it for its name alone is not worth it.
+            # zlib's error class is not an OSError; importing zlib only for its name is not worthwhile.
             if type(error).__module__ != "zlib":
                 raise
             self._unreadable(error)
@@ -206,9 +208,9 @@ class Opened:
         if CEILING is not None:
             self._hold(data, CEILING)
         if self._gzipped and (self.expanded > self.limit or self._expands_too_far()):
-            self.refuse(None, f"expands to more than {self.expanded:,} bytes", "unpack it and split it", "F02")
+            self.refuse(None, f"expands to more than {self.expanded:,} bytes", "decompress it and split it", "F02")
         if not self.parquet and (b"\0" in data or (data[:4] in BINARY and self.expanded == len(data))):
-            # A Parquet file begins with four letters that could begin a text too, but no text holds a NUL.
+            # A Parquet file begins with four letters that could also begin a text, but no text contains a NUL.
             if data[:4] == b"PAR1" and self.expanded == len(data):
                 self.parquet = True
             else:
@@ -220,12 +222,13 @@ class Opened:
 
         Raises
         ------
-        BeyondLimits
-            It has.
+        BeyondLimits The file exceeds a limit.
         """
         self._lines += max(data.count(b"\n"), data.count(b"\r"))
         if self.expanded > most.expanded:
-            raise BeyondLimits(f"{self.path} has more than {most.expanded >> 20:,} MB unpacked. Split the file.")
+            raise BeyondLimits(
+                f"{self.path} has more than {most.expanded >> 20:,} MB when decompressed. Split the file."
+            )
         if self._lines > most.lines:
             raise BeyondLimits(f"{self.path} has more than {amount(most.lines, 'line')}. Split the file.")
 
@@ -243,6 +246,6 @@ class Opened:
         first = data[:4] if self.expanded == len(data) else b""
         if kind := BINARY.get(first):
             self.refuse(None, f"looks like {kind}", REMEDY.get(first, PLAIN), "F03")
-        # Further on the lines before this block are not counted here, and any line would be a guess.
+        # In later blocks, earlier lines are not counted here, so any line number would be a guess.
         line = data.count(b"\n", 0, data.find(b"\0")) + 1 if self.expanded == len(data) and b"\0" in data else None
-        self.refuse(line, "looks like a binary file: it holds a NUL byte", f"{PLAIN}, without it", "F03")
+        self.refuse(line, "looks like a binary file: it contains a NUL byte", f"{PLAIN}, without it", "F03")

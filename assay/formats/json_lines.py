@@ -16,15 +16,15 @@ from assay.core.read_report import Tally
 from assay.formats.grade_cells import RowFault
 from assay.formats.value_kinds import value_kind
 
-# What can be read may still be too deep to be written: the stack is not the same in both places.
+# A readable value may still be too deep to write, because the stack differs.
 MOST_LEVELS = 100
 
 _HALF = re.compile("[\ud800-\udfff]")
-# Each begins with what is searched for fast; one pattern for both takes eight times as long. Two digits back only the
-# first digit of a run is looked at further, so that runs of digits cost no square of their length.
+# Each begins with text that can be searched fast; a single pattern for both takes eight times as long. The lookbehind
+# for two digits checks only the first digit of a run, so that long runs do not take quadratic time.
 _ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _LARGE = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|(?<![0-9]{2})[0-9]{308})")
-# A whole number beyond this has no float.
+# Whole numbers above this cannot be converted to float.
 _LARGEST = int(float_info.max)
 
 
@@ -37,7 +37,7 @@ class Element(NamedTuple):
 
 
 class HasLines(Protocol):
-    """A whole file, or some lines of one."""
+    """A whole file, or some of its lines."""
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield (number, text) without line ends."""
@@ -68,7 +68,8 @@ def parse(text: str) -> Any:
     Raises
     ------
     RowFault
-        E24 not JSON or nested too deeply, E20 a key twice in one object, E19 a NUL or half a surrogate pair in a text.
+        E24 for invalid JSON or deep nesting, E20 for a repeated key in an object, E19 for a NUL or an unpaired
+        surrogate in a text.
     """
     try:
         value = DECODER.decode(text)
@@ -116,18 +117,18 @@ def refuse_unstorable(value: Any) -> None:
         elif isinstance(part, str) and "\0" in part:
             raise RowFault("E19", "a NUL character in a text")
         elif isinstance(part, str) and _HALF.search(part):
-            raise RowFault("E19", "half a surrogate pair in a text")
+            raise RowFault("E19", "an unpaired surrogate in a text")
         elif isinstance(part, int | float) and not -_LARGEST <= part <= _LARGEST:
-            raise RowFault("E12", "a number too large to be held")
+            raise RowFault("E12", "a number is too large")
 
 
 def dump(value: Mapping[str, Any]) -> bytes:
-    """Return one line of JSON as UTF-8, keys in the order given, without needless escapes.
+    """Return a line of JSON as UTF-8, with keys in the given order and without unnecessary escapes.
 
     Raises
     ------
     NotValid
-        When a text holds half a surrogate pair, or a number is NaN or infinite.
+        When a text contains an unpaired surrogate, or a number is NaN or infinite.
     """
     try:
         return (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Entries of JSON objects, one per pair: line by line (JSONL) or in one list."""
+"""Entries of JSON objects, one per pair, on separate lines (JSONL) or in a list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.formats.text_lines import MAX_EXPANDED, Content
 if TYPE_CHECKING:
     from assay.formats.pair_columns import PairColumns
 
-# As much of a file as is read in one go.
+# Number of bytes of a file to read at once.
 PIECE = 4 << 20
 Known = Mapping[str, tuple[str, ...]]
 
@@ -31,11 +31,11 @@ def line_entries(content: Content, tally: Tally, known: Known, value: str) -> It
     Parameters
     ----------
     content, tally : Content, Tally
-        The input and its books.
+        The input and its counters.
     known : dict of str to tuple of str
-        Each key with the other names that are read for it.
+        Each key with its alternative names.
     value : str
-        The key that holds the number: ``grade`` or ``score``.
+        The key of the number: ``grade`` or ``score``.
     """
     return _entries(((element, "") for element in objects(content, tally)), tally, known, value)
 
@@ -52,12 +52,12 @@ def list_entries(content: Content, tally: Tally, known: Known, value: str) -> It
 
 
 def line_columns(content: Content, tally: Tally, known: Known, value: str) -> Iterator[PairColumns]:
-    """Yield the columns of a well-formed file with one object a line, a piece at a time.
+    """Yield the columns of a well-formed file with one object per line, a piece at a time.
 
     Raises
     ------
     NeedsCare
-        When anything in it is odd.
+        When anything in the file is odd.
     """
     import numpy as np
 
@@ -86,7 +86,7 @@ def line_columns(content: Content, tally: Tally, known: Known, value: str) -> It
 
 
 def _plain_objects(data: bytes) -> list[dict[str, Any]]:
-    """Parse all lines at once; equal to one by one, since no text and no object spans two lines."""
+    """Parse all lines at once, which is valid because no text or object spans two lines."""
     lines = data.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
     quotes = lines[0].count(b'"')
     if not quotes or b"\\" in data or any(line.count(b'"') != quotes or b"\r" in line for line in lines):
@@ -95,7 +95,7 @@ def _plain_objects(data: bytes) -> list[dict[str, Any]]:
         rows = json.loads(b"[" + b",".join(lines) + b"]", parse_constant=_odd)
     except (RecursionError, ValueError):
         raise NeedsCare from None
-    # With as many quotation marks in each line, a key that appears twice in one object shows in its number of keys.
+    # If each line has this many quotation marks, a repeated key shows in the number of keys.
     texts = sum(isinstance(one, str) for one in rows[0].values()) if rows and isinstance(rows[0], dict) else 0
     if len(rows) != len(lines) or any(type(row) is not dict or 2 * len(row) + 2 * texts != quotes for row in rows):
         raise NeedsCare
@@ -189,7 +189,7 @@ def _decoded(text: str, at: int, tally: Tally) -> tuple[object, int]:
             value, end = decoder.raw_decode(text, at)
             return fault or value, end
         except RowFault as found:
-            # A key that appears twice, or NaN: the standard decoder gets past it.
+            # The standard decoder accepts repeated keys and NaN.
             fault, decoder = found, json.JSONDecoder()
         except json.JSONDecodeError as error:
             tally.refuse(f"JSON syntax error: {error.msg} in column {error.colno}", line=error.lineno, code="F05")

@@ -1,4 +1,4 @@
-"""Shared reader and writer of JSONL formats: rows of one kind, with every line accounted for."""
+"""Shared reader and writer of JSONL formats, with every line accounted for."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
 
 Row = TypeVar("Row")
-# What one object says: the row, and whether something about it was repaired.
+# The row of an object, and whether part of it was repaired.
 RowReader = Callable[[Element, Tally], tuple[Row, bool]]
-# What distinguishes rows, and what two rows of one key must agree on.
+# The key of a row, and the value on which two rows with the same key must agree.
 Key = Callable[[Row], tuple[Hashable, object]]
 
 
@@ -34,7 +34,7 @@ class Reader(Protocol[Row]):
         path : str
             The file as the user named it.
         encoding : str
-            ``latin-1`` where the user says so.
+            ``utf-8`` or ``latin-1``.
 
         Raises
         ------
@@ -61,14 +61,14 @@ def rows(
     Parameters
     ----------
     content, tally : Content, Tally
-        The input and its books.
+        The input and its counters.
     read_row : callable
-        Makes a row of an object, or raises `RowFault`.
+        Converts an object to a row, or raises `RowFault`.
     key : callable, optional
-        Where one key has one row: two of them are handled as `Keyed` says. Without it rows may repeat, as answers of
-        several models do.
+        The key of a row; repeated keys are handled by `Keyed`. Without it, rows may repeat, as answers of several
+        models do.
     pick : {"first", "last", "min", "max"}, optional
-        Which of two rows of one key counts.
+        Which of two rows with the same key to use.
     """
     by_key: Keyed[Row] = Keyed(tally, pick)
     for element in objects(content, tally):
@@ -94,14 +94,13 @@ def ids(element: Element, tally: Tally, names: Mapping[str, str], known: Collect
     element, tally : Element, Tally
         The object and the books.
     names : dict of str to str
-        Each key that holds an id, with what a message calls it.
+        Each key with an id, and its name in messages.
     known : collection of str
         The other keys.
 
     Raises
     ------
-    RowFault
-        An id that is none.
+    RowFault An id is not valid.
     """
     id_values = [id_text(element.of.get(key)) for key in names]
     texts = [text for text, _ in id_values]
@@ -137,7 +136,7 @@ def number(of: Mapping[str, Any], name: str, fix: str) -> float:
     Raises
     ------
     RowFault
-        E12 when it is none.
+        E12 when it is not a number.
     """
     value = of.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -146,7 +145,7 @@ def number(of: Mapping[str, Any], name: str, fix: str) -> float:
 
 
 def write_objects(objects: Iterable[Mapping[str, Any]], stream: BinaryIO) -> Written:
-    """Write one object a line, in the order given.
+    """Write one object per line, in the given order.
 
     Raises
     ------

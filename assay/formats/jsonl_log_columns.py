@@ -26,16 +26,16 @@ from assay.formats.timestamp_columns import usual_times
 if TYPE_CHECKING:
     import polars
 
-# Strict JSON, and less than all of it: half a surrogate pair and NUL can only come as an escape.
+# A subset of strict JSON: unpaired surrogates and NUL can only appear as escapes.
 _TEXT = r'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*'
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?"
 _SCALAR = rf'(?:"{_TEXT}"|{_NUMBER}|true|false|null)'
 _LIST = rf"\[[ \t]*(?:{_SCALAR}(?:[ \t]*,[ \t]*{_SCALAR})*)?[ \t]*\]"
 _GAP = "[ \\t]*"
 _SUSPECT = r"\\u(?:0000|[dD][89a-fA-F])"
-# How many lines are tried for a pattern.
+# Number of lines to try for a pattern.
 TRIES = 100
-# What is read of a search; what was clicked only where it is to be written again.
+# The fields of a search; clicks are read only if they are written again.
 COLUMNS = ("query", "timestamp", "client_id", "language")
 
 
@@ -59,15 +59,15 @@ class ObjectLog(PlainLog):
     Parameters
     ----------
     content, tally : Content, Tally
-        The input and its books.
+        The input and its counters.
     names : mapping of str to tuple of str
-        Under which keys each column is looked for, the first that has a value.
+        The alternative keys of each column; the first with a value is used.
     parse : callable
-        The reader that takes care.
+        The careful reader.
     without : tuple of str
-        Keys that no plain search has.
+        Keys that plain searches never have.
     repeated : {"sum", "max", "first", "each"}, optional
-        As for `LogBooks`, should counted queries stand among the searches; with ``each`` they are plain lines, too.
+        As for `LogBooks`, if there are counted queries among the searches; with ``each`` they are also plain lines.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ def _pattern_like(
     for column, known in names.items():
         there = [name for name in known if name in of]
         if len(there) > 1:
-            # Which of two keys has the value can differ from line to line.
+            # The key with the value can differ from line to line.
             return ""
         columns.update(dict.fromkeys(there, column))
     if "query" not in columns.values():
@@ -211,7 +211,7 @@ def _value(value: Any, column: str) -> str:
     if column == "clicks":
         return f"(?P<clicks>{_value(value, '')})"
     if column:
-        # A number is the text that it is written as: whole, so that there is one way to write it.
+        # A number is used as its text; whole numbers have only one notation.
         return rf'(?:"(?P<{column}>{_TEXT})"|(?P<{column}_number>0|[1-9][0-9]{{0,17}})|null)'
     if isinstance(value, dict):
         return _object(value, {})
@@ -224,7 +224,7 @@ def _column(frame: polars.DataFrame, name: str) -> polars.Series:
 
 
 def _values(texts: polars.Series) -> polars.Series:
-    """Return JSON values as the careful reader writes them, each distinct one once."""
+    """Return JSON values as the careful reader writes them, each distinct value once."""
     import polars as pl
 
     distinct = texts.unique().drop_nulls()
@@ -234,7 +234,7 @@ def _values(texts: polars.Series) -> polars.Series:
 
 
 def _plain_texts(texts: polars.Series) -> polars.Series:
-    """Return the texts with their escapes resolved, each distinct one once."""
+    """Return the texts with their escapes resolved, each distinct text once."""
     escaped = texts.str.contains("\\", literal=True).fill_null(False)
     if not escaped.any():
         return texts

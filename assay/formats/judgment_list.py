@@ -1,6 +1,6 @@
 """Labels as a JSON judgment list, grouped by query.
 
-The bytes are fixed: relevance tests of search engines read this file and may be strict about it.
+The byte layout is fixed, because relevance tests of search engines may be strict about it.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ def read(
 ) -> Read[LabelRow]:
     """Read a judgment list and account for every query and rating.
 
-    ``"rating": null`` is a pair without a grade and stays one. One query id in two elements is one query when the texts
-    agree.
+    ``"rating": null`` is a pair without a grade. A query id in two elements is the same query if the texts agree.
 
     Parameters
     ----------
@@ -62,11 +61,11 @@ def read(
     path : str
         The file as the user named it.
     grades : tuple of int, optional
-        The scale; without it any whole number is a grade.
+        The grade scale; without it, any whole number is a grade.
     conflicts : {"first", "last", "min", "max"}, optional
-        Which grade counts when a pair has two; by default none does (E16).
+        Which of two grades of a pair to use; by default neither (E16).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -90,17 +89,16 @@ def write(
     ----------
     rows : iterable of LabelRow
         The labels, in any order.
-    stream : binary stream
-        Where to.
+    stream : binary stream Output stream.
     queries : dict of str to str, optional
-        The text of each query; by default each row's own.
+        The text of each query; by default from the rows.
     omit_unrated : bool
-        Leave out pairs without a grade, and queries that have none left.
+        Leave out pairs without a grade, and queries without pairs.
 
     Raises
     ------
     NotValid
-        When a query has no text, or a grade is no whole number.
+        When a query has no text, or a grade is not a whole number.
     """
     texts = queries or {}
     ordered = export_order(row for row in rows if row.grade is not None or not omit_unrated)
@@ -250,7 +248,7 @@ def _label(
     rating: Any, query_id: str, query: str, line: int, tally: Tally, grades: tuple[int, ...] | None
 ) -> tuple[LabelRow, bool]:
     if not isinstance(rating, dict) or "rating" not in rating:
-        raise RowFault("E23", "no object with doc_id and rating")
+        raise RowFault("E23", "not an object with doc_id and rating")
     doc_id, number = id_text(rating.get("doc_id"))
     if fault := id_fault(doc_id):
         raise RowFault(fault[0], f"the document id {fault[1]}", "correct the id")
@@ -288,13 +286,13 @@ FORMAT = Format(
     title="Judgment list, JSON",
     kind="qrels",
     extensions=(".json",),
-    description="Labels query by query with its text, as relevance tests read them; a carried label names its source.",
+    description="Labels grouped by query, with its text, for relevance tests; a carried label names its source.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any whole number is accepted",
-        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "grades": "grade scale; by default any whole number is accepted",
+        "conflicts": "first, last, min or max: which of two grades for a pair to use",
         "encoding": "latin-1 for old files",
     },
 )

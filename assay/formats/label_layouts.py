@@ -24,11 +24,11 @@ Grades = tuple[int, ...] | None
 
 
 class _Labels(Layout[Row]):
-    """Options of all label files: the scale, and which of two grades counts."""
+    """Options of all label files: the scale, and which of two grades to use."""
 
     grades: Grades = None
     conflicts: Pick | None = None
-    # Whether a grade must be a whole number where no scale is given.
+    # Whether a grade must be a whole number if no scale is given.
     whole = False
 
     def of(self, grades: Grades, conflicts: Pick | None) -> Self:
@@ -53,7 +53,7 @@ class _Labels(Layout[Row]):
         repaired = coded.where(lambda grade: not isinstance(grade, Fault) and grade[1])
         return coded.mapped(lambda grade: None if isinstance(grade, Fault) else self.kind(grade[0])), good, repaired
 
-    # What a grade on a scale is in a row.
+    # Type of a grade on a scale in a row.
     kind: Callable[[int], float] = staticmethod(int)
 
 
@@ -139,7 +139,7 @@ class CsvQrels(CsvLayout[LabelRow], _Labels[LabelRow]):
 
 
 class BeirQrels(_Labels[LabelRow]):
-    """Lines of query, document and grade with TABs between, under BEIR's header."""
+    """TAB-separated lines of query, document and grade, under BEIR's header."""
 
     row = LabelRow
     keys = ("query_id", "doc_id")

@@ -1,4 +1,4 @@
-"""Labels of people or of a machine judge, read as qrels."""
+"""Human or machine labels, read as qrels."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def load_labels(
     Parameters
     ----------
     path : str
-        Qrels in any format, or labels.jsonl of a judge, whom ``Qrels.machine`` then names; ``-`` is standard input.
+        Qrels in any format, or labels.jsonl of a judge, which ``Qrels.machine`` then names; ``-`` is standard input.
     format : str, optional
-        A format of qrels, or ``labels-jsonl``; by default what the content looks like.
+        A format of qrels, or ``labels-jsonl``; by default detected from the content.
     labels_of : str, optional
-        The judge or model whose labels count, where labels.jsonl has several.
+        The judge or model whose labels to use, if labels.jsonl has several.
     hashed : bool
         Whether the report must have the file's hash.
 
@@ -54,7 +54,7 @@ def load_labels(
     source = reusable_source(Path(path))
     if format != MACHINE_FORMAT and (format is not None or not _is_labels_jsonl(path, source)):
         if labels_of is not None:
-            raise NotValid(f"{path}: --labels-of is for labels.jsonl of a judge; leave it out")
+            raise NotValid(f"{path}: --labels-of applies only to labels.jsonl of a judge; remove it")
         from assay.formats.qrels_and_runs import load_qrels
 
         return load_qrels(source, path, format, hashed=hashed)
@@ -85,7 +85,7 @@ def machine_grades(path: str, rows: Sequence[MachineLabel]) -> dict[tuple[str, s
     UnreadableInput
         A pair has two grades.
     NotValid
-        Nothing was graded.
+        No pair was graded.
     """
     grades: dict[tuple[str, str], float] = {}
     for row in rows:
@@ -94,14 +94,14 @@ def machine_grades(path: str, rows: Sequence[MachineLabel]) -> dict[tuple[str, s
             raise UnreadableInput(path, row.line, what, "keep one of the two, or split the file by prompt", "E16")
     if not grades:
         if any(row.usefulness is not None for row in rows):
-            raise NotValid(f"{path}: the judge gave no grades but usefulness; use assay usefulness")
+            raise NotValid(f"{path}: the judge gave usefulness, not grades; use assay usefulness")
         outcomes = ", ".join(f"{count:,} {name}" for name, count in count_outcomes(rows).items())
         raise NotValid(f"{path}: the judge gave no grades; outcomes: {outcomes or 'none'}")
     return grades
 
 
 def rows_of_judge(path: str, rows: Sequence[MachineLabel], judge: str | None, option: str) -> list[MachineLabel]:
-    """Return the answers of one judge, or model; raise an error where that is not one."""
+    """Return the answers of a judge or model; raise an error unless it is exactly one."""
     judges = Counter(judge_name(row) for row in rows)
     if judge is not None:
         wanted = [row for row in rows if judge in (row.judge, row.model, judge_name(row))]
@@ -128,6 +128,6 @@ def _is_labels_jsonl(path: str, source: Path | str | bytes) -> bool:
     from assay.formats import sniff
 
     with Content(source, path, block=HEAD, hashed=False) as content:
-        # Only JSON can be labels of a judge: tables are looked at by their own readers.
+        # Only JSON can contain labels of a judge; tables have their own readers.
         head = content.head
     return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and sniff(head) == MACHINE_FORMAT

@@ -1,4 +1,4 @@
-"""Machine labels as JSONL: a judge's grade of each pair, or the kind of its failure."""
+"""Machine labels as JSONL: a judge's grade for each pair, or the type of failure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _KNOWN = _KEYS.union(_TEXTS, ["parameters", "usefulness"])
 
 @dataclass(frozen=True, slots=True)
 class MachineLabel:
-    """One judge's answer for one pair; a grade or a usefulness exactly where ``outcome`` is ``graded``.
+    """A judge's answer for a pair, with a grade or a usefulness only if ``outcome`` is ``graded``.
 
     Parameters
     ----------
@@ -45,19 +45,19 @@ class MachineLabel:
     outcome : str
         One of ``assay.llm.judges.OUTCOMES``.
     grade, relevant : int or None, bool or None
-        What the judge said.
+        The grade and relevance.
     judge, model, prompt_sha256 : str
-        Who said it, and told what.
+        The judge, its model and the hash of its prompt.
     parameters : dict, optional
         The judge's parameters.
     probabilities : dict of str to float, optional
         Grade to probability.
     rationale, raw : str
-        Why, and the answer as received.
+        The reason, and the answer as received.
     tokens_in, tokens_out, cost_usd : number or None
-        What it took.
+        Tokens and cost of the answer.
     usefulness : float or None
-        How well a system answered with the document alone, from 0 to 1, in place of a grade.
+        How well a system answered with the document alone, from 0 to 1, instead of a grade.
     """
 
     query_id: str
@@ -96,12 +96,12 @@ def read(
     path : str
         The file as the user named it.
     grades : tuple of int, optional
-        The scale; without it any whole number is a grade.
+        The grade scale; without it, any whole number is a grade.
     conflicts : {"first", "last", "min", "max"}, optional
-        Which answer counts when one judge with the same parameters, model and prompt gave a pair two; by default none
-        does (E16).
+        Which of two answers to use if a judge with the same parameters, model and prompt gave a pair two; by default
+        neither (E16).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def stream(source: Source, path: str) -> Iterator[MachineLabel]:
     Raises
     ------
     UnreadableInput
-        At the first line that is none.
+        At the first invalid line.
     """
     content, tally = open_as(source, path, NAME, EXAMPLE.partition("\n")[0])
     with content:
@@ -131,7 +131,7 @@ def stream(source: Source, path: str) -> Iterator[MachineLabel]:
 
 
 def write(rows: Iterable[MachineLabel], stream: BinaryIO) -> Written:
-    """Write answers in the order given, that of judging.
+    """Write answers in the given order, which is the order of judging.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tu
 
 
 def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool | None, bool]:
-    """Return outcome, grade, relevance, and whether the grade was written with a point."""
+    """Return outcome, grade, relevance, and whether the grade had a decimal point."""
     outcome, relevant = of.get("outcome"), of.get("relevant")
     if outcome not in OUTCOMES:
         raise RowFault("E23", f"unknown outcome {outcome!r}", f"expected one of {', '.join(OUTCOMES)}")
@@ -212,7 +212,7 @@ def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str,
     answers = (grade is not None) + (of.get("usefulness") is not None)
     if answers != (outcome == "graded") or (relevant is not None and outcome != "graded"):
         what = f"the outcome is {outcome} with grade {grade} and relevant {relevant}"
-        raise RowFault("E23", what, "a grade goes with the outcome graded, and only with that")
+        raise RowFault("E23", what, "only the outcome graded has a grade, and it needs one")
     return outcome, grade, relevant, pointed
 
 
@@ -249,14 +249,14 @@ def _tokens(of: Mapping[str, Any], name: str) -> int | None:
     value = of.get(name)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return value
-    raise RowFault("E12", f"{name} is {value!r}", "expected a whole number from 0, or null")
+    raise RowFault("E12", f"{name} is {value!r}", "expected a whole number, 0 or more, or null")
 
 
 def _cost(of: Mapping[str, Any]) -> float | None:
     value = of.get("cost_usd")
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= 0):
         return value
-    raise RowFault("E12", f"cost_usd is {value!r}", "expected a number from 0, or null")
+    raise RowFault("E12", f"cost_usd is {value!r}", "expected a number, 0 or more, or null")
 
 
 def _usefulness(of: Mapping[str, Any]) -> float | None:
@@ -268,16 +268,16 @@ def _usefulness(of: Mapping[str, Any]) -> float | None:
 
 FORMAT = Format(
     name=NAME,
-    title="Labels of a judge, JSONL",
+    title="Machine labels, JSONL",
     kind="labels",
     extensions=(".jsonl", ".ndjson"),
-    description="What a machine judge answered for each pair: a grade, or the failure by its name.",
+    description="The answer of a machine judge for each pair: a grade, or the type of failure.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any whole number is accepted",
-        "conflicts": "first, last, min or max: which of two answers of one judge for one pair counts",
+        "grades": "grade scale; by default any whole number is accepted",
+        "conflicts": "first, last, min or max: which of a judge's two answers for one pair counts",
         "encoding": "latin-1 for old files",
     },
 )

@@ -1,7 +1,6 @@
-"""Read a query log of any size as columns, in blocks of some hundred thousand searches.
-
-A search is a few numbers: its text, its time, its client, its count and its line. Each distinct text is stored
-once. Client names are not stored at all, only a number that is the same for the same client.
+"""Read a query log of any size as columns, in blocks of several hundred thousand searches. A search consists of
+numbers for its text, time, client, count and line. Each distinct text is stored once. Client names are never stored,
+only a number per client.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
     Whole = npt.NDArray[np.int64]
     Keys = npt.NDArray[np.uint64]
 
-# What represents "no time" among microseconds since 1970.
+# Value that represents "no time" among microseconds since 1970.
 NO_TIME = -(1 << 63)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CAREFUL_ROWS = 100_000
-# How many searches are shown so that users can check the reading of the log.
+# Number of searches shown so that users can check how the log was read.
 FIRST = 10
-# A log that expands to more is surely no log; the ratio of expansion is watched as for every file.
+# A file that expands to more is not a log; the expansion ratio is checked as for every file.
 MAX_LOG = 1 << 40
 
 
@@ -44,22 +43,22 @@ class LogBlock:
     Parameters
     ----------
     text : uint32 array
-        The place of what was typed in the texts of the stream.
+        Position of the text in the texts of the stream.
     moment : int64 array
-        Microseconds since 1970 in UTC; `NO_TIME` where the log says nothing.
+        Microseconds since 1970 in UTC; `NO_TIME` if missing.
     client : uint64 array or None
-        The same number for the same client, 0 for none; None when the log names no clients.
+        Number of the client, 0 for none; None if the log has no clients.
     count : int64 array or None
-        How often, in a counted log; None if each row is one search.
+        Count of each query in a counted log; None if each row is one search.
     line : int64 array
-        The line on which each stands.
+        Line of each search.
     language : uint32 array or None
-        The place of its language in the languages of the stream's texts, 0 for none; None when the log names none.
+        Position of the language in the stream's languages, 0 for none; None if the log has no languages.
     written : DataFrame or None
-        Columns ``timestamp``, ``clicks`` and ``query_id`` (of counted queries) as the log writes them, null for none;
+        Columns ``timestamp``, ``clicks`` and ``query_id`` (of counted queries) as written in the log, null if missing;
         None if they were not requested.
     clients : int64 array or None
-        By how many clients each counted query was asked, 0 where the log does not say; None when it never does.
+        Number of clients of each counted query, 0 if unknown; None if always unknown.
     """
 
     text: Codes
@@ -83,7 +82,7 @@ class NumberedTexts:
 
         self.known: list[str] = []
         self._type = pl.Categorical(pl.Categories.random())
-        # polars forgets the numbers of a table of categories when the last column of it is gone: this one stays.
+        # polars drops a category table when its last column is deleted, so this column is kept.
         self._anchor = pl.Series([], dtype=self._type)
 
     def codes(self, texts: polars.Series) -> Codes:
@@ -95,7 +94,7 @@ class NumberedTexts:
         if len(fresh):
             numbers, first = np.unique(codes[fresh], return_index=True)
             if len(numbers) != numbers[-1] + 1 - len(self.known):
-                raise AssertionError("polars no longer numbers categories one after the other")
+                raise AssertionError("polars no longer numbers categories consecutively")
             self.known += texts.gather(fresh[first]).to_list()
         return codes
 
@@ -106,7 +105,7 @@ class LogTexts(NumberedTexts):
     Parameters
     ----------
     written : bool
-        Whether blocks are to have what is `written`, too: callers that only count save the time.
+        Whether blocks include the `written` columns, which callers that only count do not need.
     """
 
     def __init__(self, *, written: bool = False) -> None:
@@ -115,26 +114,26 @@ class LogTexts(NumberedTexts):
         super().__init__()
         self.written = written
         self.languages = NumberedTexts()
-        # Number 0 is no language.
+        # Number 0 means no language.
         self.languages.codes(pl.Series([""]))
 
 
 @dataclass(eq=False)
 class LogStream:
-    """A log that is read once: iterate over its blocks, then read the report.
+    """A log that can be read once: iterate over its blocks, then read the report.
 
     Attributes
     ----------
     texts : LogTexts
-        What was typed, as far as it was read.
+        The texts read so far.
     bytes_read : int
-        How much of the file, as it was given, has been read.
+        Number of bytes of the original file read so far.
     first_lines : list of int
-        The lines on which the first ten searches stand.
+        The lines of the first ten searches.
     empty : int
         Searches without a query, which were left out.
     report : Report or None
-        What was found; None before everything is read.
+        The report; None until everything is read.
     """
 
     source: Source
@@ -160,7 +159,7 @@ class LogStream:
                     self.first_lines += block.line[: FIRST - len(self.first_lines)].tolist()
                 yield block
         if not tally.units - tally.bins["blank"] - tally.bins["comment"]:
-            tally.refuse("holds no searches", code="F07")
+            tally.refuse("contains no searches", code="F07")
         self.bytes_read, self.empty = content.size, tally.codes.get("W50", 0)
         self.report = finish(content, tally)
 
@@ -173,11 +172,11 @@ def open_log(
     Parameters
     ----------
     source, path, encoding, options
-        As for the format's own reader.
+        As for the format's reader.
     format : str
         A member of `FORMATS` of the kind ``query-log``.
     written : bool
-        Whether times and clicks are needed as they are written.
+        Whether times and clicks are needed as written.
 
     Returns
     -------
@@ -244,14 +243,14 @@ def as_written(
 def client_keys(clients: polars.Series) -> Keys | None:
     """Return a number for each client, 0 for none; None if no client is named.
 
-    Two clients of ten million share a number with a chance of 3 in a million: that changes a count by one.
+    Among ten million clients, two share a number with a probability of 3 in a million, which changes a count by one.
     """
     import numpy as np
 
     named = (clients.is_not_null() & (clients != "")).fill_null(False).to_numpy()
     if not named.any():
         return None
-    # Bit 0 is set, so that none is 0.
+    # Bit 0 is set so that no key is 0.
     return np.where(named, clients.hash().to_numpy() | np.uint64(1), np.uint64(0))
 
 
@@ -261,13 +260,13 @@ def microseconds(text: str) -> int:
     Raises
     ------
     ValueError
-        When the text is no time.
+        When the text is not a time.
     """
     return (instant(text) - EPOCH) // timedelta(microseconds=1)
 
 
 def moment(microseconds: int) -> datetime:
-    """Return the time that is so many microseconds after 1970."""
+    """Return the time that is this many microseconds after 1970."""
     return EPOCH + timedelta(microseconds=int(microseconds))
 
 
@@ -279,7 +278,7 @@ def rows_on_lines(source: Source, lines: set[int], *, path: str, format: str, **
     source, path, format, options
         As for `open_log`.
     lines : set of int
-        Lines on which rows begin. Only what is on them is looked at.
+        Lines on which rows begin. Only these lines are read.
 
     Returns
     -------

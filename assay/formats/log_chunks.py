@@ -1,7 +1,7 @@
 """Pipeline of the fast log readers: unpack, scan and count the parts of a log in parallel.
 
-Plain lines are parsed all at once (`plain_lines`); an odd line goes to the reader that reports its problem. One
-thread unpacks the file, one scans the next part for plain lines, and one counts.
+Plain lines are parsed all at once (`plain_lines`); an odd line goes to the reader that reports its problem. One thread
+decompresses the file, one scans the next part for plain lines, and one counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 24
 AHEAD = 2
-# What is wrong with a text that cannot be a query.
+# The fault of a text that is not a valid query.
 FAULTY, BLANK = 1, 2
 
 
@@ -54,13 +54,13 @@ class PlainLog(ABC):
     Parameters
     ----------
     content, tally : Content, Tally
-        The input and its books.
+        The input and its counters.
     """
 
     def __init__(self, content: Content, tally: Tally) -> None:
         self.content, self.tally = content, tally
         self.books = LogBooks(tally, None)
-        # For the text of each number: 0 for one that can be a query, filled up as texts come in.
+        # For each text number: 0 for a valid query; extended as texts are added.
         self.faulty = bytearray()
 
     @property
@@ -136,7 +136,7 @@ class PlainLog(ABC):
             yield from careful_blocks(self.careful(piece.before, piece.data, more), self.texts)
             return
         block, odd, empty = block_parts
-        # A file of which the first lines cannot be read is refused; a row that can be read counts before the odd ones.
+        # A file whose first lines cannot be read is refused, so a readable row counts before the odd rows.
         good_first = len(block) > 0 and (len(odd) < MAX_LISTED or int(block.line[0]) < odd[MAX_LISTED - 1][0])
         if good_first:
             self._accept(block)
@@ -153,8 +153,9 @@ class PlainLog(ABC):
         self.tally.put("accepted", len(block))
 
     def _block(self, before: int, lines: PlainLines) -> tuple[LogBlock, list[tuple[int, bytes]], int] | None:
-        """The searches of plain lines as a block, the other lines with their numbers, and how many more have no query;
-        None if the kinds of time are mixed."""
+        """Return the searches of plain lines as a block, the other lines with their numbers, and how many more have
+        no query; None if the kinds of time are mixed.
+        """
         import numpy as np
 
         codes = self.texts.codes(lines.query)
@@ -162,13 +163,13 @@ class PlainLog(ABC):
         self.faulty.extend(
             [0 if could_be_query(text) else 1 + (not text.strip()) for text in known[len(self.faulty) :]]
         )
-        # The bytes are copied: what is looked at cannot grow.
+        # The bytes are copied, because a buffer with views cannot grow.
         fault = np.frombuffer(bytes(self.faulty), dtype=np.uint8)[codes]
         times = self._moments(before, lines, fault == 0)
         if times is None:
             return None
         moments, bad = times
-        # A count without a query is a fault, a search without one is none.
+        # A count without a query is an error, but a search without a query is not.
         empty, good = (fault == BLANK) & (lines.count is None), (fault == 0) & ~bad
         odd = lines.odd.copy()
         odd[lines.places[~good]] = True
@@ -190,9 +191,8 @@ class PlainLog(ABC):
         return block, others, max(0, int(empty.sum()) - first)
 
     def _moments(self, before: int, lines: PlainLines, read: Flags) -> tuple[Whole, Flags] | None:
-        """Microseconds of each time, and which texts are no times; None if kinds of time are mixed.
-
-        Only rows that are `read` decide which kinds of time the file has.
+        """Return the microseconds of each time, and which texts are not times; None if the kinds of time are mixed.
+        Only rows that are `read` determine the kinds of time in the file.
         """
         import numpy as np
 
@@ -215,7 +215,7 @@ class PlainLog(ABC):
         return (moments, bad) if self.books.agrees(kinds) else None
 
     def _families_before(self, lines: PlainLines, row: int) -> set[str]:
-        """Yield the times on unusual lines before a row; the first time decides the kind of all times."""
+        """Yield the times on unusual lines before a row; the first time determines the kind of all times."""
         import numpy as np
 
         end = int(lines.places[row]) if row < len(lines.places) else len(lines.odd)
@@ -224,7 +224,7 @@ class PlainLog(ABC):
 
 
 def _merged(block: LogBlock, others: LogBlock) -> LogBlock:
-    """Merge both in the order of the file."""
+    """Merge both blocks in the order of the file."""
     import numpy as np
 
     at = np.searchsorted(block.line, others.line)
@@ -252,7 +252,7 @@ def _both_written(block: LogBlock, others: LogBlock, at: Whole) -> polars.DataFr
 def _inserted(
     mine: Column | None, theirs: Column | None, at: Whole, size: int, number: int, *, missing: int = 0
 ) -> Column | None:
-    """Merge a column of both, padded where one of them lacks it."""
+    """Merge a column of both blocks, padded if one of them lacks it."""
     known = mine if mine is not None else theirs
     if known is None:
         return None

@@ -22,41 +22,40 @@ if TYPE_CHECKING:
 Repeated = Literal["sum", "max", "first", "each"]
 
 
-# What tells of searches, and what names documents.
+# Columns that describe searches, and columns that name documents.
 SEARCHED = ("count", "clients", "timestamp", "client_id", "clicks")
 DOCUMENT_ID = {"doc_id", *DOC_ID}
 
 
 def check_for_queries(columns: Container[str], tally: Tally, line: int) -> None:
-    """Refuse a list of queries: it has ids and nothing that describes searches.
+    """Refuse a list of queries, which has ids but nothing that describes searches.
 
     Raises
     ------
-    UnreadableInput
-        It is one.
+    UnreadableInput The file is a list of queries.
     """
     if "query_id" in columns and not any(name in columns for name in SEARCHED):
-        remedy = "store it as queries, which keeps its ids; if a column counts searches, name it (columns: count=NAME)"
+        remedy = "import it as queries, which keeps the ids; if a column counts searches, name it (columns: count=NAME)"
         problem = "looks like a list of queries: it has ids but no count, time or client"
         tally.refuse(problem, line=line, expected=remedy)
 
 
 def check_for_pairs(names: Iterable[str], of: Callable[[str], Iterable[str]], tally: Tally, line: int) -> None:
-    """Refuse queries with documents, such as labels or clicks, in which nothing describes searches.
+    """Refuse queries with documents, such as labels or clicks, without anything that describes searches.
 
     Parameters
     ----------
     names : iterable of str
         The columns or keys of the file.
     of : callable
-        Under which names a column of a log is looked for.
+        Returns the names of a log column.
     tally, line : Tally, int
-        The books, and where it shows.
+        The counters, and the line.
 
     Raises
     ------
     UnreadableInput
-        They are such pairs.
+        The file contains such pairs.
     """
     there = {name.casefold() for name in names}
     named = sorted(there & DOCUMENT_ID)
@@ -72,15 +71,15 @@ class LogBooks:
     Parameters
     ----------
     tally : Tally
-        The books of the file.
+        The counters of the file.
     repeated : {"sum", "max", "first", "each"}, optional
-        What a counted log means that holds a query twice; by default both rows are held back (E16). With ``each`` every
+        How to combine repeated queries of a counted log; by default both rows are held back (E16). With ``each`` every
         row represents itself, and none is held until the end.
     """
 
     def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
         self._tally, self._repeated = tally, repeated
-        # What the file's first time says that all must be, and the kinds that came up.
+        # The family of the file's first time, which all times must share, and the kinds that occurred.
         self.family: str | None = None
         self._kinds: set[str] = set()
         self._counted: dict[str, tuple[LogRow, str, str]] = {}
@@ -103,7 +102,7 @@ class LogBooks:
     ) -> Iterator[LogRow]:
         """Yield a search at once; a counted query is yielded later by `counted`."""
         if count is None and not query.strip():
-            # A search with an empty box leaves such a row; it is not an error of the file.
+            # A search with an empty search box creates such a row, which is not an error.
             self._tally.put("rejected")
             self._tally.once("W50", line, "a search without a query", done="left out")
             return
@@ -140,7 +139,7 @@ class LogBooks:
     def agrees(self, kinds: Mapping[str, int]) -> bool:
         """Return whether times of these kinds are consistent with the file's first time.
 
-        The first that is asked about is that one. A kind that needs a word gets it in the report, once.
+        The first time checked becomes the reference. Kinds that need a note are reported once.
         """
         families = {family(kind) for kind in kinds}
         if len(families | ({self.family} if self.family else set())) > 1:
@@ -187,7 +186,9 @@ class LogBooks:
             raise RowFault("E23", f"the timestamp {timestamp!r} is not a time", EXPECTED)
         if not self.agrees({kind: line}):
             here, first = (IN_WORDS.get(one, "a date") for one in (family(kind), str(self.family)))
-            raise RowFault("E23", f"the timestamp is {here}, the first one was {first}", "use one kind a file")
+            raise RowFault(
+                "E23", f"the timestamp is {here}, the first one was {first}", "use one kind of timestamp per file"
+            )
 
     def _count(self, row: LogRow, raw: str, bin: str) -> None:
         known = self._counted.get(row.query)
@@ -196,7 +197,7 @@ class LogBooks:
             self._tally.put(bin)
             return
         first, first_raw, first_bin = known
-        what = f"the query {row.query!r} again, counted {amount(first.count, 'time')} on line {first.line}"
+        what = f"repeats the query {row.query!r}, counted {amount(first.count, 'time')} on line {first.line}"
         if self._repeated is not None:
             count = {"sum": first.count + row.count, "max": max(first.count, row.count), "first": first.count}
             clients = first.clients if self._repeated == "first" else _most(first.clients, row.clients)
@@ -208,7 +209,7 @@ class LogBooks:
             self._tally.put("duplicate")
             self._tally.once("W33", row.line, what, done=f"kept the {self._repeated}")
             return
-        fix = "say whether to keep the sum, the max or the first (repeated=sum)"
+        fix = "choose whether to use the sum, the max or the first count (repeated=sum)"
         if row.query not in self._held:
             self._held.add(row.query)
             self._tally.move(first_bin, "conflict")
@@ -226,5 +227,5 @@ def _most(some: int | None, others: int | None) -> int | None:
 def _own_id(query_id: str) -> str:
     """Return the id of a query in a counted log."""
     if fault := id_fault(query_id):
-        raise RowFault("E23", f"the query_id {query_id!r} {fault[1]}", "write it without that")
+        raise RowFault("E23", f"the query_id {query_id!r} {fault[1]}", "fix the query_id")
     return query_id

@@ -1,7 +1,7 @@
 """Manifest of a bundle: its files with hashes, and their verification.
 
-``manifest.json`` lists every other file of a bundle with its hash, size and rows. It contains no clock time except
-that of the freeze, so that the same snapshot gives the same bytes; its own hash is the bundle's identity.
+``manifest.json`` lists every other file of a bundle with its hash, size and rows. It contains no time except that of
+the freeze, so that the same snapshot gives the same bytes; its hash identifies the bundle.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def file_entry(path: str, format: str, rows: int, content: bytes) -> dict[str, A
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a manifest: keys sorted, two spaces, UTF-8, one line end at the end.
+    """Return the bytes of a manifest: sorted keys, indentation of two spaces, UTF-8, final line end.
 
     Raises
     ------
     NotValid
-        When a value cannot be written (half a surrogate pair, NaN).
+        When a value cannot be written (an unpaired surrogate, NaN).
     """
     try:
         text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
@@ -107,22 +107,21 @@ def read(source: Source, *, path: str = "-") -> Read[BundleFile]:
     Raises
     ------
     UnreadableInput
-        F03 when it is no manifest, F05 when it is not JSON.
+        F03 when it is not a manifest, F05 when it is not JSON.
     """
     return collect(*open_as(source, path, NAME, '{"assay_manifest": 1, "files": [...]}'), _parse)
 
 
 def write(rows: Iterable[BundleFile], stream: BinaryIO, *, about: Mapping[str, Any] | None = None) -> Written:
-    """Write a manifest: keys sorted, two spaces, files by path.
+    """Write a manifest: sorted keys, indentation of two spaces, files sorted by path.
 
     Parameters
     ----------
     rows : iterable of BundleFile
         Every other file of the bundle.
-    stream : binary stream
-        Where to.
+    stream : binary stream Output stream.
     about : dict, optional
-        What else the manifest says: counts, list, scale, options, provenance, warnings.
+        Other content of the manifest: counts, list, scale, options, provenance, warnings.
 
     Raises
     ------
@@ -143,14 +142,14 @@ def verify(bundle: Path) -> Verification:
     Raises
     ------
     UnreadableInput
-        When there is no bundle or no manifest that can be read.
+        When there is no bundle or no readable manifest.
     """
     from assay.formats.bundles import contents
 
     files = contents(bundle)
     if FILE not in files:
         raise UnreadableInput(
-            str(bundle), None, f"there is no {FILE} in it", "expected a folder or zip of an export", "F06"
+            str(bundle), None, f"it does not contain {FILE}", "expected a folder or zip of an export", "F06"
         )
     listed = {row.path: row for row in _strict(files[FILE](), f"{bundle}/{FILE}")}
     different = [
@@ -191,7 +190,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[BundleFile]:
         or value.get("assay_manifest") != VERSION
         or not isinstance(value.get("files"), list)
     ):
-        tally.refuse("is not a manifest of Assay")
+        tally.refuse("is not an Assay manifest")
     for place, entry in enumerate(value["files"]):
         tally.read()
         try:
@@ -214,10 +213,10 @@ def _entry(entry: Any) -> BundleFile:
 
 FORMAT = Format(
     name=NAME,
-    title="Manifest of a bundle",
+    title="Bundle manifest",
     kind="manifest",
     extensions=(".json",),
-    description="The files of an exported bundle with their hashes, and how they came about.",
+    description="The files of an exported bundle with their hashes and their origin.",
     read=read,
     write=write,
     example=EXAMPLE,

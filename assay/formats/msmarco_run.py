@@ -22,7 +22,7 @@ EXAMPLE = "q001\tdoc-abc\t1\nq001\tdoc-xyz\t2\nq001\tdoc-mno\t3\n"
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
-    """Read a run and account for every line; minus the rank is the score (W49).
+    """Read a run and account for every line; the score is minus the rank (W49).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def quick(content: Content, tally: Tally) -> Iterator[PairColumns]:
     Raises
     ------
     NeedsCare
-        When anything in it is odd.
+        When anything in the file is odd.
     """
     from assay.formats.pair_columns import PairColumns
 
@@ -66,7 +66,7 @@ def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
     Raises
     ------
     NotValid
-        When an id holds white space.
+        When an id contains white space.
     """
     ordered = ranked_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=False)
@@ -77,7 +77,7 @@ def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
 
 
 def entries(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[Entry]:
-    """Yield the pairs of numbered lines; what is no record is put into its bin here."""
+    """Yield the pairs of numbered lines; other lines are put in their bins here."""
     for line, text in lines:
         tally.read()
         cells = text.split("\t")
@@ -96,7 +96,7 @@ FORMAT = Format(
     title="MS MARCO run, TSV",
     kind="run",
     extensions=(".tsv", ".txt"),
-    description="One result a line with its rank and no score, no header; minus the rank is taken for the score.",
+    description="One result per line with a rank but no score, without a header; the score is minus the rank.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -1,7 +1,7 @@
 """Entries of ``{query: {document: number}}`` JSON, each with its line, and duplicate keys reported.
 
 The standard parser keeps the last of two equal keys and records no lines. It still reads well-formed files, with a
-check of every key; for all other files this module walks through the text key by key.
+check of every key; for all other files this module parses the text key by key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.formats.text_lines import HEAD, MAX_EXPANDED, Content
 if TYPE_CHECKING:
     from assay.formats.pair_columns import PairColumns
 
-# A word of the file that is cut off at the end of its beginning is no reason to refuse it.
+# A token that is cut off at the end of the head is not a reason to refuse the file.
 LONGEST_WORD = 8_192
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -33,7 +33,7 @@ def nested_entries(content: Content, tally: Tally) -> Iterator[Entry]:
     Raises
     ------
     UnreadableInput
-        F03 when it is no object, F05 at a syntax error.
+        F03 when it is not an object, F05 at a syntax error.
     """
     _refuse_early(content, tally)
     text = content.text(MAX_EXPANDED).replace("\r\n", "\n").replace("\r", "\n")
@@ -46,7 +46,7 @@ def nested_columns(content: Content, tally: Tally) -> Iterator[PairColumns]:
     Raises
     ------
     NeedsCare
-        When anything in it is odd.
+        When anything in the file is odd.
     """
     import numpy as np
 
@@ -92,7 +92,7 @@ def _refuse_early(content: Content, tally: Tally) -> None:
 
 
 class _Walk:
-    """Parser that goes through a text key by key."""
+    """Parser that reads a text key by key."""
 
     def __init__(self, text: str, tally: Tally) -> None:
         self.text, self.tally, self.at = text, tally, 0
@@ -106,7 +106,7 @@ class _Walk:
                 what = f"the query {query_id!r} appears twice, first on line {known[query_id]}"
                 self._reject("E20", line, what, "put all its documents into one object", query_id)
             elif self._mark() != "{":
-                self._reject("E23", line, f"the query {query_id!r} has no object behind it", "", query_id)
+                self._reject("E23", line, f"the query {query_id!r} is not followed by an object", "", query_id)
             else:
                 known[query_id] = line
                 self.tally.put("header")

@@ -22,11 +22,11 @@ class PairColumns:
     query_ids, doc_ids : Texts, shape (rows,)
         The query and the document of each row.
     values : float64 array, shape (rows,)
-        Its grade or score.
+        The grade or score of each row.
     ranks : float64 array or None
-        Its rank, where the file has one.
+        The rank of each row, if the file has ranks.
     lines : int64 array or None
-        Its line in the file, from 1, where lines say something.
+        The line of each row in the file, from 1, if lines are meaningful.
     """
 
     query_ids: Texts
@@ -37,12 +37,12 @@ class PairColumns:
 
 
 def refuse_odd_ids(ids: Sequence[str]) -> None:
-    """Check ids as `id_fault` and `is_unusual` do, all at once where that is possible.
+    """Check ids as `id_fault` and `is_unusual` do, all at once if possible.
 
     Raises
     ------
     NeedsCare
-        When one of them is empty, too long, holds a control character, or has a look-alike.
+        When an id is empty, is too long, contains a control character, or has a look-alike.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def real_numbers(values: Sequence[object]) -> npt.NDArray[np.float64]:
     Raises
     ------
     NeedsCare
-        When there is anything else among them.
+        When a value is not a finite number.
 
     Examples
     --------

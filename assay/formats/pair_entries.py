@@ -1,4 +1,4 @@
-"""Validation of labels and results, whatever the layout of the file.
+"""Validation of labels and results, independent of the file layout.
 
 JSON, JSONL, CSV and Parquet contain the same rows: query, document, and a grade or a score. Each layout yields
 entries, and their problems are detected in this file, so that all layouts report them in the same words.
@@ -17,8 +17,8 @@ from assay.formats.row_types import LabelRow, RunRow
 from assay.formats.trec_fields import EXACT_WHOLE, number, rank_of
 
 MIXED = {
-    False: ("there is no score, but those before have one", "expected a score such as 12.5"),
-    True: ("there is a score, but those before have only ranks", "leave the scores out, or give one to each"),
+    False: ("no score, although earlier rows have one", "expected a score such as 12.5"),
+    True: ("a score, although earlier rows have only ranks", "leave out the scores, or add a score to each row"),
 }
 
 
@@ -27,22 +27,22 @@ class Absent:
 
 
 class Entry(NamedTuple):
-    """One pair of a file before its number is parsed.
+    """A pair of a file before its number is parsed.
 
     Attributes
     ----------
     line : int
-        Where it is: a line of text, a row of Parquet.
+        Its position: a line of text, or a row of Parquet.
     query_id, doc_id : str
         The pair.
     value : object
-        The grade or score as it was written: text in CSV, any JSON value, `Absent` where the file has none.
+        The grade or score as written: text in CSV, any JSON value, `Absent` if the file has none.
     rank : object
-        The rank as it was written; None if there is none.
+        The rank as written; None if there is none.
     raw, where : str
         The entry's text, and its path in JSON such as ``q1 / d3``.
     repaired : bool
-        Whether something about it was repaired already.
+        Whether part of it was already repaired.
     """
 
     line: int
@@ -84,8 +84,9 @@ def add_label(entry: Entry, tally: Tally, grades: tuple[int, ...] | None, by_key
 def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
     """Yield the results of a run; every entry is counted in one bin.
 
-    Without scores the rank represents them (W49): minus the rank, so that the first document has the highest score. The
-    first entry says whether there are scores; one that differs is an error (E23), since ranks are on another scale.
+    Without scores, the score is minus the rank (W49), so that the first document has the highest score. The first entry
+    determines whether there are scores; a later entry that differs is an error (E23), because ranks are on another
+    scale.
     """
     by_key: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
     ranked, without = False, None
@@ -101,7 +102,7 @@ def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
 def add_result(entry: Entry, tally: Tally, by_key: Keyed[RunRow], *, without: bool) -> bool:
     """Add one result if it is valid; return whether it has a rank.
 
-    `without` says that the file has no scores.
+    `without` means that the file has no scores.
     """
     try:
         _check_ids(entry, tally)
@@ -152,7 +153,7 @@ def _score(entry: Entry, tally: Tally) -> tuple[float, int | None]:
     if score is None:
         raise RowFault("E12", f"the score {text!r} is not a number", "expected a number such as 12.5")
     if score in (float("inf"), float("-inf")):
-        tally.once("W44", entry.line, "an infinite score", done="accepted; it sorts first or last")
+        tally.once("W44", entry.line, "an infinite score", done="accepted; the document sorts first or last")
     return score, rank
 
 
@@ -173,12 +174,12 @@ def _text_of_number(value: object, name: str, example: str) -> str:
 
 def _digits(value: int, name: str, expected: str) -> str:
     if abs(value) >= 1 << 1000:
-        raise RowFault("E12", f"the {name} is too large to be held", expected)
+        raise RowFault("E12", f"the {name} is too large", expected)
     return str(value)
 
 
 class Cell(str):
-    """A number in a text cell, as CSV has it; in JSON a text is not a number."""
+    """A number in a text cell, as in CSV; in JSON, a text is not a number."""
 
     __slots__ = ()
 
@@ -197,7 +198,7 @@ def _reject(entry: Entry, fault: RowFault, tally: Tally, name: str) -> None:
 
 
 def compare_ranks(rows: Sequence[RunRow], tally: Tally) -> None:
-    """Warn where the ranks of a run contradict its scores (W40)."""
+    """Warn if the ranks of a run contradict its scores (W40)."""
     from assay.core.grouping import grouped
     from assay.formats.run_columns import RunRows
 

@@ -1,4 +1,4 @@
-"""Pairs of any CSV file with query and document ids; other columns are not read.
+"""Pairs from any CSV file with query and document ids; other columns are not read.
 
 The file may be a pool, a ratings file or a list from a spreadsheet. Each pair counts once, in the order of the
 file.
@@ -42,7 +42,7 @@ def read(
 ) -> Read[PairRow]:
     """Read the distinct pairs of a file and account for every record.
 
-    The columns of ratings and pools are passed over in silence, others with a warning (W41).
+    The columns of ratings and pools are skipped silently, others with a warning (W41).
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def read(
     path : str
         The file as the user named it.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"doc_id": "sku"}``.
+        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -112,7 +112,7 @@ FORMAT = Format(
     title="Pairs, CSV",
     kind="pairs",
     extensions=(".csv",),
-    description="The pairs that are to be judged; any file with query_id and doc_id will do.",
+    description="The pairs to judge; any file with query_id and doc_id works.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -25,7 +25,7 @@ _KNOWN = (*_TEXTS, "expected", "rank")
 
 
 def write(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
-    """Write pairs in the order given; several expected answers as a list, a rank where there is one.
+    """Write pairs in the given order, with several expected answers as a list, and the rank if there is one.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def _expected(value: Any) -> tuple[str, ...]:
     """Return the expected answers, one or a list; empty ones are dropped."""
     answers = value if isinstance(value, list) else [] if value is None else [value]
     if wrong := [one for one in answers if not isinstance(one, str)]:
-        raise RowFault("E23", f"expected is or holds {value_kind(wrong[0])}; give a text, or a list of texts")
+        raise RowFault("E23", f"expected is or contains {value_kind(wrong[0])}; use a text, or a list of texts")
     return tuple(dict.fromkeys(one for one in answers if one.strip()))
 
 
@@ -66,7 +66,7 @@ def _rank(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise RowFault("E23", f"rank is {value!r}; give a whole number from 1")
+        raise RowFault("E23", f"rank is {value!r}; use a whole number from 1")
     return value
 
 
@@ -88,7 +88,7 @@ FORMAT = Format(
     title="Pairs, JSONL",
     kind="pairs",
     extensions=(".jsonl", ".ndjson"),
-    description="Pairs with query, need and text, and the expected answer, or a list of them, where a judge needs it.",
+    description="Pairs with query, need and text, and one or more expected answers if a judge needs them.",
     read=read,
     write=write,
     example=EXAMPLE,

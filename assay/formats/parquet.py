@@ -1,6 +1,6 @@
 """Entries and columns of Parquet files.
 
-polars reads them and is imported only when such a file is present. Row numbers take the role of line numbers.
+polars reads them and is imported only when such a file is present. Row numbers replace line numbers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ except (ImportError, OSError, ValueError):
 import polars
 polars.read_parquet(sys.stdin.buffer.read()).write_ipc_stream(sys.stdout.buffer)
 """
-# What ranx calls the query and the number of both kinds of file; it is written so.
+# ranx's names for the query and the number in both kinds of file, used for writing.
 RANX = ("q_id", "score")
 
 Known = Mapping[str, tuple[str, ...]]
@@ -52,18 +52,18 @@ def parquet_entries(
     Parameters
     ----------
     content, tally : Content, Tally
-        The input and its books.
+        The input and its counters.
     known : dict of str to tuple of str
-        Each column with the other names that are read for it.
+        Each column with its alternative names.
     value : str
-        The column that holds the number: ``grade`` or ``score``. Without scores, ranks are handed on.
+        The column of the number: ``grade`` or ``score``. Without scores, ranks are passed on.
     mapping : dict of str to str, optional
-        Which column of the file is which.
+        The file's column for each of the format's columns.
 
     Raises
     ------
     UnreadableInput
-        F03 when it is no Parquet file or a damaged one, F04 when a column is missing or holds something else.
+        F03 when it is not a valid Parquet file, F04 when a column is missing or has the wrong type.
     NotValid
         When ``mapping`` names a column that is not read.
     """
@@ -89,7 +89,7 @@ def parquet_columns(content: Content, tally: Tally, known: Known, value: str) ->
     Raises
     ------
     NeedsCare
-        When anything in it is odd.
+        When anything in the file is odd.
     """
     import numpy as np
 
@@ -125,7 +125,7 @@ def _frame(content: Content, tally: Tally, known: Known, value: str, mapping: Ma
         message = f"unknown column {unknown!r}; the format reads {', '.join(known)}"
         raise NotValid(message, {"columns": message})
     if not content.parquet:
-        tally.refuse("does not begin as a Parquet file does")
+        tally.refuse("does not begin like a Parquet file")
     import polars
 
     whole = _decoded(content.binary(), tally)
@@ -138,10 +138,8 @@ def _frame(content: Content, tally: Tally, known: Known, value: str, mapping: Ma
 
 
 def _decoded(data: bytes, tally: Tally) -> polars.DataFrame:
-    """Decode a file in a separate process.
-
-    At some damaged files polars ends the whole process that it runs in, and a small file may unfold to any size:
-    neither may happen to a server.
+    """Decode a file in a separate process, because polars crashes on some damaged files, and a small file may expand
+    to any size; neither may affect a server.
     """
     import polars
 
@@ -157,9 +155,7 @@ def _decoded(data: bytes, tally: Tally) -> polars.DataFrame:
         error_output = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         reason = error_output.partition(": ")[2][:200] if done.returncode == 1 else ""
         reason = reason or "its content cannot be decoded"
-        tally.refuse(
-            f"is a damaged Parquet file, or one of a kind that is not known ({reason})", expected="write it again"
-        )
+        tally.refuse(f"is a damaged Parquet file, or of an unknown kind ({reason})", expected="write it again")
     return polars.read_ipc_stream(done.stdout)
 
 
@@ -180,7 +176,7 @@ def _names(
     for column in ("query_id", "doc_id", number):
         if column not in names:
             column_list = ", ".join(frame.columns[:20]) or "none"
-            expected = f"expected one, or map a column (columns: {column}=NAME)"
+            expected = f"add the column, or map another (columns: {column}=NAME)"
             tally.refuse(f"has no column {column}; it has {column_list}", expected=expected, code="F04")
     for column, name in names.items():
         _check_type(frame[name], column, tally)
@@ -196,12 +192,12 @@ def _check_type(column: polars.Series, name: str, tally: Tally) -> None:
     text = name in ("query_id", "doc_id", "tag")
     kind = column.dtype
     if text and not (_is_text(column) or (kind.is_integer() and name != "tag")):
-        expected = "expected texts; write the ids as such"
+        expected = "expected strings; write the ids as strings"
     elif not text and not kind.is_numeric():
-        expected = "expected numbers; write the column as such"
+        expected = "expected numbers; write the column as numbers"
     else:
         return
-    tally.refuse(f"the column {column.name} holds {kind}", expected=expected, code="F04")
+    tally.refuse(f"the column {column.name} contains {kind}", expected=expected, code="F04")
 
 
 def _is_text(column: polars.Series) -> bool:

@@ -6,15 +6,15 @@ from assay.core.read_report import Tally
 from assay.core.redaction import is_doubtful, redact
 
 PERSONAL, DOUBTFUL = "W59", "W56"
-_FIX = "read it; if it names a person, take it out of the file"
+_FIX = "review it; if it names a person, remove it from the file"
 
 
 def note_personal(tally: Tally, line: int | None, text: str) -> None:
     """Report a query that may contain personal data, without repeating it."""
     shown, kinds = redact(text)
     if kinds:
-        problem = f"a query with what looks like personal data: {', '.join(kinds)}"
+        problem = f"a query that may contain personal data: {', '.join(kinds)}"
         tally.note(PERSONAL, line, problem, done="accepted unchanged", fix=_FIX, raw=shown, column="query")
     elif is_doubtful(text):
-        problem = "this may be an e-mail address in disguise"
+        problem = "this may be a disguised email address"
         tally.note(DOUBTFUL, line, problem, done="kept", fix=_FIX, raw=text, column="query")

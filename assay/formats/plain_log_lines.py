@@ -1,7 +1,7 @@
 """Find the plain lines in a part of a CSV log and split them into columns.
 
-A plain line has no quotes, the right number of cells and no apostrophe before one: polars splits all of them at
-once. This module keeps no counts, so that one part can be scanned while the previous one is counted.
+A plain line has no quotes, the right number of cells and no apostrophe before one: polars splits all of them at once.
+This module keeps no counts, so that a part can be scanned while the previous part is counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
     Keys = npt.NDArray[np.uint64]
 
-# So much is looked at in one go that it stays in the processor's cache.
+# Amount processed at once, so that it stays in the processor cache.
 WINDOW = 1 << 18
 
 
@@ -36,21 +36,21 @@ class PlainLines:
     data : bytes
         The part.
     ends : int64 array
-        Where each line ends.
+        End of each line.
     odd : bool array
         Which lines are not plain.
     places : int64 array
-        Which lines are: the rows of the columns that follow.
+        Positions of the plain lines: the rows of the following columns.
     query : Series
-        What was typed; never null.
+        The query as typed; never null.
     moment : int64 array
-        Microseconds since 1970 of times as they are usually written, `NO_TIME` for others and where there is none.
+        Microseconds since 1970 for times in the usual forms; `NO_TIME` for other forms and missing times.
     times : Series or None
-        The times as they are written, null where `moment` knows them and where there is none.
+        The times as written; null if `moment` has them or they are missing.
     client : uint64 array or None
         As in `LogBlock`.
     language : Series or None
-        As it is written but for blanks around it, null where nothing is.
+        The language as written, without surrounding blanks; null if missing.
     written : DataFrame or None
         As in `LogBlock`.
     count, clients : int64 array or None
@@ -84,14 +84,15 @@ def plain_lines(data: bytes, header: Header, delimiter: str, *, written: bool = 
     if np.count_nonzero(odd) * 4 > len(odd) or not _stand_alone(data, ends, odd, delimiter):
         return None
     places = np.flatnonzero(~odd)
-    # At the beginning of what it reads polars takes this sign for a mark of the encoding, which it is there only once.
+    # polars treats this character as a byte order mark at the start of its input, but it is one only at the start of
+    # the file.
     while len(places) and _line(data, ends, int(places[0])).startswith(b"\xef\xbb\xbf"):
         odd[places[0]] = True
         places = places[1:]
     try:
         frame = _split(_without(data, ends, odd), header, delimiter, clicks=written)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        # Whatever it is that polars does not like: the careful reader says what is wrong, if anything is.
+        # If polars rejects the input, the careful reader reports the problem, if any.
         return None
     if frame.height != len(places):
         return None
@@ -132,7 +133,7 @@ def _line(data: bytes, ends: Whole, at: int) -> bytes:
 
 
 def _stand_alone(data: bytes, ends: Whole, odd: Flags, delimiter: str) -> bool:
-    """Return whether each unusual line is a record of its own, without quotes that continue."""
+    """Return whether each unusual line is a complete record, without quotes that continue on the next line."""
     import numpy as np
 
     for at in np.flatnonzero(odd):

@@ -31,13 +31,13 @@ def read_qrels(source: Any, *, format: str | None = None) -> Qrels:
     Parameters
     ----------
     source : path, dict, DataFrame, iterable or Qrels
-        A file in any format of qrels, or labels.jsonl of a judge, whom ``Qrels.machine`` then names;
-        ``{query_id: {doc_id: grade}}``, as pytrec_eval takes it; a pandas or polars data frame with the columns
-        ``query_id``, ``doc_id`` and ``grade`` (``qid``, ``docno``, ``label``, ``relevance`` and the like are read
-        too); rows of ``(query_id, doc_id, grade)``, or objects with ``query_id``, ``doc_id`` and ``relevance``, such
-        as those of ir_measures and ir_datasets.
+        A file in any qrels format, or labels.jsonl of a judge, which ``Qrels.machine`` then names; ``{query_id:
+        {doc_id: grade}}``, as pytrec_eval takes it; a pandas or polars data frame with the columns ``query_id``,
+        ``doc_id`` and ``grade`` (``qid``, ``docno``, ``label``, ``relevance`` and similar names are also read); rows of
+        ``(query_id, doc_id, grade)``, or objects with ``query_id``, ``doc_id`` and ``relevance``, such as those of
+        ir_measures and ir_datasets.
     format : str, optional
-        The format of a file; by default what the content looks like.
+        The format of a file; by default detected from the content.
 
     Raises
     ------
@@ -71,12 +71,12 @@ def read_run(source: Any, name: str = "", *, format: str | None = None) -> Run:
     ----------
     source : path, dict, DataFrame, iterable, Run or RunFile
         A file in any format of runs; ``{query_id: {doc_id: score}}``; a data frame with the columns ``query_id``,
-        ``doc_id`` and ``score``, or ``rank`` where there are no scores; rows of ``(query_id, doc_id, score)``, or
-        objects with these attributes, such as ScoredDoc of ir_measures.
+        ``doc_id`` and ``score``, or ``rank`` if there are no scores; rows of ``(query_id, doc_id, score)``, or objects
+        with these attributes, such as ScoredDoc of ir_measures.
     name : str
-        What the system is called; by default the file's name up to the first dot, or ``run``.
+        Name of the system; by default the file's name up to the first dot, or ``run``.
     format : str, optional
-        The format of a file; by default what the content looks like.
+        The format of a file; by default detected from the content.
 
     Raises
     ------
@@ -100,15 +100,16 @@ def read_runs(source: Any) -> list[Run | RunFile]:
     Parameters
     ----------
     source : anything that `read_run` takes, a sequence of such, or a mapping of names to such
-        Files without a name are called as on the command line: their file names up to the first dot, or the shortest
-        part that distinguishes them. Dicts and data frames without a name are ``run``, or ``run1``, ``run2`` and so on.
+        Files without a name are named as on the command line: by their file names up to the first dot, or the shortest
+        part that distinguishes them. Dicts and data frames without a name are named ``run``, or ``run1``, ``run2`` and
+        so on.
 
     Raises
     ------
     UnreadableInput
         When a file cannot be read.
     NotValid
-        When a source is none of these.
+        When a source has another type.
 
     Examples
     --------
@@ -145,10 +146,10 @@ def read_ratings(source: Any, scale: Sequence[int] = (0, 1, 2, 3)) -> Ratings:
     Parameters
     ----------
     source : path, DataFrame, iterable or Ratings
-        A ratings CSV, of which only grades of people count; a data frame with the columns ``query_id``, ``doc_id``,
+        A ratings CSV, of which only human grades count; a data frame with the columns ``query_id``, ``doc_id``,
         ``rater_id`` and ``grade``; rows of ``(query_id, doc_id, rater_id, grade)``.
     scale : sequence of int
-        The grades that raters may give; a file with another grade is refused.
+        The grades that raters may give; other grades are an error.
 
     Raises
     ------
@@ -172,7 +173,7 @@ def read_ratings(source: Any, scale: Sequence[int] = (0, 1, 2, 3)) -> Ratings:
     )
 
 
-_EXPECTED = "give a path, a dict of queries to documents with their scores, a data frame, a Run, or several of these"
+_EXPECTED = "use a path, a dict that maps queries to document scores, a data frame, a Run, or several of these"
 
 
 def _run(source: Any, name: str, format: str | None) -> Run | RunFile:
@@ -199,7 +200,7 @@ def _nested(source: Mapping[Any, Any], what: str, value: str) -> Mapping[str, Ma
     for query_id, documents in source.items():
         if not isinstance(documents, Mapping):
             raise NotValid(
-                f"{what}: query {query_id!r} holds {value_kind(documents)}; give {{query_id: {{doc_id: {value}}}}}"
+                f"{what}: query {query_id!r} has {value_kind(documents)}; use {{query_id: {{doc_id: {value}}}}}"
             )
     return source
 
@@ -217,11 +218,11 @@ def _rows(source: Any, what: str, known: Mapping[str, tuple[str, ...]]) -> Rows:
     columns = _columns(source)
     if columns is None:
         if isinstance(source, str | bytes) or not isinstance(source, Iterable):
-            raise NotValid(f"the {what} are {value_kind(source)}; give a path, a dict, a data frame or rows")
+            raise NotValid(f"the {what} are {value_kind(source)}; use a path, a dict, a data frame or rows")
         rows = [tuple(row) for row in source]
         odd = next((row for row in rows if len(row) != len(known)), None)
         if odd is not None:
-            raise NotValid(f"the {what} have a row of {len(odd)} values; give ({', '.join(known)})")
+            raise NotValid(f"the {what} have a row of {len(odd)} values; use ({', '.join(known)})")
         return rows
     names = _named(columns, known)
     missing = next((column for column in known if column not in names), None)
@@ -242,7 +243,7 @@ def _rows(source: Any, what: str, known: Mapping[str, tuple[str, ...]]) -> Rows:
 
 
 def _named(columns: Sequence[str], known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return which column of a frame is read for each known one; the first of its names that the frame has."""
+    """Return the column of a frame for each known column: the first of its names that the frame has."""
     folded: dict[str, str] = {}
     for column in columns:
         folded.setdefault(str(column).casefold(), column)
@@ -258,11 +259,11 @@ def _ids(frame: Any, column: str, what: str) -> list[str]:
     values = frame[column].to_list()
     for row, value in enumerate(values, 1):
         if value is None or value != value:
-            raise NotValid(f"the {what}: row {row} has no {column}; drop the row or fill the id in")
+            raise NotValid(f"the {what}: row {row} has no {column}; drop the row or fill in the id")
     if values and not isinstance(values[0], str):
         odd = next((value for value in values if isinstance(value, float) and not value.is_integer()), None)
         if odd is not None:
-            raise NotValid(f"the {what}: the {column} {odd!r} is a fraction; read the ids as text")
+            raise NotValid(f"the {what}: the {column} {odd!r} is a fraction; read the ids as strings")
         return [str(int(value)) if isinstance(value, float) else str(value) for value in values]
     return [str(value) for value in values]
 
@@ -275,7 +276,7 @@ def _triples(
     three = {name: known[name] for name in ("query_id", "doc_id", value)}
     sign = 1.0
     if columns is not None and value == "score" and "score" not in _named(columns, three):
-        # Without scores the ranks say the order.
+        # Without scores, the ranks determine the order.
         three = {**{name: known[name] for name in ("query_id", "doc_id")}, "rank": known["rank"]}
         value, sign = "rank", -1.0
         if "rank" not in _named(columns, three):

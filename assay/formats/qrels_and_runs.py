@@ -1,7 +1,7 @@
 """Load labels and runs from a file in any format that Assay reads.
 
-The content decides the format. TREC files go to their own readers; other well-formed files are read as columns, and
-the rest row by row, which reports what is odd.
+The content decides the format. TREC files have their own readers; other well-formed files are read as columns, and the
+rest row by row with a report of all problems.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def load_qrels(
     path : str
         The file as the user named it.
     format : str, optional
-        A format of kind ``qrels``; by default what the content looks like.
+        A format of kind ``qrels``; by default detected from the content.
     hashed : bool
         Whether the report must have the file's hash.
 
@@ -49,7 +49,7 @@ def load_qrels(
     UnreadableInput
         At the first odd row, or when the format is not recognized.
     NotValid
-        When ``format`` names no format of qrels.
+        When ``format`` is not a qrels format.
 
     Examples
     --------
@@ -69,18 +69,18 @@ def load_qrels(
         columns, report = _quickly(member, held, path)
         return Qrels.from_columns(columns.query_ids, columns.doc_ids, columns.scores), report
     except (NeedsCare, NotValid):
-        # Something is odd, or a pair appears twice: it is reported row by row.
+        # If a row is odd or a pair is repeated, the row-by-row reader reports it.
         result = _strictly(member, held, path)
     rows = [row for row in result.rows if row.grade is not None]
     if not rows:
-        raise UnreadableInput(path, None, "holds no judgments", "expected a grade for at least one pair", "F07")
+        raise UnreadableInput(path, None, "contains no judgments", "expected a grade for at least one pair", "F07")
     qrels = Qrels.from_rows((row.query_id, row.doc_id, row.grade) for row in rows)
     qrels.duplicates = result.report.bins["duplicate"]
     return qrels, result.report
 
 
 def load_run(source: Source, path: str = "-", name: str = "run", format: str | None = None) -> tuple[Run, Report]:
-    """Return the run of a file in one piece, strictly, and the report; parameters and errors as `open_run` has them."""
+    """Return the run of a file in one piece, strictly, and the report; parameters and errors as for `open_run`."""
     file = open_run(source, path, name, format)
     return file.whole(), file.report
 
@@ -93,13 +93,13 @@ def open_run(
     Parameters
     ----------
     source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input. A stream is held in memory.
+        The file; ``Path("-")`` is standard input. A stream is read into memory.
     path : str
         The file as the user named it.
     name : str
-        What the system is called.
+        Name of the system.
     format : str, optional
-        A format of kind ``run``; by default what the content looks like.
+        A format of kind ``run``; by default detected from the content.
     hashed : bool
         Whether the report must have the file's hash.
 
@@ -108,7 +108,7 @@ def open_run(
     UnreadableInput
         When the file cannot be opened, or its format is not recognized.
     NotValid
-        When ``format`` names no format of runs.
+        When ``format`` is not a run format.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def read_rows(source: Source, path: str, kind: str, format: str | None = None) -
     UnreadableInput
         At the first odd row, or when the format is not recognized.
     NotValid
-        When ``format`` names no format of the kind.
+        When ``format`` is not a format of the kind.
     """
     held = reusable_source(source)
     return _strictly(recognized(held, path, kind, format), held, path)
@@ -143,9 +143,9 @@ def recognized(source: Rereadable, path: str, kind: str, format: str | None = No
     Raises
     ------
     UnreadableInput
-        When the file cannot be opened, or is JSON of another sort.
+        When the file cannot be opened, or is JSON of another kind.
     NotValid
-        When ``format`` names no format of the kind.
+        When ``format`` is not a format of the kind.
     """
     if format is not None:
         if FORMATS[format].kind != kind:
@@ -161,12 +161,12 @@ def recognized(source: Rereadable, path: str, kind: str, format: str | None = No
             what, expected = other or (near, expected)
             raise UnreadableInput(path, None, f"looks like {what}, not like {kind}", expected, "F03")
         name = f"{kind}-json"
-    # The reader of TREC files says best what is wrong with lines that look like nothing.
+    # The TREC reader gives the best messages for lines of unknown format.
     return FORMATS[name or TREC[kind]]
 
 
 def _known(kind: str) -> str:
-    # Asking a format for its kind imports it: that is for messages, not for every file.
+    # Reading a format's kind imports it, which is acceptable for messages but not for every file.
     return ", ".join(name for name in FORMATS if FORMATS[name].kind == kind)
 
 
@@ -183,7 +183,7 @@ class _OtherRun(RunFile):
         Raises
         ------
         Interleaved
-            When the rows of a query are not adjacent, or something is odd; `whole` can read the file.
+            When the rows of a query are not adjacent, or a row is odd; `whole` can read the file.
         """
         try:
             yield from super().blocks()
@@ -224,7 +224,9 @@ class _OtherRun(RunFile):
     def _with_care(self) -> Run:
         result = _strictly(self._member, self._reusable, self.path)
         if not result.rows:
-            raise UnreadableInput(self.path, None, "holds no results", "expected a document for one query", "F07")
+            raise UnreadableInput(
+                self.path, None, "contains no results", "expected a document for at least one query", "F07"
+            )
         rows = RunRows.of(result.rows)
         self.report = result.report
         return Run.from_columns(rows.query_ids, rows.doc_ids, rows.scores, self.name)

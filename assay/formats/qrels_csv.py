@@ -39,9 +39,9 @@ def read(
     source, path, grades, conflicts, encoding
         As for ``qrels-json``.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"doc_id": "sku"}``.
+        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     Raises
     ------
     NotValid
-        When an id cannot be written, or a grade is no whole number.
+        When an id cannot be written, or a grade is not a whole number.
     """
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
@@ -79,15 +79,15 @@ FORMAT = Format(
     title="Qrels, CSV",
     kind="qrels",
     extensions=(".csv", ".tsv"),
-    description="One label a record under a header: query_id, doc_id and grade, or what others call them.",
+    description="One label per record under a header: query_id, doc_id and grade, or their alternative names.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any number is accepted",
+        "grades": "grade scale; by default any number is accepted",
         "columns": "maps columns of the file, such as doc_id=sku",
         "delimiter": "comma, semicolon or TAB; detected from the header by default",
-        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "conflicts": "first, last, min or max: which of two grades for a pair to use",
         "encoding": "latin-1 for old files",
     },
     quick=partial(table_columns, columns=COLUMNS, value="grade"),

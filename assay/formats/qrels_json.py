@@ -1,6 +1,6 @@
 """Qrels as one JSON object, ``{query: {document: grade}}``, as pytrec_eval and ranx store them.
 
-A list of objects, one for each pair, can be read too.
+A list of objects, one per pair, can also be read.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def read(
     path : str
         The file as the user named it.
     grades : tuple of int, optional
-        The scale; without it any number is a grade.
+        The grade scale; without it, any number is a grade.
     conflicts : {"first", "last", "min", "max"}, optional
-        Which grade counts when a pair has two; by default none does (E16).
+        Which of two grades of a pair to use; by default neither (E16).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -72,12 +72,12 @@ def read(
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
-    """Write labels in the order of their ids, one query a line; a pair without a grade is left out.
+    """Write labels in the order of their ids, one query per line; a pair without a grade is left out.
 
     Raises
     ------
     NotValid
-        When an id cannot be written, or a grade is no whole number.
+        When an id cannot be written, or a grade is not a whole number.
     """
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
@@ -97,13 +97,13 @@ FORMAT = Format(
     title="Qrels, JSON",
     kind="qrels",
     extensions=(".json",),
-    description="Each query with the grades of its documents; what pytrec_eval and ranx read.",
+    description="Each query with the grades of its documents, as pytrec_eval and ranx read them.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any number is accepted",
-        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "grades": "grade scale; by default any number is accepted",
+        "conflicts": "first, last, min or max: which of two grades for a pair to use",
         "encoding": "latin-1 for old files",
     },
     quick=nested_columns,

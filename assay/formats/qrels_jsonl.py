@@ -59,7 +59,7 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     Raises
     ------
     NotValid
-        When an id cannot be written, or a grade is no whole number.
+        When an id cannot be written, or a grade is not a whole number.
     """
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
@@ -74,13 +74,13 @@ FORMAT = Format(
     title="Qrels, JSONL",
     kind="qrels",
     extensions=(".jsonl", ".ndjson"),
-    description="One label a line as a JSON object.",
+    description="One label per line as a JSON object.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any number is accepted",
-        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "grades": "grade scale; by default any number is accepted",
+        "conflicts": "first, last, min or max: which of two grades for a pair to use",
         "encoding": "latin-1 for old files",
     },
     quick=partial(line_columns, known=LABEL_COLUMNS, value="grade"),

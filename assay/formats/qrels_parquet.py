@@ -29,7 +29,7 @@ def read(
     columns: Mapping[str, str] | None = None,
     conflicts: Pick | None = None,
 ) -> Read[LabelRow]:
-    """Read qrels and account for every row; the number of a row represents a line.
+    """Read qrels and account for every row; row numbers replace line numbers.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def read(
     Raises
     ------
     UnreadableInput
-        When the whole file is refused; F04 when a column is missing or holds something else.
+        When the whole file is refused; F04 when a column is missing or has the wrong type.
     """
 
     def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
@@ -54,7 +54,7 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     Raises
     ------
     NotValid
-        When an id cannot be written, or a grade is no whole number.
+        When an id cannot be written, or a grade is not a whole number.
     """
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
@@ -70,14 +70,14 @@ FORMAT = Format(
     title="Qrels, Parquet",
     kind="qrels",
     extensions=(".parquet",),
-    description="One label a row, columns by name, shown here as CSV; written as ranx reads it.",
+    description="One label per row, with named columns, shown here as CSV; written in the layout of ranx.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any number is accepted",
+        "grades": "grade scale; by default any number is accepted",
         "columns": "maps columns of the file, such as doc_id=sku",
-        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "conflicts": "first, last, min or max: which of two grades for a pair to use",
     },
     binary=True,
     quick=partial(parquet_columns, known=LABEL_COLUMNS, value="grade"),

@@ -31,11 +31,11 @@ EXAMPLE = (
 HEADER = ["query_id", "query", "narrative", "group", "tier", "frequency", "clients", "probability", "weight"]
 # Only in a file whose queries were drawn in several strata.
 STRATA_HEADER = ["stratum", "share", "also"]
-# Only in a file that tells the language of a query: a tag such as de or pt-BR.
+# Only in a file with query languages: a tag such as de or pt-BR.
 LANGUAGE_HEADER = ["language"]
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 LONGEST_LANGUAGE = 35
-# Of the name of a stratum.
+# Maximum length of a stratum name.
 MOST_LETTERS = 100
 TIERS = ("", "head", "torso", "tail")
 COLUMNS = Columns(
@@ -69,7 +69,7 @@ def read(
 ) -> Read[QueryRow]:
     """Read queries and account for every record; only the column ``query`` is required.
 
-    Without a column ``query_id`` the queries are called ``q001``, ``q002``, ... in the order of the file.
+    Without a column ``query_id``, the queries are numbered ``q001``, ``q002``, ... in the order of the file.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def read(
     path : str
         The file as the user named it.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"frequency": "searches"}``.
+        The file's column for each of the format's columns: ``{"frequency": "searches"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -94,10 +94,8 @@ def read(
 
 
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
-    """Write queries in the order of their ids, with all columns; what is unknown is an empty cell.
-
-    The columns ``stratum``, ``share`` and ``also`` are there when any query has a stratum; ``language`` when any has
-    a language.
+    """Write queries in the order of their ids, with all columns; unknown values are empty cells. The columns
+    ``stratum``, ``share`` and ``also`` are written if any query has a stratum, ``language`` if any has a language.
 
     Raises
     ------
@@ -122,7 +120,7 @@ def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
 
 
 def also_cell(places: Iterable[StratumRow]) -> str:
-    """Return the further strata of a query as one cell.
+    """Return the additional strata of a query as one cell.
 
     Examples
     --------
@@ -133,7 +131,7 @@ def also_cell(places: Iterable[StratumRow]) -> str:
 
 
 def stratum_fault(name: str) -> str:
-    """Return what is wrong with the name of a stratum, or nothing."""
+    """Return the fault of a stratum name, if any."""
     if odd := id_fault(name):
         return f"the stratum {odd[1]}"
     if len(name) > MOST_LETTERS:
@@ -151,13 +149,13 @@ def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str
         note_personal(tally, row.line, row.query)
     elif astuple(known)[:-1] == astuple(row)[:-1]:
         tally.put("duplicate")
-        what = f"says the same as line {known.line}"
+        what = f"is the same as line {known.line}"
         tally.note("W33", row.line, what, done="counted once", fix="remove one of the two", raw=raw)
     elif known.query != row.query:
-        what = f"{row.query!r} has the id of {known.query!r} on line {known.line}"
-        tally.reject("E18", row.line, what, fix="give each query an id of its own", raw=raw, column="query_id")
+        what = f"{row.query!r} has the same id as {known.query!r} on line {known.line}"
+        tally.reject("E18", row.line, what, fix="give each query a unique id", raw=raw, column="query_id")
     else:
-        what = f"the query of line {known.line} again, with other values"
+        what = f"repeats the query of line {known.line} with different values"
         tally.reject("E16", row.line, what, fix="keep one of the two", raw=raw)
 
 
@@ -232,7 +230,7 @@ def _stratum(name: str, cell: str) -> tuple[str, float | None]:
     part = share(cell, "share", most=1.0)
     if not name or not part:
         raise RowFault(
-            "E23", "a stratum without its share of the traffic, or a share without a stratum", "give both, or neither"
+            "E23", "a stratum without a share of the traffic, or a share without a stratum", "give both, or neither"
         )
     if odd := stratum_fault(name):
         raise RowFault("E23", odd, "give the stratum a short name")
@@ -241,13 +239,13 @@ def _stratum(name: str, cell: str) -> tuple[str, float | None]:
 
 def _also(text: str) -> StratumRow:
     parts = text.split("|")
-    expected = "expected stratum|share|tier|probability|weight, several joined by ;"
+    expected = "expected stratum|share|tier|probability|weight; separate several with ;"
     if len(parts) != 5 or parts[2] not in TIERS:
-        raise RowFault("E23", f"the column also holds {text!r}", expected)
+        raise RowFault("E23", f"the column also contains {text!r}", expected)
     name, part = _stratum(parts[0].strip(), parts[1])
     probability, weight = share(parts[3], "probability", most=1.0), share(parts[4], "weight")
     if part is None or not probability or weight is None:
-        raise RowFault("E23", f"the column also holds {text!r}", expected)
+        raise RowFault("E23", f"the column also contains {text!r}", expected)
     return StratumRow(name, part, parts[2], probability, weight)
 
 
@@ -260,7 +258,7 @@ FORMAT = Format(
     title="Queries, CSV",
     kind="queries",
     extensions=(".csv", ".tsv"),
-    description="One query a record, with its need, group, tier, traffic and place in the sample.",
+    description="One query per record, with its need, group, tier, traffic, inclusion probability and weight.",
     read=read,
     write=write,
     example=EXAMPLE,

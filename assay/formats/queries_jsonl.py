@@ -25,12 +25,12 @@ KNOWN = {
     "query_id": ("_id", *COLUMNS.known["query_id"]),
     "query": (*COLUMNS.known["query"], "text"),
 }
-# BEIR's, which is an empty object nearly always.
+# A BEIR key, which is almost always an empty object.
 SILENT = frozenset({"metadata"})
 
 
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
-    """Write queries in the order of their ids; what is unknown is left out.
+    """Write queries in the order of their ids; unknown values are left out.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def _records(content: Content, tally: Tally) -> Iterator[Cells]:
             cells = _cells(element, tally)
             numbered = "query_id" not in cells.of if numbered is None else numbered
             if ("query_id" not in cells.of) is not numbered:
-                raise RowFault("E23", f"a query {'with' if numbered else 'without'} an id, unlike those before")
+                raise RowFault("E23", f"a query {'with' if numbered else 'without'} an id, unlike earlier queries")
         except RowFault as fault:
             tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
             continue
@@ -91,7 +91,7 @@ FORMAT = Format(
     title="Queries, JSONL",
     kind="queries",
     extensions=(".jsonl", ".ndjson"),
-    description="One query a line; BEIR's queries.jsonl (_id, text) is read too, and the columns of queries-csv.",
+    description="One query per line; also reads BEIR's queries.jsonl (_id, text) and the columns of queries-csv.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -36,11 +36,11 @@ def read(
     path : str
         The file as the user named it.
     header : bool, optional
-        Whether the first line is a header; a file that seems to have one is refused (F04) until this is said.
+        Whether the first line is a header; without this option, a file that seems to have a header is refused (F04).
     tabs : bool
-        Whether a query may hold TABs; by default a second one in a line is an error (E10).
+        Whether a query may contain TABs; by default a second TAB in a line is an error (E10).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def read(
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """Write queries in the order of their ids; a TAB or line break inside a query becomes one space.
 
-    A cell that a spreadsheet would run as a formula gets an apostrophe in front, which `read` takes away again.
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front, which `read` removes.
 
     Raises
     ------
     NotValid
-        When an id has a control character in it.
+        When an id contains a control character.
     """
     ordered = sorted(rows, key=lambda row: row.query_id)
     refuse_ids(NAME, (row.query_id for row in ordered), spaces=True)
@@ -70,7 +70,9 @@ def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
             notes.append(f"query {row.query_id!r}: TABs and line breaks became spaces")
         cells = escape(row.query_id), escape(text)
         if cells != (row.query_id, text):
-            notes.append(f"query {row.query_id!r}: an apostrophe precedes text that a spreadsheet would run")
+            notes.append(
+                f"query {row.query_id!r}: an apostrophe was added before text that a spreadsheet would run as a formula"
+            )
         stream.write("\t".join(cells).encode() + b"\n")
     return Written(len(ordered), tuple(notes))
 
@@ -85,7 +87,7 @@ def _parse(content: Content, tally: Tally, header: bool | None, tabs: bool) -> I
             tally.once("W35", line, "a blank line", done="skipped")
         elif not by_id and not tally.bins["header"] and header is not False and _is_header(query_id, header):
             if header is None:
-                expected = "say whether the file has a header (header=true or header=false)"
+                expected = "set whether the file has a header (header=true or header=false)"
                 tally.refuse(
                     f"the first line looks like a header: {text[:80]!r}", line=line, expected=expected, code="F04"
                 )
@@ -98,7 +100,7 @@ def _parse(content: Content, tally: Tally, header: bool | None, tabs: bool) -> I
         else:
             plain = unescape(query_id), unescape(query)
             if repaired := plain != (query_id, query):
-                tally.once("W37", line, "an apostrophe before a formula", done="removed")
+                tally.once("W37", line, "an apostrophe in front of a formula", done="removed")
             keep_query(QueryRow(*plain, line=line), by_id, tally, text, "repaired" if repaired else "accepted")
     yield from by_id.values()
 
@@ -118,7 +120,7 @@ FORMAT = Format(
     example=EXAMPLE,
     options={
         "header": "true or false: whether the first line is a header",
-        "tabs": "true: a query may hold TABs",
+        "tabs": "true: a query may contain TABs",
         "encoding": "latin-1 for old files",
     },
 )

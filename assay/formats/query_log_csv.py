@@ -56,8 +56,8 @@ def read(
 ) -> Read[LogRow]:
     """Read a query log and account for every record.
 
-    With a column ``count`` the log is counted, ``clients`` says how many asked, and ``query_id`` names the query;
-    without, each record is a search.
+    With a column ``count`` the log is counted, ``clients`` is the number of clients, and ``query_id`` identifies the
+    query; otherwise each record is a search.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ def read(
     path : str
         The file as the user named it.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"count": "count_generated"}``.
+        The file's column for each of the format's columns: ``{"count": "count_generated"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
     repeated : {"sum", "max", "first", "each"}, optional
-        What a counted log means that holds a query twice; by default an error (E16). With ``each`` all of its
-        rows stand; it is how the logs are read that a server keeps, and no choice on pages, API or command.
+        How to combine repeated queries of a counted log; by default an error (E16). With ``each`` all rows are kept,
+        which is used for stored logs and not offered on pages, in the API or on the command line.
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def parse_log(
     delimiter: str | None = None,
     repeated: Repeated | None = None,
 ) -> Iterator[LogRow]:
-    """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
+    """Yield the rows of a log as they are read; those of a counted log come at the end, when the counts are final."""
     check_mapping(columns or {}, COLUMNS)
     if (layout := _counted(content, columns, delimiter, repeated)) is not None:
         from assay.formats.column_reader import rows_in_columns
@@ -121,7 +121,7 @@ def _named(column: str, columns: Mapping[str, str]) -> tuple[str, ...]:
 def _counted(
     content: Content, columns: Mapping[str, str] | None, delimiter: str | None, repeated: Repeated | None
 ) -> CountedLog | None:
-    """Return how a counted log is read in columns; None for other logs, and where each row represents itself."""
+    """Return the column layout of a counted log; None for other logs, and if each row represents itself."""
     if repeated == "each" or not is_counted(content, columns or {}, delimiter):
         return None
     from assay.formats.counted_log import CountedLog
@@ -163,7 +163,7 @@ def rows_on(
 
 
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
-    """Write a log in the order given: counted when no row has a time, a client or a click.
+    """Write a log in the given order, as a counted log if no row has a time, client or click.
 
     Raises
     ------
@@ -194,7 +194,10 @@ FORMAT = Format(
     title="Query log, CSV",
     kind="query-log",
     extensions=(".csv", ".tsv"),
-    description="One search a record (query, timestamp, client_id, clicks), or one query with its count and clients.",
+    description=(
+        "One search per record (query, timestamp, client_id, clicks), or one query with its count and number of "
+        "clients."
+    ),
     read=read,
     write=write,
     example=EXAMPLE,
@@ -204,7 +207,7 @@ FORMAT = Format(
     options={
         "columns": "maps columns of the file, such as count=count_generated",
         "delimiter": "comma, semicolon or TAB; detected from the header by default",
-        "repeated": "sum, max or first: how a counted log combines a query that appears twice",
+        "repeated": "sum, max or first: how to combine a query that appears twice in a counted log",
         "encoding": "latin-1 for old files",
     },
 )

@@ -40,7 +40,7 @@ def read(
     source, path, repeated, encoding
         As for ``query-log-csv``.
     columns : dict of str to str, optional
-        Which key of the file is which: ``{"count": "searches"}``.
+        The file's key for each of the format's keys: ``{"count": "searches"}``.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def parse_log(
     repeated: Repeated | None = None,
     books: LogBooks | None = None,
 ) -> Iterator[LogRow]:
-    """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
+    """Yield the rows of a log as they are read; those of a counted log come at the end, when the counts are final."""
     check_mapping(columns or {}, COLUMNS)
     log_books = LogBooks(tally, repeated) if books is None else books
     looked = False
@@ -76,12 +76,12 @@ def parse_log(
             looked = True
         query, count = values.pop("query"), values.pop("count")
         if query is None:
-            fix = "say which key is the query (columns: query=NAME)"
+            fix = "name the key with the query (columns: query=NAME)"
             tally.reject("E23", element.line, "no query", fix=fix, raw=element.raw)
             continue
         if count is None and "count" in (columns or {}):
             what = f"no {(columns or {})['count']!r}, which was named for count"
-            tally.reject("E23", element.line, what, fix="name the key that holds the count", raw=element.raw)
+            tally.reject("E23", element.line, what, fix="name the key with the count", raw=element.raw)
             continue
         texts = {column: text or "" for column, text in values.items()}
         yield from log_books.take(query, count, **texts, line=element.line, raw=element.raw)
@@ -102,7 +102,7 @@ def blocks(
     names = {column: _names(column, columns or {}) for column in COLUMNS.known}
     each, mentions_count = repeated == "each", any(f'"{name}"'.encode() in content.head for name in names["count"])
     if "count" in (columns or {}) or (mentions_count and not each):
-        # Where a query appears twice is known at the end of a counted log only.
+        # Repeated queries are known only at the end of a counted log.
         yield from careful_blocks(parse_log(content, tally, columns=columns, repeated=repeated), texts)
     else:
         parse = partial(_parse_part, columns=columns)
@@ -129,7 +129,7 @@ def rows_on(
 
 
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
-    """Write a log in the order given: counted when no row has a time, a client or a click.
+    """Write a log in the given order, as a counted log if no row has a time, client or click.
 
     Raises
     ------
@@ -164,7 +164,7 @@ FORMAT = Format(
     title="Query log, JSONL",
     kind="query-log",
     extensions=(".jsonl", ".ndjson"),
-    description="One search a line, or one query a line with its count and clients.",
+    description="One search per line, or one query per line with its count and clients.",
     read=read,
     write=write,
     example=EXAMPLE,
@@ -173,7 +173,7 @@ FORMAT = Format(
     stream=parse_log,
     options={
         "columns": "maps keys of the file, such as count=searches",
-        "repeated": "sum, max or first: how a counted log combines a query that appears twice",
+        "repeated": "sum, max or first: how to combine a query that appears twice in a counted log",
         "encoding": "latin-1 for old files",
     },
 )

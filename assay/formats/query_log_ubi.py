@@ -55,16 +55,15 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Lo
 
     Notes
     -----
-    What was typed is ``user_query``; ``query`` is what the engine was sent and never replaces it. A line is an
-    event when the action line before it says so (an index whose name has "event" in it), else when it has an
-    ``action_name``.
+    ``user_query`` is the typed text; ``query``, the request to the engine, never replaces it. A line is an event if the
+    action line before it names an index with "event" in its name, or otherwise if it has an ``action_name``.
     """
     content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
     return collect(content, tally, parse_log, empty="searches")
 
 
 def parse_log(content: HasLines, tally: Tally, action: Action | None = None, books: LogBooks | None = None) -> Rows:
-    """Yield the searches of a file, or of a part of one when the counters are given."""
+    """Yield the searches of a file, or of a part of a file if the counters are given."""
     action = action or Action()
     books = books or LogBooks(tally, None)
     for element in objects(content, tally):
@@ -75,7 +74,7 @@ def parse_log(content: HasLines, tally: Tally, action: Action | None = None, boo
             continue
         if "event" in action.index if action.index else "action_name" in element.of:
             tally.put("comment")
-            tally.once("W51", element.line, "an event, which is no search", done="passed over")
+            tally.once("W51", element.line, "an event that is not a search", done="skipped")
         elif fault := _fault(element.of):
             tally.reject("E23", element.line, fault, fix=tally.expected, raw=element.raw)
         else:
@@ -97,7 +96,7 @@ def _taken(books: LogBooks, element: Element) -> Iterator[LogRow]:
 
 
 def _fault(of: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with a query's line, or None."""
+    """Return the fault of a query line, or None."""
     text, time = of.get("user_query"), of.get("timestamp")
     if not isinstance(text, str):
         return "no user_query; 'query' is the request to the engine, not the typed text"
@@ -109,7 +108,7 @@ def _fault(of: Mapping[str, Any]) -> str | None:
 def blocks(content: Content, tally: Tally, texts: LogTexts) -> Iterator[LogBlock]:
     """Yield the searches of a file as columns."""
     if _ACTION.search(content.head):
-        # What a line is depends on the one before it.
+        # The kind of a line depends on the previous line.
         yield from careful_blocks(parse_log(content, tally), texts)
     else:
         yield from _QueriesOnly(content, tally).blocks(texts)
@@ -156,7 +155,7 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     number = 0
     for number, row in enumerate(rows, 1):
         if row.count != 1:
-            raise NotValid(f"{row.query!r} is counted {row.count} times; this format has one line for each search")
+            raise NotValid(f"{row.query!r} has a count of {row.count}; this format has one line for each search")
         rest = {"client_id": row.client_id, "timestamp": row.timestamp}
         query = {"query_id": str(number), **{key: text for key, text in rest.items() if text}}
         stream.write(dump({**query, "user_query": row.query}))
@@ -168,7 +167,7 @@ FORMAT = Format(
     title="Query log, UBI",
     kind="query-log",
     extensions=(".ndjson", ".jsonl"),
-    description="Queries of User Behavior Insights, one a line, with or without bulk action lines and events.",
+    description="User Behavior Insights queries, one per line, with or without bulk action lines and events.",
     read=read,
     write=write,
     example=EXAMPLE,

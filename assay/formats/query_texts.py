@@ -17,7 +17,7 @@ def could_be_query(text: str) -> bool:
 
 
 def query_fault(text: str) -> Fault | None:
-    """Return what is wrong with the text of a query, or None.
+    """Return the fault of a query text, or None.
 
     Examples
     --------
@@ -27,14 +27,14 @@ def query_fault(text: str) -> Fault | None:
     if could_be_query(text):
         return None
     if not text.strip():
-        return Fault("E11", "the query is empty", "give every row the text that was typed")
+        return Fault("E11", "the query is empty", "add the query text to every row")
     if len(text) > MAX_QUERY:
         return Fault("E21", f"the query is {len(text)} characters long, more than {MAX_QUERY}", "shorten it")
-    return Fault("E19", "the query has a NUL character in it", "take it out")
+    return Fault("E19", "the query contains a NUL character", "remove it")
 
 
 def query_id_fault(text: str) -> Fault | None:
-    """Return what is wrong with a query's id, or None."""
+    """Return the fault of a query id, or None."""
     fault = id_fault(text)
     return Fault(fault[0], f"the query id {fault[1]}", "correct the id") if fault else None
 
@@ -42,16 +42,17 @@ def query_id_fault(text: str) -> Fault | None:
 def numbered_ids(texts: Iterable[str], taken: Iterable[str] = (), *, of: str = "") -> dict[str, str]:
     """Return generated ids of distinct texts, with a prefix that is unique to the list.
 
-    A file or a run may have ids of its own such as q001: the prefix, made from the texts, keeps ours apart from them.
+    A file or run may have its own ids such as q001; the prefix, computed from the texts, keeps the generated ids
+    distinct.
 
     Parameters
     ----------
     texts : iterable of str
-        What was typed.
+        The query texts.
     taken : iterable of str
-        Ids that are in use.
+        Ids already in use.
     of : str
-        What else makes the list the one that it is, such as the seed of a draw.
+        Other data that identifies the list, such as the seed of a draw.
 
     Examples
     --------

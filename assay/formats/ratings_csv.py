@@ -86,8 +86,8 @@ def read(
 ) -> Read[RatingRow]:
     """Read ratings and account for every record; ``query_id,doc_id,rater,grade`` is enough.
 
-    Without a column for the rater all rows go to one rater, ``imported``. Without ``query_id`` the queries are called
-    ``q001``, ``q002``, ... in the order of the file.
+    Without a column for the rater all rows go to one rater, ``imported``. Without ``query_id``, the queries are
+    numbered ``q001``, ``q002``, ... in the order of the file.
 
     Parameters
     ----------
@@ -96,17 +96,17 @@ def read(
     path : str
         The file as the user named it.
     grades : tuple of int, optional
-        The scale; without it any whole number is a grade.
+        The grade scale; without it, any whole number is a grade.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"rater_id": "agent"}``.
+        The file's column for each of the format's columns: ``{"rater_id": "agent"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
     conflicts : {"first", "last", "min", "max"}, optional
-        Which grade counts when a rater gave a pair two; by default none does (E16).
+        Which of a rater's two grades for a pair to use; by default neither (E16).
     escaped : bool
-        Whether an apostrophe before a formula is taken away (W37).
+        Whether to remove an apostrophe in front of a formula (W37).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def read(
 
 
 def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
-    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without grade are skipped.
+    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without a grade are skipped.
 
     Raises
     ------
@@ -187,8 +187,7 @@ def write(rows: Iterable[RatingRow], stream: BinaryIO, *, omit_unrated: bool = T
     ----------
     rows : iterable of RatingRow
         The current ratings, in any order.
-    stream : binary stream
-        Where to.
+    stream : binary stream Output stream.
     omit_unrated : bool
         Leave out pairs without an answer.
     mark : bool
@@ -253,7 +252,7 @@ class _Ratings(CsvLayout[RatingRow]):
         return Keyed(tally, self.conflicts)
 
     def split(self, data: bytes) -> Fields | None:
-        # Queries that have only texts are numbered one after the other.
+        # Queries with only texts are numbered consecutively.
         return super().split(data) if "query_id" in self.places else None
 
     def plain(self, fields: Fields) -> Plain:
@@ -353,9 +352,9 @@ def _answer(
         raise RowFault("E23", f"unknown state {state!r}", f"expected one of {', '.join(STATES)}")
     if (state == "graded") != bool(text):
         what = (
-            f"the state is {state!r} and the grade {text!r}" if text else "the state is 'graded' and there is no grade"
+            f"the state is {state!r} and the grade {text!r}" if text else "the state is 'graded' but there is no grade"
         )
-        raise RowFault("E23", what, "a grade goes with the state graded, and only with that")
+        raise RowFault("E23", what, "only the state graded has a grade, and it needs one")
     if not text:
         return state, None, False
     grade = scale_grade(text, grades)
@@ -371,16 +370,16 @@ FORMAT = Format(
     title="Ratings, CSV",
     kind="ratings",
     extensions=(".csv", ".tsv"),
-    description="One answer of one rater a row: the lossless file, and the way in from a spreadsheet.",
+    description="One judgment of one rater per row: the lossless file, also for ratings from a spreadsheet.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any whole number is accepted",
+        "grades": "grade scale; by default any whole number is accepted",
         "columns": "maps columns of the file, such as rater_id=agent",
         "delimiter": "comma, semicolon or TAB; detected from the header by default",
-        "conflicts": "first, last, min or max: which of a rater's two grades for one pair counts",
-        "escaped": "false: keep apostrophes before formulas",
+        "conflicts": "first, last, min or max: which of a rater's two grades for a pair to use",
+        "escaped": "false: keep apostrophes in front of formulas",
         "encoding": "latin-1 for old files",
     },
 )

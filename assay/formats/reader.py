@@ -38,11 +38,11 @@ def collect(
     content : Content
         The opened input; it is closed here.
     tally : Tally
-        The books of this file.
+        The counters of this file.
     parse : callable
         Yields the rows and puts every unit into a bin.
     empty : str
-        What a file without a single row lacks; such a file is then refused (F07).
+        What is missing in a file without rows, which is then refused (F07).
 
     Raises
     ------
@@ -52,7 +52,7 @@ def collect(
     with content:
         rows = list(parse(content, tally))
     if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
-        tally.refuse(f"holds no {empty}", code="F07")
+        tally.refuse(f"contains no {empty}", code="F07")
     return Read(rows, finish(content, tally))
 
 
@@ -64,13 +64,13 @@ def refuse_early(
     Raises
     ------
     UnreadableInput
-        When one of the first lines cannot be read, with the nearest format when none can.
+        When one of the first lines cannot be read; names the nearest format if none can be read.
     """
     whole = content.head.rfind(b"\n") + 1
     try:
         lines = list(numbered_lines(content.head[:whole]))
     except UnicodeDecodeError:
-        # Reading the file will say where.
+        # Reading the file reports the line.
         return
     trial = Tally(tally.path, tally.format, tally.expected)
     rows = list(parse(lines, trial)) if whole else []
@@ -82,14 +82,14 @@ def refuse_early(
 
 
 def note_unusual(tally: Tally, line: int, *ids: str) -> None:
-    """Flag ids that hold a space outside ASCII or are not in NFC (W39): a look-alike may exist."""
+    """Flag ids with a space outside ASCII or not in NFC (W39), because a look-alike may exist."""
     if any(map(is_unusual, ids)):
-        what = "an id with an unusual space or in another Unicode form than NFC"
+        what = "an id with an unusual space, or not in Unicode form NFC"
         tally.once("W39", line, what, done="accepted unchanged")
 
 
 def note_skipped(tally: Tally, before: int, comments: Places | Sequence[int], blanks: Places) -> None:
-    """Count comments and blank lines of one piece."""
+    """Count comments and blank lines of a piece."""
     for bin, code, what, lines in (("comment", "W34", "a comment", comments), ("blank", "W35", "a blank", blanks)):
         if len(lines):
             tally.put(bin, len(lines))
@@ -132,7 +132,7 @@ def open_as(
     if near and near != format:
         from assay.formats import FORMATS
 
-        # A file may be of several formats, {"q1": {"d1": 3}} for example qrels or a run.
+        # A file may match several formats; {"q1": {"d1": 3}} may be qrels or a run.
         near = None if sniff(content.head, FORMATS[format].kind) == format else near
     hint = f"; the nearest format is {near}" if near and near != format else ""
     if hint and (other := lookalike(content.head, near)):

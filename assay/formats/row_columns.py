@@ -1,4 +1,4 @@
-"""Rows of a file held as columns: a row becomes an object when it is asked for."""
+"""Rows of a file stored as columns; a row becomes an object on access."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from assay.core.text_column import Bytes, Keys, Places, Texts
 
 Row = TypeVar("Row")
 
-# So many rows are made at a time.
+# Number of rows to create at a time.
 CHUNK = 1 << 13
 LARGEST = 1 << 31
-# So many distinct values are found one after the other.
+# Maximum number of distinct values to find one at a time.
 FEW = 24
 
 
@@ -41,7 +41,7 @@ class Coded:
 
     @classmethod
     def _of_few(cls, texts: Texts) -> Coded | None:
-        """Number short texts with few distinct values, without sorting; None for others."""
+        """Number short texts with few distinct values, without sorting; None for other texts."""
         if not len(texts) or texts.words > 1:
             return None
         words = texts.first_word()
@@ -100,7 +100,7 @@ class Meant:
     Parameters
     ----------
     given : Texts or float64 array
-        The numbers as they are written, empty for none; or as they are, NaN for none.
+        The numbers as written, empty for none; or as floats, NaN for none.
     meaning : callable
         Returns the number.
     """
@@ -120,7 +120,7 @@ class RowColumns(Sequence[Row]):
     make : type
         The dataclass of a row.
     columns : mapping of str to column
-        A column for each field of the row; a field without one has its default.
+        A column for each field of the row; a field without a column has its default.
     """
 
     def __init__(self, make: type[Row], columns: Mapping[str, Column]) -> None:
@@ -187,7 +187,7 @@ class RowColumns(Sequence[Row]):
             values_of(self.columns[field.name], start, stop) if field.name in self.columns else repeat(field.default)
             for field in fields(self.make)  # type: ignore[arg-type]
         ]
-        # A default that a function makes belongs to no kind of row that is read in columns.
+        # No row class that is read in columns has a default factory.
         return map(self.make, *given)
 
 
@@ -216,11 +216,11 @@ class Growing:
     Parameters
     ----------
     first : column
-        A column of the same sort.
+        A column of the same kind.
     room : int
-        How many rows there may be.
+        Maximum number of rows.
     buffer : uint8 array
-        Where the texts of all parts stand.
+        The buffer with the texts of all parts.
     """
 
     def __init__(self, first: Column, room: int, buffer: Bytes) -> None:
@@ -234,14 +234,14 @@ class Growing:
             self.arrays = [np.empty(room, dtype=given.codes.dtype if isinstance(given, Coded) else given.dtype)]
 
     def add(self, part: Column, base: int) -> None:
-        """Append a part; its texts are in the buffer from the base on."""
+        """Append a part, whose texts start at the base in the buffer."""
         given = part.given if isinstance(part, Meant) else part
         begin, self.size = self.size, self.size + size_of(part)
         if isinstance(given, Texts):
             np.add(given.starts, base, out=self.arrays[0][begin : self.size], casting="same_kind")
             np.add(given.ends, base, out=self.arrays[1][begin : self.size], casting="same_kind")
         elif isinstance(given, Coded):
-            # Numbers of different types are equal; that is no reason to mix them up.
+            # Numbers of different types compare equal but must not be mixed.
             here = [self.codes.setdefault((type(value), value), len(self.codes)) for value in given.values]
             self.arrays[0][begin : self.size] = np.array(here, dtype=np.int32)[given.codes]
         else:
@@ -257,7 +257,7 @@ class Growing:
 
 
 def joined(first: Column, second: Column, buffer: Bytes, base: int) -> Column:
-    """Concatenate two columns; the second one's texts are in the buffer from a base on."""
+    """Concatenate two columns; the texts of the second start at a base in the buffer."""
     column = Growing(first, size_of(first) + size_of(second), buffer)
     column.add(first, 0)
     column.add(second, base)

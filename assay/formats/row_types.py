@@ -14,8 +14,8 @@ from typing import Any
 class LabelRow:
     """The label of one pair.
 
-    ``origin`` is column 2 of qrels: 0 a human label, 1 a machine's, 2 imported, 3 carried from another pair, which
-    ``copied_from`` then names: its query, its document, and why.
+    ``origin`` is column 2 of qrels: 0 a human label, 1 a machine label, 2 imported, 3 copied from another pair, whose
+    query, document and reason are in ``copied_from``.
     """
 
     query_id: str
@@ -52,7 +52,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """One document; ``fields`` holds what has no column of its own."""
+    """A document; ``fields`` contains values without their own column."""
 
     doc_id: str
     title: str = ""
@@ -76,10 +76,9 @@ class StratumRow:
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """One query with its need, tier and traffic; None is unknown.
-
-    Where queries were drawn in several strata, ``stratum`` is the part of the traffic that the query represents and
-    ``share`` that part's share of the whole; ``also`` holds further ones.
+    """A query with its need, tier and traffic; None means unknown. If queries were drawn in several strata,
+    ``stratum`` is the part of the traffic that the query represents, ``share`` is that part's share of the whole,
+    and ``also`` contains additional strata.
     """
 
     query_id: str
@@ -117,8 +116,8 @@ class LogRow:
 class ClickRow:
     """One line of a click log: a shown or clicked result, counts of those, or a whole search.
 
-    A search has no ``doc_id``; ``results`` are the documents that it returned, the first on top. ``search_id`` tells
-    which lines belong to one search.
+    A search has no ``doc_id``; ``results`` contains the returned documents, best first. ``search_id`` links the lines
+    of a search.
     """
 
     query: str
@@ -155,7 +154,7 @@ class RatingRow:
 class PairRow:
     """One pair to judge, with the inputs of a machine judge.
 
-    ``expected`` are the answers that are accepted; ``rank`` is where the document stood in a ranking, from 1.
+    ``expected`` contains the accepted answers; ``rank`` is the document's rank in a run, from 1.
     """
 
     query_id: str

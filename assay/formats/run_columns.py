@@ -38,9 +38,9 @@ class RunRows:
     query_ids, doc_ids : Texts, shape (rows,)
         The query and the document of each row.
     scores, ranks : float64 array, shape (rows,)
-        Its score; its rank, 0 where the file has none or a word.
+        The score of each row; its rank, 0 if missing or not a number.
     lines : int64 array, shape (rows,)
-        Its line in the file, from 1.
+        The line of each row in the file, from 1.
     """
 
     query_ids: Texts
@@ -51,7 +51,7 @@ class RunRows:
 
     @classmethod
     def of(cls, rows: Sequence[RunRow]) -> RunRows:
-        """Build the columns of rows, which may be columns already."""
+        """Build the columns from rows, which may already be columns."""
         from assay.formats.row_columns import Meant, RowColumns
 
         if isinstance(rows, RowColumns):
@@ -115,7 +115,7 @@ class RunRows:
         return Run.from_groups(groups, self.doc_ids, self.scores, name)
 
     def by_rank(self, name: str) -> Run:
-        """Return the run in the order of its ranks, rows without rank last; scores are the negated ranks.
+        """Return the run sorted by rank, rows without rank last; the scores are the negated ranks.
 
         Raises
         ------
@@ -134,14 +134,14 @@ class RunRows:
         return bool(np.isfinite(ranks).all() and (falls | (query[1:] != query[:-1])).all())
 
     def ranks_within(self, groups: Groups) -> npt.NDArray[np.float64]:
-        """Return the ranks, infinite where there is none; 0 is a rank if every query has it once."""
+        """Return the ranks, infinite if missing; 0 is a rank if every query has it once."""
         none = self.ranks == 0
         if not none.any() or (np.bincount(groups.query_of[none], minlength=len(groups.names)) == 1).all():
             return self.ranks
         return np.where(none, np.inf, self.ranks)
 
     def compare_ranks(self, groups: Groups, tally: Tally) -> None:
-        """Warn where ranks contradict the scores (W40): they do not rise as the scores fall."""
+        """Warn if ranks contradict the scores (W40), that is, do not increase as the scores decrease."""
         scores, ranks = self.scores, self.ranks
         if groups.order is not None:
             scores, ranks = scores[groups.order], ranks[groups.order]
@@ -153,7 +153,7 @@ class RunRows:
             return
         order = np.lexsort((ranks, -scores, query))
         ranks = np.clip(ranks[order], 0, MOST_RANK - 1)
-        # The largest rank so far of each query, in one pass: the query is the high part of the number.
+        # The largest rank so far of each query, in one pass, with the query in the high bits of the number.
         high = query * MOST_RANK + ranks.astype(np.int64)
         before = np.where(first, query * MOST_RANK - 1, np.concatenate(([0], np.maximum.accumulate(high)[:-1])))
         odd = np.flatnonzero(high <= before)

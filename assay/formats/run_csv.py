@@ -29,16 +29,16 @@ def read(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Read[RunRow]:
-    """Read a run and account for every record. Where there is no score, minus the rank is the score (W49).
+    """Read a run and account for every record. Without scores, the score is minus the rank (W49).
 
     Parameters
     ----------
     source, path, encoding
         As for ``run-json``.
     columns : dict of str to str, optional
-        Which column of the file is which: ``{"doc_id": "sku"}``.
+        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
     delimiter : str, optional
-        By default what the header shows: ``,``, ``;`` or TAB.
+        By default detected from the header: ``,``, ``;`` or TAB.
 
     Raises
     ------
@@ -75,7 +75,7 @@ FORMAT = Format(
     title="Run, CSV",
     kind="run",
     extensions=(".csv", ".tsv"),
-    description="One result a record under a header: query_id, doc_id, and score, rank or both.",
+    description="One result per record under a header: query_id, doc_id, and score, rank or both.",
     read=read,
     write=write,
     example=EXAMPLE,

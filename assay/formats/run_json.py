@@ -1,6 +1,6 @@
 """Runs as one JSON object, ``{query: {document: score}}``, as pytrec_eval and ranx store them.
 
-A list of objects, one for each result, can be read too.
+A list of objects, one per result, can also be read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
     path : str
         The file as the user named it.
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
-    """Write a run, one query a line, best document first.
+    """Write a run, one query per line, best document first.
 
     Raises
     ------
@@ -85,7 +85,7 @@ FORMAT = Format(
     title="Run, JSON",
     kind="run",
     extensions=(".json",),
-    description="Each query with the scores of its documents; what pytrec_eval and ranx read.",
+    description="Each query with the scores of its documents, as pytrec_eval and ranx read them.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -25,7 +25,7 @@ EXAMPLE = (
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
-    """Read a run and account for every line. Where no line has a score, minus the rank is the score (W49).
+    """Read a run and account for every line. Without scores, the score is minus the rank (W49).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ FORMAT = Format(
     title="Run, JSONL",
     kind="run",
     extensions=(".jsonl", ".ndjson"),
-    description="One result a line as a JSON object, with its score, its rank, or both.",
+    description="One result per line as a JSON object, with its score, its rank, or both.",
     read=read,
     write=write,
     example=EXAMPLE,

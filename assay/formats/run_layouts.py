@@ -23,7 +23,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 class _Run(Layout[RunRow]):
-    """Common part of all runs: a document occurs once per query, and ranks are compared with scores."""
+    """Common part of all run layouts: a document occurs once per query, and ranks are compared with scores."""
 
     row = RunRow
     keys = ("query_id", "doc_id")
@@ -48,7 +48,7 @@ class TrecRun(TrecLayout[RunRow], _Run):
         query_ids, doc_ids = fields.texts(0), fields.texts(2)
         scores = numbers_or_nan(fields.texts(4))
         good = ~np.isnan(scores) & plain_ids(query_ids) & plain_ids(doc_ids)
-        # The tag keeps what stands behind it.
+        # The tag includes the rest of the line.
         good[fields.wider(6)] = False
         columns: dict[str, Column] = {
             "query_id": query_ids,
@@ -69,7 +69,7 @@ class CsvRun(CsvLayout[RunRow], _Run):
     """Records of query, document, and score, rank or both, under a header."""
 
     def split(self, data: bytes) -> Fields | None:
-        # The careful reader says what is missing.
+        # The careful reader reports the missing field.
         return super().split(data) if {"score", "rank"} & self.places.keys() else None
 
     def plain(self, fields: Fields) -> Plain:
@@ -97,7 +97,7 @@ class CsvRun(CsvLayout[RunRow], _Run):
     def add(self, cells: Cells, tally: Tally, by_key: Keyed[RunRow]) -> None:
         of = cells.of
         if "score" not in of and "rank" not in of:
-            what, expected = "there is no column score", "expected one, or map a column (columns: score=NAME)"
+            what, expected = "there is no column score", "add a score, or map a column (columns: score=NAME)"
             tally.refuse(what, line=1, expected=expected, code="F04")
         score = Cell(of["score"]) if "score" in of else Absent
         entry = Entry(
@@ -114,7 +114,7 @@ class CsvRun(CsvLayout[RunRow], _Run):
 
 
 class MsMarcoRun(_Run):
-    """Lines of query, document and rank with TABs between."""
+    """TAB-separated lines of query, document and rank."""
 
     lone_returns = True
 

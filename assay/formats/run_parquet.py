@@ -21,9 +21,9 @@ EXAMPLE = "q_id,doc_id,score\nq001,doc-abc,12.5\nq001,doc-xyz,11.25\n"
 
 
 def read(source: Source, *, path: str = "-", columns: Mapping[str, str] | None = None) -> Read[RunRow]:
-    """Read a run and account for every row; the number of a row represents a line.
+    """Read a run and account for every row; row numbers replace line numbers.
 
-    Where there is no score, minus the rank is the score (W49).
+    Without scores, the score is minus the rank (W49).
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def read(source: Source, *, path: str = "-", columns: Mapping[str, str] | None =
     Raises
     ------
     UnreadableInput
-        When the whole file is refused; F04 when a column is missing or holds something else.
+        When the whole file is refused; F04 when a column is missing or has the wrong type.
     """
 
     def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
@@ -63,7 +63,7 @@ FORMAT = Format(
     title="Run, Parquet",
     kind="run",
     extensions=(".parquet",),
-    description="One result a row, columns by name, shown here as CSV; written as ranx reads it.",
+    description="One result per row, with named columns, shown here as CSV; written in the layout of ranx.",
     read=read,
     write=write,
     example=EXAMPLE,

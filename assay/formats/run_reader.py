@@ -1,7 +1,7 @@
 """Read runs of any size in bounded memory.
 
-A file is read in pieces. Where the rows of each query are together, as systems write them, each piece is a run of
-some whole queries; where they are not, the pieces are joined first.
+A file is read in pieces. If the rows of each query are adjacent, as systems usually write them, each piece is a run of
+some whole queries; otherwise the pieces are joined first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.formats.trec_fields import fields
 from assay.formats.trec_run import open_strictly, read_rows
 
 PIECE = 4 << 20
-# A file of fewer pieces is read before threads would be ready.
+# A file with fewer pieces is read before threads would be ready.
 FEW = 3
 
 
@@ -36,20 +36,20 @@ class RunFile:
     Parameters
     ----------
     source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input. A stream can be read once, and is held in memory.
+        The file; ``Path("-")`` is standard input. A stream can be read once and is kept in memory.
     path : str
         The file as the user named it.
     name : str
-        What the system is called.
+        Name of the system.
     threads : int
-        How many may work on the file at once; who reads several files at once gives each of them one.
+        Number of threads for the file; use 1 when reading several files at once.
     hashed : bool
         Whether the report must have the file's hash.
 
     Attributes
     ----------
     report : Report
-        What was found in the file; there after it was read.
+        The report; available after the file was read.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RunFile:
 
     @property
     def size(self) -> int:
-        """Return the size of the file in bytes; 0 if only reading would tell."""
+        """Return the size of the file in bytes; 0 if unknown before reading."""
         if isinstance(self._source, bytes):
             return len(self._source)
         try:
@@ -178,7 +178,7 @@ class RunFile:
         self.report = finish(content, tally)
         self.report.raise_if_errors()
         if not self.report.accepted:
-            tally.refuse("holds no results", code="F07")
+            tally.refuse("contains no results", code="F07")
 
 
 def load_run(source: Source, path: str = "-", name: str = "run") -> Run:
@@ -188,7 +188,7 @@ def load_run(source: Source, path: str = "-", name: str = "run") -> Run:
     ------
     UnreadableInput
         With file and line, for too few fields, a score that is a word or NaN, or a document that appears twice in a
-        query (both lines are reported). Infinite scores and surplus fields are fine.
+        query (both lines are reported). Infinite scores and extra fields are accepted.
     """
     return load_run_report(source, path, name)[0]
 
@@ -200,7 +200,7 @@ def load_run_report(source: Source, path: str = "-", name: str = "run") -> tuple
 
 
 def _ahead(pieces: Iterator[tuple[int, bytes]], tally: Tally, threads: int) -> Iterator[tuple[RunRows | None, Tally]]:
-    """Read pieces in advance in other threads; they are yielded in order, each with its own counters."""
+    """Read pieces in advance in other threads; yield them in order, each with its own counters."""
 
     def read(before: int, data: bytes) -> tuple[RunRows | None, Tally]:
         books = tally.part()

@@ -24,7 +24,7 @@ _FIX = "write a number such as 1.25"
 
 @dataclass(frozen=True, slots=True)
 class DocumentScore:
-    """A score within a query, natural logarithms with mean 0; ``se`` is its standard error where it is known."""
+    """A score within a query, as natural logarithms with mean 0; ``se`` is its standard error, if known."""
 
     query_id: str
     doc_id: str
@@ -61,7 +61,7 @@ read = reader(NAME, EXAMPLE.partition("\n")[0], partial(rows, read_row=_score, k
 
 FORMAT = Format(
     name=NAME,
-    title="Scores of battles, JSONL",
+    title="Scores from pairwise comparisons, JSONL",
     kind="document-scores",
     extensions=(".jsonl", ".ndjson"),
     description="A score for each document of a query, with its standard error.",

@@ -1,9 +1,8 @@
-"""Internal Parquet storage of runs, for reading at once or some whole queries at a time.
-
-The columns are ``query_id``, ``doc_id``, ``rank`` and ``score``: queries by UTF-8 bytes, each in trec_eval's order.
+"""Internal Parquet storage of runs, which can be read at once or in blocks of whole queries. The columns are
+``query_id``, ``doc_id``, ``rank`` and ``score``, sorted by the UTF-8 bytes of the query, then in trec_eval's order.
 The hash covers the content, not the bytes of the file, which another version of polars may write differently. This
-module reads and trusts only files that `write_stored` wrote; uploaded files go to ``run_parquet``, which trusts
-nothing.
+module reads and trusts only files that `write_stored` wrote; uploaded files are read by ``run_parquet``, which does
+not trust them.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from assay.formats.row_types import RunRow
 
 NAME = "run-parquet"
-# Rows that are compressed together and read together: some megabytes of memory.
+# Number of rows that are compressed and read together: a few megabytes of memory.
 GROUP = 1 << 17
 HEADING = b"assay run 1\n"
 NO_RANK = -1
@@ -41,14 +40,14 @@ def write_stored(rows: Sequence[RunRow]) -> tuple[bytes, str]:
     Parameters
     ----------
     rows : sequence of RunRow
-        In any order; no document appears twice in a query.
+        Rows in any order, without repeated documents in a query.
 
     Returns
     -------
     tuple of bytes and str
-        The content's hash is the SHA-256 over the line ``assay run 1`` and four columns, one after the other and all in
-        the order of the file: query ids and document ids in UTF-8 with a line feed behind each, ranks as little-endian
-        int64 with -1 where there is none, scores as little-endian float64.
+        The content's hash is the SHA-256 over the line ``assay run 1`` and four columns, concatenated and in the order
+        of the file: query ids and document ids in UTF-8 with a line feed after each, ranks as little-endian int64 with
+        -1 if missing, scores as little-endian float64.
     """
     columns = RunRows.of(rows)
     order = stored_order(columns)
@@ -98,7 +97,7 @@ class StoredRun(RunFile):
     body : bytes
         The file.
     name : str
-        What the system is called.
+        Name of the system.
 
     Examples
     --------
@@ -123,7 +122,7 @@ class StoredRun(RunFile):
         self.report = tally.report()
 
     def row_blocks(self, size: int = GROUP) -> Iterator[RunRows]:
-        """Yield the rows of some whole queries at a time, with their ranks, 0 where there is none."""
+        """Yield the rows of some whole queries at a time, with their ranks, 0 if missing."""
         import polars
 
         scan = polars.scan_parquet(BytesIO(self._body))
@@ -137,13 +136,13 @@ class StoredRun(RunFile):
         return self._ordered(grouped(rows.query_ids), rows)
 
     def rows(self) -> RunRows:
-        """Return the rows as they are stored, with their ranks, 0 where there is none."""
+        """Return the rows as stored, with their ranks, 0 if missing."""
         import polars
 
         return _rows(polars.read_parquet(BytesIO(self._body)), 0)
 
     def _ordered(self, groups: Groups, rows: RunRows) -> Run:
-        """Return the run of rows that are already in its order."""
+        """Return the run of rows that are already sorted."""
         return Run(self.name, groups.names, groups.offsets, rows.doc_ids, rows.scores)
 
 

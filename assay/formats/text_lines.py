@@ -1,7 +1,7 @@
 """Decode the bytes of a file into numbered lines, without guessing and without loading the whole file.
 
-UTF-8 is read strictly. Lines end at LF, CRLF or a lone CR and nowhere else (``str.splitlines`` would also cut at
-form feeds and Unicode separators). The bytes come from `opened`.
+UTF-8 is read strictly. Lines end only at LF, CRLF or a lone CR (``str.splitlines`` would also split at form feeds and
+Unicode separators). The bytes come from `input_bytes`.
 """
 
 from __future__ import annotations
@@ -36,25 +36,26 @@ class Content(Opened):
     source, path, limit, block, hashed
         As `opened.Opened` takes them.
     encoding : str
-        ``utf-8``, or ``latin-1`` where the user says so.
+        ``utf-8``, or ``utf-8`` or ``latin-1``.
 
     Attributes
     ----------
     head : bytes
-        The first 64 KiB, expanded and without byte order mark.
+        The first 64 KiB, decompressed and without byte order mark.
     lines_read : int
-        The physical lines so far.
+        Number of physical lines so far.
     bom, ends_in_newline : bool
         Whether a byte order mark was removed; whether the last line has an end.
     carriage_return_line : int or None
         The first line that ends in CRLF or CR.
     parquet : bool
-        Whether it is a Parquet file, which is no text: only `binary` gives its bytes.
+        Whether it is a Parquet file, whose bytes only `binary` returns.
 
     Raises
     ------
     UnreadableInput
-        F00 cannot be opened, F01 not UTF-8, F02 a bad archive, F03 binary, F07 empty.
+        F00 when it cannot be opened, F01 when it is not UTF-8, F02 for a bad archive, F03 for binary content, F07 when
+        it is empty.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class Content(Opened):
                 yield self.lines_read, part
 
     def lines_with_ends(self) -> Iterator[tuple[int, str]]:
-        """Yield (number, text) with each line's own end, for formats whose cells may hold line breaks."""
+        """Yield (number, text) with each line's own end, for formats whose cells may contain line breaks."""
         for block in self._blocks():
             for match in LINES_WITH_ENDS.finditer(self._decoded(block)):
                 self.lines_read += 1
@@ -117,7 +118,7 @@ class Content(Opened):
         return text
 
     def data(self) -> bytes:
-        """Return everything as valid UTF-8 bytes, for readers that split bytes."""
+        """Return the whole content as valid UTF-8 bytes, for readers that split bytes."""
         data = b"".join(self._blocks(whole=True))
         text = self._decoded(data)
         self._note_carriage_return(text)
@@ -143,9 +144,9 @@ class Content(Opened):
                 self._decoded(block)
             if b"\r" in block:
                 self._note_carriage_return(block.decode("latin-1"))
-                # A lone CR ends a line too.
+                # A lone CR also ends a line.
                 self.lines_read -= block.count(b"\r\n") - block.count(b"\r")
-            # Ten times as fast as bytes.count where lines are short.
+            # Ten times as fast as bytes.count for short lines.
             ends = np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
             self.lines_read += int(ends) + (not block.endswith((b"\n", b"\r")))
             yield before, block
@@ -162,12 +163,12 @@ class Content(Opened):
         return first
 
     def _blocks(self, *, whole: bool = False, size: int = BLOCK) -> Iterator[bytes]:
-        """Yield blocks that end at the end of a line (the whole content in one go has no use for that)."""
+        """Yield blocks that end at a line end, unless the whole content is read at once."""
         if self.parquet:
-            self.refuse(None, "is a Parquet file", "expected plain text in UTF-8, or its format's name", "F03")
+            self.refuse(None, "is a Parquet file", "expected UTF-8 text, or name its format", "F03")
         rest = self.head
         if size > BLOCK:
-            # Large pieces include the head in the first of them, not before it.
+            # With large pieces, the first piece includes the head.
             rest += self._read(size - len(rest))
         last = b"\n"
         while True:
@@ -178,7 +179,7 @@ class Content(Opened):
                 last = rest[cut - 1 : cut]
                 rest = rest[cut:]
             elif len(rest) > MAX_LINE:
-                self.refuse(self.lines_read + 1, "a line of over 16 MiB", "expected text with line ends", "F03")
+                self.refuse(self.lines_read + 1, "a line longer than 16 MiB", "expected text with line ends", "F03")
             if not chunk:
                 break
             rest += chunk

@@ -1,6 +1,6 @@
 """Parse the times of many searches at once, in the forms that logs commonly use.
 
-The results equal those of `assay.formats.timestamps` for each single text; a time in any other form goes there.
+The results equal those of `assay.formats.timestamps` for each text, which also parses times in other forms.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     Whole = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
 
-# A time as it is usually written: the format given to polars, and the least and the largest sign in each place.
+# The usual form of a time: the format for polars, and the smallest and largest character at each position.
 PATTERN = "%Y-%m-%dT%H:%M:%SZ"
 LEAST, MOST = b"1000-00-00T00:00:00Z", b"9999-19-39T29:59:59Z"
-# So much is looked at in one go that it stays in the processor's cache: texts in a row, rows.
+# Amount processed at once, so that it stays in the processor cache: texts per row, and rows.
 TEXTS, ROWS = 256, 32
 _ISO = (
     r"^(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{3}|\.[0-9]{6})?"
@@ -51,13 +51,13 @@ def _written_out(texts: polars.Series) -> polars.Series:
     import numpy as np
     import polars as pl
 
-    # Many texts a row, and filled up to whole rows: numpy is slow on short ones.
+    # Many texts per row, padded to full rows, because numpy is slow on short rows.
     filled = texts.str.join("").item().encode() + LEAST * (-len(texts) % TEXTS)
     least, most = (np.frombuffer(bound * TEXTS, dtype=np.uint8) for bound in (LEAST, MOST))
     signs = np.frombuffer(filled, dtype=np.uint8).reshape(-1, len(least))
     good = np.ones(len(signs) * TEXTS, dtype=np.bool_)
     for begin in range(0, len(signs), ROWS):
-        # What is below the least wraps around to a large number.
+        # Values below the minimum wrap around to large numbers.
         above: Flags = signs[begin : begin + ROWS] - least > most - least
         if above.any():
             begins = begin * TEXTS
@@ -66,9 +66,8 @@ def _written_out(texts: polars.Series) -> polars.Series:
 
 
 def other_times(texts: polars.Series) -> tuple[Whole, Flags, dict[str, int]]:
-    """Return microseconds of times in any form, which texts are not times, and the first position of each kind.
-
-    A text of blanks is no time and none that is wrong: its place has `NO_TIME`.
+    """Return the microseconds of times in any form, which texts are not times, and the first position of each kind.
+    A blank text is a missing time, not an error, and yields `NO_TIME`.
     """
     import numpy as np
     import polars as pl

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-# How many digits whole seconds, milliseconds and microseconds since 1970 have, and how many of each are a second.
+# Number of digits of whole seconds, milliseconds and microseconds since 1970, and units per second.
 EPOCHS = {"seconds": ("9,10", 1), "milliseconds": ("12,13", 1_000), "microseconds": ("15,16", 1_000_000)}
-# What a report says of a kind; a date with its zone needs no word.
+# Report text for each kind; a date with a time zone needs none.
 IN_WORDS = {
-    "local": "dates without a zone, read as UTC",
-    "database": "dates as databases and web servers write them",
+    "local": "dates without a time zone, read as UTC",
+    "database": "dates in the style of databases and web servers",
     "seconds": "seconds since 1970",
     "milliseconds": "milliseconds since 1970",
     "microseconds": "microseconds since 1970",
@@ -43,12 +43,12 @@ def time_kind(text: str) -> str | None:
 
 
 def family(kind: str) -> str:
-    """Return what all times of one log must share: dates in any form, or numbers in one unit."""
+    """Return the family that all times of a log must share: dates in any form, or numbers in one unit."""
     return kind if kind in EPOCHS else "date"
 
 
 def instant(text: str) -> datetime:
-    """Parse a time; without a zone it is taken as UTC.
+    """Parse a time; without a time zone, UTC is assumed.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def instant(text: str) -> datetime:
     Raises
     ------
     ValueError
-        When the text is no time.
+        When the text is not a time.
     """
     kind = time_kind(text)
     moment = _database_time(text) if kind == "database" else None
@@ -72,7 +72,7 @@ def instant(text: str) -> datetime:
 
 
 def _database_time(text: str) -> datetime | None:
-    """Parse a date with slashes, with a blank before the zone, or as web servers write it."""
+    """Parse a date with slashes, with a blank before the time zone, or in web server style."""
     try:
         if _WEB_SERVER.fullmatch(text):
             return datetime.strptime(text, "%d/%b/%Y:%H:%M:%S %z")

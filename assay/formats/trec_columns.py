@@ -1,7 +1,7 @@
 """Split all lines of a TREC file into fields and numbers at once.
 
-Only for well-formed files: any white space, LF or CRLF, comments and blank lines are accepted. For all other files
-the result is None, and the reader goes through the lines one by one, which is slower and reports what is wrong.
+Only for well-formed files: any white space, LF or CRLF, comments and blank lines are accepted. For all other files the
+result is None, and the reader processes the lines individually, which is slower and reports problems.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.formats.trec_fields import EXACT_WHOLE, number
 
 BLANK, TAB, RETURN, NEWLINE, COMMENT, DELETE = 32, 9, 13, 10, 35, 127
 
-# Below these, whole numbers and powers of ten are exact in float64, and so their quotient is rounded once.
+# Below these limits, whole numbers and powers of ten are exact in float64, so their quotient is rounded only once.
 POWERS = np.array([float(f"1e{power}") for power in range(23)])
 MINUS, PLUS, POINT, ZERO = 45, 43, 46, 48
 LONGEST_NUMBER = 26
@@ -57,17 +57,17 @@ class Fields:
     Parameters
     ----------
     buffer : uint8 array
-        The bytes, with room behind them.
+        The bytes, with padding.
     starts, ends : int64 array, shape (rows, fields)
-        Where each field stands; those that only some lines have are left out.
+        Position of each field; fields that only some lines have are left out.
     widths : int64 array or None
-        How many fields each row has; None if all have as many as `starts` tells.
+        Number of fields in each row; None if all rows have as many as `starts`.
     lines : int64 array or None
         The line of each row, from 0; None if row and line are the same.
     comments, blanks : int64 array
         The lines that were skipped, from 1.
     odd : int64 array
-        The lines that need care, from 0.
+        The lines that need the careful reader, from 0.
     """
 
     buffer: Bytes
@@ -85,7 +85,7 @@ class Fields:
         return Texts(self.buffer, starts, ends)
 
     def row(self, row: int) -> str:
-        """Return the fields of a row as they are in the file, with their separators."""
+        """Return the fields of a row as in the file, with their separators."""
         begin, end = int(self.starts[row, 0]), int(self.ends[row, -1])
         return self.buffer[begin:end].tobytes().decode()
 
@@ -94,7 +94,7 @@ class Fields:
         return (row if self.lines is None else int(self.lines[row])) + 1
 
     def lines_from(self, before: int) -> Places:
-        """Return the line numbers of all rows, from 1, after so many earlier lines."""
+        """Return the line numbers of all rows, from 1, after this many earlier lines."""
         return (np.arange(self.rows) if self.lines is None else self.lines) + (before + 1)
 
     @property
@@ -103,7 +103,7 @@ class Fields:
         return len(self.starts)
 
     def wider(self, width: int) -> Places:
-        """Return the rows with more than so many fields."""
+        """Return the rows with more than this many fields."""
         if self.widths is None:
             return np.arange(self.rows if self.starts.shape[1] > width else 0)
         return np.flatnonzero(self.widths > width)
@@ -121,14 +121,15 @@ def split_fields(data: bytes, least: int, *, tolerant: bool = False) -> Fields |
     data : bytes
         Whole lines.
     least : int
-        How many fields a line has at least.
+        Minimum number of fields per line.
     tolerant : bool
-        Whether lines that need care are left out and reported as `odd`; the caller then checks the length of ids.
+        Whether lines that need the careful reader are left out and reported as `odd`; the caller then checks the length
+        of ids.
 
     Returns
     -------
     Fields or None
-        None if something needs care.
+        None if a line needs the careful reader.
 
     Examples
     --------
@@ -147,15 +148,15 @@ def split_fields(data: bytes, least: int, *, tolerant: bool = False) -> Fields |
     gaps = np.flatnonzero(text <= BLANK)
     separators = text[gaps]
     ends_line = separators == NEWLINE
-    # White space as C's isspace knows it, without the two that ids and terminals handle badly. Bytes are looked for one
-    # by one, and only those that there are: that is many times as fast as comparing each.
+    # White space as in C's isspace, without two characters that ids and terminals handle badly. Only bytes that occur
+    # are searched, one at a time, which is much faster than comparing each byte.
     known = ends_line | (separators == BLANK)
     for byte in (TAB, RETURN):
         if byte in data:
             known |= separators == byte
     if not known.all() or (DELETE in data and not tolerant):
         return None
-    # A CR ends a line too; only before an LF does it say nothing.
+    # A CR also ends a line, except before an LF.
     if RETURN in data:
         returns = gaps[separators == RETURN]
         if (buffer[returns + 1] != NEWLINE).any():
@@ -164,7 +165,7 @@ def split_fields(data: bytes, least: int, *, tolerant: bool = False) -> Fields |
     begins = np.concatenate(([0], line_ends[:-1] + 1))
     comments = np.flatnonzero(text[begins] == COMMENT) if COMMENT in data else _no_lines()
     if len(comments):
-        # What a comment says is no field: the line counts as blank from here on.
+        # Comments have no fields: the line counts as blank from here on.
         text[spans(begins[comments], line_ends[comments] - begins[comments])] = BLANK
         gaps = np.flatnonzero(text <= BLANK)
     fields = _by_line(buffer, gaps, line_ends, comments, least, odd if tolerant else None)
@@ -193,7 +194,7 @@ def _blank_odd_lines(text: Bytes, usual: bool) -> Places:
 
 def _is_usual(data: bytes) -> bool:
     """Return whether bytes are UTF-8 without characters for which an id is flagged or refused (W39, E19)."""
-    # Each word with a letter outside ASCII once: what is odd about one is odd about all of them, one behind the other.
+    # Check each distinct word with a letter outside ASCII once, because equal words have the same fault.
     try:
         words = b"\n".join({word for word in data.split() if not word.isascii()}).decode()
     except UnicodeDecodeError:
@@ -209,12 +210,12 @@ def _by_line(
     np.add(gaps[:-1], 1, out=starts[1:])
     filled = gaps > starts
     if not filled.all():
-        # More than one blank between two fields, or CRLF: a gap right behind another one ends no field.
+        # For several blanks between two fields, or CRLF: a gap directly after another does not end a field.
         starts, gaps = starts[filled], gaps[filled]
     width = len(starts) // len(line_ends)
     if width >= least and len(starts) == width * len(line_ends):
         fields = Fields(buffer, starts.reshape(-1, width), gaps.reshape(-1, width))
-        # One line end behind the last field of each row and before the next row: then there is none inside a row.
+        # Exactly one line end after each row's last field means that there is none within a row.
         if (line_ends >= fields.ends[:, -1]).all() and (line_ends[:-1] <= fields.starts[1:, 0]).all():
             return fields
     return _of_any_width(buffer, starts, gaps, line_ends, comments, least, odd)
@@ -269,13 +270,13 @@ def numbers(texts: Texts) -> npt.NDArray[np.float64] | None:
 def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
     """Parse a column of decimal numbers, each to the nearest float64, as ``float`` does.
 
-    A decimal number is a whole number divided by a power of ten. Where both are exact in float64, so is the rounding of
-    their quotient (Clinger 1990). Longer numbers and those with an exponent are read one by one.
+    A decimal number is a whole number divided by a power of ten. If both are exact in float64, their quotient is
+    rounded correctly (Clinger 1990). Longer numbers and numbers with an exponent are parsed individually.
 
     Returns
     -------
     float64 array
-        NaN if a text is not a finite number in digits.
+        NaN if a text is not a finite decimal number.
 
     Examples
     --------
@@ -285,7 +286,7 @@ def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
     values = np.empty(len(texts), dtype=np.float64)
     sizes = texts.ends - texts.starts
     first = texts.buffer[texts.starts]
-    # Few shapes occur in one file: the same work serves all numbers of one length, with a sign or without.
+    # A file has few number shapes, so all numbers of the same length are parsed together, with or without a sign.
     shapes = sizes * 2 + ((first == MINUS) | (first == PLUS))
     for shape in np.flatnonzero(np.bincount(shapes)).tolist():
         rows = np.flatnonzero(shapes == shape)
@@ -295,7 +296,7 @@ def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
         if len(rows) and sign < size <= LONGEST_NUMBER:
             rows = _of_one_shape([texts.buffer[texts.starts[rows] + at] for at in range(size)], sign, values, rows)
         read = [number(text) for text in texts.take(rows).tolist()]
-        # Digits may be more than float64 holds, and what is infinite is to be told.
+        # The digits may exceed float64, and infinite values must be reported.
         values[rows] = [NAN if value is None or value in INFINITIES else value for value in read]
     return values
 
@@ -303,8 +304,8 @@ def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
 def _of_one_word(texts: Texts, sign: int, digits: int, values: npt.NDArray[np.float64], rows: Places) -> Places:
     """Parse numbers of one length of at most 8 characters, all at once if they share the point's position.
 
-    The characters of a number are one word, and its digits are added up in three steps: two, four, eight of them.
-    Returns the rows that need another way.
+    The characters of a number form a word, and its digits are combined in three steps: two, four, eight of them.
+    Returns the rows that need another method.
     """
     words = texts.first_words(sign)
     characters = int(words[0]).to_bytes(WORD, "little")[:digits]

@@ -17,7 +17,7 @@ Row = TypeVar("Row")
 class TrecLayout(Layout[Row]):
     """Layout of the rows in a TREC file; formats define the rows."""
 
-    # How many fields a line has.
+    # Number of fields in a line.
     width: int
     lone_returns = True
 
@@ -31,4 +31,4 @@ class TrecLayout(Layout[Row]):
 
     @abstractmethod
     def add(self, parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[Row]) -> None:
-        """Add one line that was read carefully."""
+        """Add a line that was read carefully."""

@@ -1,8 +1,7 @@
 """TREC qrels: ``query iteration document grade``.
 
-Reading is as in trec_eval, but more tolerant: any ASCII white space, CRLF, byte order mark, gzip, blank lines and
-lines that start with ``#``. Writing uses single spaces and nothing else, because strict readers reject anything
-else.
+Reading is as in trec_eval, but more tolerant: any ASCII white space, CRLF, byte order mark, gzip, blank lines and lines
+that start with ``#``. Writing uses only single spaces, because strict readers reject anything else.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ def read(
     path : str
         The file as the user named it.
     grades : tuple of int, optional
-        The scale. With it a fraction (E13), a grade off the scale (E14) and a fifth field (E10) are errors; without it
-        any number is a grade and further fields are ignored (W45), as the evaluator wants it.
+        The grade scale. With it, a fraction (E13), a grade off the scale (E14) and a fifth field (E10) are errors;
+        without it, any number is a grade and extra fields are ignored (W45), as the evaluator needs it.
     conflicts : {"first", "last", "min", "max"}, optional
-        Which grade counts when a pair has two; by default none does (E16).
+        Which of two grades of a pair to use; by default neither (E16).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -76,8 +75,8 @@ def load_qrels(source: Source, path: str = "-") -> Qrels:
     Raises
     ------
     UnreadableInput
-        With file and line, for too few fields, words or NaN as a grade, or two grades for one pair (both lines are
-        told). Fractions, negative grades and identical duplicates are fine.
+        With file and line, for too few fields, words or NaN as a grade, or two grades for a pair (both lines are
+        reported). Fractions, negative grades and identical duplicates are accepted.
     """
     return load_qrels_report(source, path)[0]
 
@@ -109,7 +108,7 @@ def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
     report = finish(content, tally)
     report.raise_if_errors()
     if not rows:
-        tally.refuse("holds no judgments", code="F07")
+        tally.refuse("contains no judgments", code="F07")
     table = Qrels.from_rows((row.query_id, row.doc_id, row.grade or 0.0) for row in rows)
     table.duplicates = report.bins["duplicate"]
     return table, report
@@ -136,17 +135,16 @@ def write(
     ----------
     rows : iterable of LabelRow
         The labels, in any order.
-    stream : binary stream
-        Where to.
+    stream : binary stream Output stream.
     origin : str, optional
-        Column 2 for all rows; by default each row's own.
+        Column 2 for all rows; by default from each row.
     encode_ids : bool
-        Percent-encode what the format cannot carry in an id, and return the map of what was encoded.
+        Percent-encode characters that the format does not allow in ids, and return the encoded ids.
 
     Raises
     ------
     NotValid
-        When an id has white space in it, or a grade is no whole number.
+        When an id contains white space, or a grade is not a whole number.
     """
     from assay.formats.writer import Written, graded_order, id_encoder, refuse_ids, whole_grade
 
@@ -173,7 +171,7 @@ def add_line(
     parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[LabelRow], grades: tuple[int, ...] | None
 ) -> None:
     """Add the label of one line if it is valid."""
-    # As in trec_run: only lines that are read one by one need these.
+    # As in trec_run, only lines that are read individually need these.
     from assay.formats.grade_cells import Fault, any_grade, scale_grade
     from assay.formats.row_types import LabelRow
 
@@ -186,7 +184,7 @@ def add_line(
     if repaired:
         tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
     if len(parts) > 4:
-        tally.once("W45", line, f"{len(parts)} fields where qrels have 4", done="the rest is ignored")
+        tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
     note_unusual(tally, line, parts[0], parts[2])
     row = LabelRow(parts[0], parts[2], value, parts[1], line=line)
     by_key.add((parts[0], parts[2]), value, row, line, raw, "repaired" if repaired else "accepted")
@@ -196,7 +194,7 @@ def _row_fault(parts: list[str], *, surplus: bool) -> Fault | None:
     from assay.formats.grade_cells import Fault
 
     if len(parts) < 4 or (len(parts) > 4 and not surplus):
-        hint = "; an id cannot hold spaces here" if len(parts) > 4 else ""
+        hint = "; an id cannot contain spaces here" if len(parts) > 4 else ""
         fix = f"expected 4 fields: query, iteration, document, grade, such as {_LINE!r}"
         return Fault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 4{hint}", fix)
     for name, text in (("query", parts[0]), ("document", parts[2])):
@@ -215,7 +213,7 @@ def _columns(data: bytes, tally: Tally) -> Qrels | None:
     if fields is None or grades is None:
         return None
     if not fields.rows:
-        tally.refuse("holds no judgments", code="F07")
+        tally.refuse("contains no judgments", code="F07")
     try:
         table = Qrels.from_columns(fields.texts(0), fields.texts(2), grades)
     except NotValid:
@@ -244,13 +242,13 @@ FORMAT = Format(
     title="TREC qrels",
     kind="qrels",
     extensions=(".txt", ".qrels"),
-    description="One label a line, ids and a whole grade; what trec_eval and its relatives read.",
+    description="One label per line with ids and a whole grade, as trec_eval and similar tools read it.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any number is accepted",
-        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "grades": "grade scale; by default any number is accepted",
+        "conflicts": "first, last, min or max: which of two grades for a pair to use",
         "encoding": "latin-1 for old files",
     },
 )

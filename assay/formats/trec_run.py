@@ -1,7 +1,7 @@
 """TREC runs: ``query Q0 document rank score tag``.
 
-Scores decide the order; the rank column is only compared with them. Reading is as tolerant as for qrels. Written
-scores fall strictly, so that no reader breaks a tie in its own way.
+Scores decide the order; the rank column is only compared with them. Reading is as tolerant as for qrels. Written scores
+decrease strictly, so that readers cannot break ties differently.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
     path : str
         The file as the user named it.
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -79,11 +79,10 @@ def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
     Parameters
     ----------
     data : bytes
-        The lines, sure to be UTF-8.
+        The lines, known to be UTF-8.
     before : int
-        How many lines of the file stand before them.
-    tally : Tally
-        The books.
+        Number of lines before them in the file.
+    tally : Tally The counters.
 
     Raises
     ------
@@ -114,9 +113,9 @@ def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
 def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunRow]:
     """Yield the rows of numbered lines; every line is counted in one bin.
 
-    The rank column is not compared with the scores: the lines are not all that there are.
+    The rank column is not compared with the scores, because the lines are only a part of the file.
     """
-    # What only lines that are read one by one need is not imported for a well-formed file.
+    # Modules that only individually read lines need are not imported for a well-formed file.
     from assay.formats.grade_cells import Keyed
 
     by_key: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
@@ -126,23 +125,22 @@ def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunR
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO, *, tag: str | None = None, encode_ids: bool = False) -> Written:
-    """Write a run: ranks from 1 without gaps, scores that fall strictly inside a query.
+    """Write a run: ranks from 1 without gaps, and scores that decrease strictly within a query.
 
     Parameters
     ----------
     rows : iterable of RunRow
-        The results, in any order; they are put into trec_eval's.
-    stream : binary stream
-        Where to.
+        The results in any order; they are sorted as in trec_eval.
+    stream : binary stream Output stream.
     tag : str, optional
-        The system's name; by default each row's own. White space in it becomes ``-``.
+        Name of the system; by default from each row. White space becomes ``-``.
     encode_ids : bool
-        Percent-encode what the format cannot carry in an id.
+        Percent-encode characters that the format does not allow in ids.
 
     Raises
     ------
     NotValid
-        When an id has white space in it.
+        When an id contains white space.
     """
     from assay.formats.writer import Written, id_encoder, ranked_order, refuse_ids
 
@@ -179,11 +177,11 @@ def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[
         return
     score = number(parts[4], infinite=True) or 0.0
     if score in (float("inf"), float("-inf")):
-        tally.once("W44", line, "an infinite score", done="accepted; it sorts first or last")
+        tally.once("W44", line, "an infinite score", done="accepted; the document sorts first or last")
     if len(parts) > 6:
         _note_surplus(tally, line, len(parts), 1)
     note_unusual(tally, line, parts[0], parts[2])
-    # Files in which nothing is odd never come here; the rows of all formats take longer to import than they to read.
+    # Well-formed files never reach this code; importing the rows of all formats would take longer than reading them.
     from assay.formats.row_types import RunRow
 
     row = RunRow(parts[0], parts[2], score, rank_of(parts[3]), " ".join(parts[5:]), line)
@@ -205,7 +203,7 @@ def _row_fault(parts: list[str]) -> Fault | None:
 
 
 def _note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
-    tally.once("W45", line, f"{width} fields where a run line has 6", done="the rest belongs to the tag", times=rows)
+    tally.once("W45", line, f"{width} fields instead of 6", done="the extra fields belong to the tag", times=rows)
 
 
 FORMAT = Format(
@@ -213,7 +211,7 @@ FORMAT = Format(
     title="TREC run",
     kind="run",
     extensions=(".run", ".txt"),
-    description="One result a line with its score; what trec_eval and its relatives read.",
+    description="One result per line with its score, as trec_eval and similar tools read it.",
     read=read,
     write=write,
     example=EXAMPLE,

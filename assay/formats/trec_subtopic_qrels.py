@@ -1,7 +1,7 @@
 """TREC qrels with subtopics: ``query subtopic document grade``.
 
-These are the qrels of the TREC Web Track's diversity task. They look like plain qrels, but a document may appear
-once for each subtopic, which column 2 names; so they are a format of their own.
+These are the qrels of the TREC Web Track's diversity task. They look like plain qrels, but a document may appear once
+for each subtopic, which column 2 names, so they are a separate format.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ def read(
     path : str
         The file as the user named it.
     grades : tuple of int, optional
-        The scale. With it a fraction (E13) and a grade off the scale (E14) are errors; without it any number is one.
+        The grade scale. With it, a fraction (E13) and a grade off the scale (E14) are errors; without it, any number is
+        a grade.
     conflicts : {"first", "last", "min", "max"}, optional
-        Which grade counts when a document has two for one subtopic; by default none does (E16).
+        Which of two grades of a document for a subtopic to use; by default neither (E16).
     encoding : str
-        ``latin-1`` where the user says so.
+        ``utf-8`` or ``latin-1``.
 
     Raises
     ------
@@ -68,8 +69,8 @@ def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]
     Raises
     ------
     UnreadableInput
-        With file and line, for a line without four fields, words or NaN as a grade, or two grades of one document for
-        one subtopic (both lines are reported).
+        With file and line, for a line without four fields, words or NaN as a grade, or two grades of a document for a
+        subtopic (both lines are reported).
     """
     from assay.core.qrels import Qrels
 
@@ -80,7 +81,7 @@ def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]
     report = finish(content, tally)
     report.raise_if_errors()
     if not rows:
-        tally.refuse("holds no judgments", code="F07")
+        tally.refuse("contains no judgments", code="F07")
     table = Qrels.from_subtopics((row.query_id, row.subtopic, row.doc_id, row.grade) for row in rows)
     table.duplicates = report.bins["duplicate"]
     return table, report
@@ -119,15 +120,14 @@ def write(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_ids: bool = F
     ----------
     rows : iterable of SubtopicRow
         The labels, in any order.
-    stream : binary stream
-        Where to.
+    stream : binary stream Output stream.
     encode_ids : bool
-        Percent-encode what the format cannot carry in an id, and return the map of what was encoded.
+        Percent-encode characters that the format does not allow in ids, and return the encoded ids.
 
     Raises
     ------
     NotValid
-        When an id or a subtopic has white space in it, or a grade is no whole number.
+        When an id or subtopic contains white space, or a grade is not a whole number.
     """
     ordered = sorted(rows, key=lambda row: (row.query_id, row.subtopic, row.doc_id))
     identifiers = [text for row in ordered for text in (row.query_id, row.subtopic, row.doc_id)]
@@ -142,7 +142,7 @@ def write(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_ids: bool = F
 
 def _row_fault(parts: list[str]) -> Fault | None:
     if len(parts) != 4:
-        hint = "; an id cannot hold spaces here" if len(parts) > 4 else ""
+        hint = "; an id cannot contain spaces here" if len(parts) > 4 else ""
         fix = f"expected 4 fields: query, subtopic, document, grade, such as {_LINE!r}"
         return Fault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 4{hint}", fix)
     for name, text in zip(("query id", "subtopic", "document id"), parts, strict=False):
@@ -156,13 +156,13 @@ FORMAT = Format(
     title="TREC qrels by subtopic",
     kind="subtopic-qrels",
     extensions=(".txt", ".qrels"),
-    description="One label a line for each aspect of a query, as in TREC's diversity tasks; column 2 is the subtopic.",
+    description="One label per line and aspect of a query, as in TREC's diversity tasks; column 2 is the subtopic.",
     read=read,
     write=write,
     example=EXAMPLE,
     options={
-        "grades": "the scale; without it any number is accepted",
-        "conflicts": "first, last, min or max: which of two grades of a document for one subtopic counts",
+        "grades": "grade scale; by default any number is accepted",
+        "conflicts": "first, last, min or max: which of two grades of a document for a subtopic to use",
         "encoding": "latin-1 for old files",
     },
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def value_kind(value: Any) -> str:
-    """Return what a value is, to follow "is" in a message.
+    """Return the kind of a value, to follow "is" in a message.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class Written:
 
 
 def export_order(rows: Iterable[PairedRow]) -> list[PairedRow]:
-    """Return rows by query id, then document id; code points order as UTF-8 bytes do."""
+    """Return rows sorted by query id, then document id; code points sort like UTF-8 bytes."""
     return sorted(rows, key=lambda row: (row.query_id, row.doc_id))
 
 
@@ -58,7 +58,7 @@ class Ordered(Generic[WrittenRow]):
     rows : list or RowColumns
         The rows.
     order : int array, optional
-        Where each row is in them; columns are put in order some rows at a time, when they are written.
+        Position of each row in them; columns are sorted in blocks when they are written.
     """
 
     def __init__(self, rows: Sequence[WrittenRow], order: Places | None = None) -> None:
@@ -74,7 +74,7 @@ class Ordered(Generic[WrittenRow]):
         return map(attrgetter(*names), self.rows)
 
     def ids(self) -> Iterator[str]:
-        """Yield all ids of queries and documents, a query's at least once."""
+        """Yield all query and document ids, each query id at least once."""
         if isinstance(self.rows, RowColumns):
             documents = (doc_id for doc_id, _ in self.rows.values("doc_id", "line"))
             return chain(distinct(self.rows.texts("query_id"))[0], documents)
@@ -97,16 +97,16 @@ def refuse_ids(format: str, identifiers: Iterable[str], *, spaces: bool = False)
     NotValid
         With the list of those ids.
     """
-    # Most ids are plain ASCII, for which a look is enough.
+    # Most ids are plain ASCII, for which a simple check is enough.
     doubtful = {text for text in identifiers if not PLAIN_ID.fullmatch(text)}
     bad = sorted(text for text in doubtful if id_fault(text, spaces=spaces))
     if bad:
         shown = ", ".join(map(repr, bad[:MAX_SHOWN])) + (f" and {len(bad) - MAX_SHOWN} more" if bad[MAX_SHOWN:] else "")
-        raise NotValid(f"{format} cannot carry these ids: {shown}; rename them, or write with encode_ids")
+        raise NotValid(f"{format} cannot contain these ids: {shown}; rename them, or write with encode_ids")
 
 
 def encode_id(text: str) -> str:
-    """Percent-encode ``%``, white space and control characters, and nothing else.
+    """Percent-encode only ``%``, white space and control characters.
 
     Examples
     --------
@@ -122,11 +122,11 @@ def id_encoder(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     Raises
     ------
     NotValid
-        When an id is empty: nothing can represent it.
+        When an id is empty, because it cannot be encoded.
     """
     encoded = {text: encode_id(text) for pair in pairs for text in pair}
     if "" in encoded:
-        raise NotValid("an id is empty; give it one")
+        raise NotValid("an id is empty; add one")
     return {text: code for text, code in sorted(encoded.items()) if text != code}
 
 
@@ -140,12 +140,14 @@ def whole_grade(grade: float | None, query_id: str, doc_id: str) -> str:
     """
     if grade is None or grade != int(grade):
         where = f"query {query_id!r}, document {doc_id!r}"
-        raise NotValid(f"{where}: the grade {grade} is not a whole number; use a label rule that ends on the scale")
+        raise NotValid(
+            f"{where}: the grade {grade} is not a whole number; use a label rule whose labels are on the scale"
+        )
     return str(int(grade))
 
 
 def ranked_order(rows: Iterable[RunRow]) -> Ordered[RunRow]:
-    """Return results with their ranks, by query, then in trec_eval's order: score, then document, descending."""
+    """Return results with their ranks, sorted by query, then as in trec_eval by score and document, descending."""
     if isinstance(rows, RowColumns):
         return _ranked_columns(rows)
     by_query: dict[str, list[RunRow]] = {}
@@ -184,7 +186,7 @@ def finite_score(format: str, score: float, query_id: str, doc_id: str) -> float
     """
     if not math.isfinite(score):
         where = f"query {query_id!r}, document {doc_id!r}"
-        raise NotValid(f"{where}: {format} cannot carry the score {score}; give it a number, or write a TREC run")
+        raise NotValid(f"{where}: {format} cannot contain the score {score}; use a finite number, or write a TREC run")
     return float(score)
 
 

@@ -1,9 +1,9 @@
-"""zbench's ``ai_scores.json``: the answers of its three models about each pair, in one object.
+"""zbench's ``ai_scores.json``: an object with the answers of its three models for each pair.
 
 A pair that zbench drew twice appears twice, each time with answers of three models. A thought that begins with
 ``(SWAPPED)`` means that the second document was shown first; its score is already reversed. A score of 0 without a
-thought is a call that failed in zbench: it is read as no score. A score outside -1 to 1 is cut to the limit, with a
-warning (W52).
+thought is a call that failed in zbench: it is read as no score. A score outside -1 to 1 is limited to that range, with
+a warning (W52).
 """
 
 from __future__ import annotations
@@ -75,18 +75,18 @@ class ZbenchBattle(Battle):
 
 
 def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
-    """Write battles of zbench's three models, pair by pair, as often as it was fought.
+    """Write battles of zbench's three models, pair by pair, including repeated battles.
 
     Raises
     ------
     NotValid
-        A battle of another model, or one that not all three fought: the file has a place for each of them and no other.
+        A battle is from another model, or lacks one of the three models, because the file needs exactly these three.
     """
     draws: list[dict[str, Battle]] = []
     opened: dict[tuple[str, str, str], dict[str, Battle]] = {}
     for row in rows:
         if row.model not in MODELS:
-            raise NotValid(f"{NAME} has answers of {', '.join(MODELS)} alone, not of {row.model!r}; use battles-jsonl")
+            raise NotValid(f"{NAME} has only answers of {', '.join(MODELS)}, not of {row.model!r}; use battles-jsonl")
         key = (row.query_id, row.a, row.b)
         if key not in opened or row.model in opened[key]:
             opened[key] = {}
@@ -97,7 +97,7 @@ def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
             one = next(iter(draw.values()))
             where = f"{one.query_id} {one.a} {one.b}"
             raise NotValid(
-                f"{where}: {', '.join(lacking)} gave no answer, and {NAME} has one of each; use battles-jsonl"
+                f"{where}: {', '.join(lacking)} gave no answer, but {NAME} needs one from each model; use battles-jsonl"
             )
     text = json.dumps({"scored_pairs": [_draw(draw) for draw in draws]}, ensure_ascii=False, indent=4, allow_nan=False)
     try:
@@ -143,7 +143,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[ZbenchBattle]:
             continue
         if a == b:
             what = f"{where}: {a!r} is compared with itself, as zbench draws it when a query has one document"
-            tally.once("W53", None, what, done="passed over")
+            tally.once("W53", None, what, done="skipped")
             tally.put("comment")
             continue
         tally.put("header")
@@ -182,7 +182,7 @@ def _scored_pairs(content: Content, tally: Tally) -> list[Any]:
 def _pair(element: Any, tally: Tally) -> tuple[str, str, str, bool]:
     pair = element.get("pair") if isinstance(element, dict) else None
     if not isinstance(pair, dict):
-        raise RowFault("E23", "no object with pair and three scores")
+        raise RowFault("E23", "not an object with a pair and three scores")
     documents = [pair.get(f"document_{side}") for side in ("a", "b")]
     if not all(isinstance(one, dict) for one in documents):
         raise RowFault("E23", "document_a or document_b is not an object")
@@ -217,10 +217,10 @@ read = reader(NAME, _EXPECTED, _parse)
 
 FORMAT = Format(
     name=NAME,
-    title="Scored pairs of zbench, JSON",
+    title="zbench scored pairs, JSON",
     kind="battles",
     extensions=(".json",),
-    description="The answers of zbench's three models to each pair (ai_scores.json), texts and reasons among them.",
+    description="The answers of zbench's three models to each pair (ai_scores.json), with texts and reasons.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -1,6 +1,6 @@
 """zbench's annotated data sets: queries and documents with a score for each document.
 
-Scores are natural logarithms with mean 0 in each query: they order its documents and are no grades.
+Scores are natural logarithms with mean 0 in each query: they rank its documents and are not grades.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ read = reader(NAME, _LINE, partial(parse, scored=True))
 
 FORMAT = Format(
     name=NAME,
-    title="Annotated data set of zbench, JSONL",
+    title="zbench annotated data set, JSONL",
     kind="document-scores",
     extensions=(".jsonl", ".ndjson"),
-    description="A query with its documents a line, each with its score.",
+    description="One query per line with its documents, each with a score.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -1,7 +1,7 @@
 """zbench's data sets: queries with their documents, and scores where present.
 
-Each line is one query with its documents. An annotated data set (`zbench_annotated`) is the same with a score for
-each document.
+Each line is one query with its documents. An annotated data set (`zbench_annotated`) also has a score for each
+document.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ZbenchRow(PairRow):
 def parse(content: Content, tally: Tally, *, scored: bool = False) -> Iterator[ZbenchRow]:
     """Yield the documents; if `scored`, each needs a score.
 
-    A line is a header, and each of its documents a row of the books.
+    A line counts as a header, and each of its documents as a row.
     """
     by_key: Keyed[ZbenchRow] = Keyed(tally, twice_is_conflict=True)
     lines: dict[str, int] = {}
@@ -85,23 +85,22 @@ def write(
     Parameters
     ----------
     rows : iterable of PairRow
-        With texts; metadata and scores are written where a row has them.
-    stream : binary stream
-        Where to.
+        Rows with texts; metadata and scores are written if a row has them.
+    stream : binary stream Output stream.
     queries : dict of str to str, optional
-        The text of each query; by default its rows' own.
+        The text of each query; by default from its rows.
     scored : bool
         Whether each document must have a score.
 
     Raises
     ------
     NotValid
-        A query without text, or rows without texts or scores where these are needed.
+        A query without text, or rows without required texts or scores.
     """
     by_query: dict[str, list[PairRow]] = {}
     for row in rows:
         if not isinstance(row, PairRow) or (scored and getattr(row, "score", None) is None):
-            what = "an annotated data set needs texts and scores, and these rows lack one of them"
+            what = "an annotated data set needs texts and scores, but these rows lack one or both"
             raise NotValid(f"{what}; assay zelo fit --annotate DATASET writes scores into a data set")
         by_query.setdefault(row.query_id, []).append(row)
     listed = [row for one in by_query.values() for row in one]
@@ -186,10 +185,10 @@ read = reader(NAME, _LINE, parse)
 
 FORMAT = Format(
     name=NAME,
-    title="Data set of zbench, JSONL",
+    title="zbench data set, JSONL",
     kind="pairs",
     extensions=(".jsonl", ".ndjson"),
-    description="A query with its documents a line, as zbench takes them.",
+    description="One query per line with its documents, as zbench reads them.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -1,7 +1,7 @@
 """Contract of machine judges: their input, their parameters and their typed outcomes.
 
-A judge that fails reports how it failed. It never makes up a grade, and keeps no state between calls: the same
-context with the same parameters gets the same judgment whatever came before.
+A judge that fails reports the type of failure. It never makes up a grade, and keeps no state between calls: the same
+context with the same parameters always gets the same judgment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Context:
     text : str
         The text of the document.
     expected : tuple of str
-        The answers that are accepted, for judges that match a text to an expected answer.
+        The accepted answers, for judges that match a text with an expected answer.
     narrative : str
         The need behind the query.
     other : str
@@ -60,26 +60,26 @@ class Outcome:
     name : str
         One of `OUTCOMES`.
     grade : int or None
-        The grade; where `name` is ``graded`` there is exactly one of grade, usefulness and preference.
+        The grade; if `name` is ``graded``, exactly one of grade, usefulness and preference is set.
     relevant : bool or None
-        Yes or no, where `name` is ``graded`` and the judge says so.
+        Yes or no, if `name` is ``graded`` and the judge gives it.
     probabilities : mapping of str to float, optional
-        Grade to probability, from judges that know it.
+        Grade to probability, from judges that report it.
     rationale, raw : str
-        Why, in words; and the answer as received, before it was read.
+        The reason, and the answer as received, before parsing.
     tokens_in, tokens_out : int or None
-        What a model read and wrote; None for a judge without a model.
+        Tokens that a model read and wrote; None for a judge without a model.
     cost_usd : float or None
-        What it cost; None if it is unknown.
+        Cost; None if unknown.
     usefulness : float or None
-        How well a system answered with the document, from 0 to 1: no relevance, and never taken for a grade.
+        How well a system answered with the document, from 0 to 1; not a grade of relevance.
     preference : float or None
         Which of two documents is better, from -1 (the first) to 1 (the second).
 
     Raises
     ------
     ValueError
-        When a failure carries a grade, or a grade is missing: a judge with such an answer has a bug.
+        When a failure has a grade, or a grade is missing, which is a bug in the judge.
     """
 
     name: OutcomeName
@@ -96,14 +96,14 @@ class Outcome:
 
     def __post_init__(self) -> None:
         if self.name not in OUTCOMES:
-            raise ValueError(f"{self.name!r} is no outcome; known: {', '.join(OUTCOMES)}")
+            raise ValueError(f"unknown outcome {self.name!r}; known: {', '.join(OUTCOMES)}")
         graded = self.name == "graded"
         answers = sum(one is not None for one in (self.grade, self.usefulness, self.preference))
         if answers != graded or (self.relevant is not None and not graded):
-            raise ValueError(f"the outcome {self.name} goes with grade {self.grade} and relevant {self.relevant}")
+            raise ValueError(f"the outcome {self.name} cannot have the grade {self.grade} and relevant {self.relevant}")
 
     def on_scale(self, values: Sequence[int]) -> Outcome:
-        """Return the outcome on a scale: a grade off the scale is never rounded or clipped.
+        """Return the outcome on a scale; a grade off the scale is never rounded or clipped.
 
         Examples
         --------
@@ -130,17 +130,17 @@ class JudgeKind:
     Parameters
     ----------
     name, title, description : str
-        The name that users type, its readable form, and one line on what it does and when to take it.
+        The name that users type, its readable form, and a line about its purpose and use.
     source : str
-        Where the rule comes from.
+        Source of the rule.
     needs : tuple of str
         The parts of a context without which it cannot judge.
     parameters : tuple of Parameter
-        What it takes.
+        Its parameters.
     build : callable
         ``build(**parameters) -> Judge``.
     extra : str
-        The extra of the package that has what it imports, ``pip install 'assay[EXTRA]'``; empty for none.
+        The extra with its dependencies, ``pip install 'assay[EXTRA]'``; empty for none.
     """
 
     name: str
@@ -158,7 +158,7 @@ class JudgeKind:
         Raises
         ------
         NotValid
-            For a parameter that the judge does not have, or a value that it cannot take.
+            For an unknown parameter, or a value that is not valid.
         """
         return checked(f"the judge {self.name}", self.parameters, given)
 

@@ -1,7 +1,7 @@
 """Parse a model's answer: a grade, or a typed failure.
 
-A failure is never a grade. The strict rules come from mistakes of lenient judges: a number anywhere in the text is
-not the grade, a refusal is not a zero, and a truncated answer is not an answer even where it contains a number.
+A failure is never a grade. The rules are strict because lenient judges make mistakes: a number anywhere in the text is
+not the grade, a refusal is not a zero, and a truncated answer is not an answer even if it contains a number.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Stop = Literal["done", "length", "filtered", "refused"]
 
 GRADE_KEY = "grade"
 FENCE = "```"
-# A document can have a model write a million signs in a row: no two parts of a pattern may share them, or reading them
-# takes the square of their number.
+# A document can make a model write a million equal characters: no two parts of a pattern may match them, because
+# parsing would take quadratic time.
 _WORD = re.compile("[a-zA-Z]*")
-# The whole of the last line: a label, a number, and nothing else that could be read as another grade.
+# The whole last line: a label and a number, and nothing else that could be another grade.
 _LAST = re.compile(r"[\W_]*+(?:final\s++)?(?:score|grade)[\W_]*?([+-]?\d+(?:\.\d+)?)[\W_]*+", re.IGNORECASE)
 _YES_NO = re.compile(r"[\W_]*(yes|no)\b", re.IGNORECASE)
 
@@ -35,25 +35,26 @@ class Reply:
     Parameters
     ----------
     text : str
-        As it came.
+        The text as received.
     stop : str
         Why it ended: ``done``, ``length``, ``filtered`` or ``refused``.
     tokens_in, tokens_out : int or None
-        What the provider counted.
+        Token counts of the provider.
     cost_usd : float or None
-        By the price table, attempts that were given up among it; None if the model has no price there.
+        Cost by the price table, including abandoned attempts; None if the model has no price.
     model : str
-        Which model answered, as the provider names it.
+        The model that answered, by the provider's name.
     seconds : float
-        How long it took, attempts that failed among it.
+        Duration, including failed attempts.
     token_probabilities : mapping of str to float, optional
-        The most probable first tokens of the grade, where the provider tells them.
+        The most probable first tokens of the grade, if the provider reports them.
     fault : str
-        Why there is no answer; empty where there is one.
+        Why there is no answer; empty if there is an answer.
     estimated : bool
-        Whether the cost, or a part of it, is a maximum, because tokens were not counted.
+        Whether the cost is partly a maximum, because tokens were not counted.
     left_out : tuple of str
-        What of the question the model was not told since it takes none: temperature, seed, schema or probabilities.
+        Parameters that were left out because the model does not accept them: temperature, seed, schema or
+        probabilities.
     """
 
     text: str = ""
@@ -75,18 +76,18 @@ def read_grade(reply: Reply, values: Sequence[int], *, relevant_from: int | None
     Parameters
     ----------
     reply : Reply
-        What came back.
+        The reply.
     values : sequence of int
         The scale.
     relevant_from : int, optional
-        The lowest grade that is relevant, for the field ``relevant``; not told when None.
+        The lowest grade that is relevant, for the field ``relevant``; not set if None.
 
     Returns
     -------
     Outcome
-        In this order: no answer, a refusal, a filter, an answer that was cut off; JSON with a whole number under
-        ``grade``; else a last line that is a score and nothing else; else unparseable. A number that is not on the
-        scale, or no whole one, is out of scale: it is neither rounded nor cut.
+        In this order: no answer, a refusal, a filtered or a truncated answer; JSON with a whole number under ``grade``;
+        a last line that contains only a score; otherwise unparseable. A number off the scale, or a fraction, is out of
+        scale: it is neither rounded nor clipped.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def read_grade(reply: Reply, values: Sequence[int], *, relevant_from: int | None
         value = _in_last_line(body)
     if value is None:
         return _outcome(reply, "unparseable")
-    # Compared as it is: a number may be larger than any that can be converted.
+    # Compare the text, because the number may be too large to convert.
     if value not in values:
         return _outcome(reply, "out_of_scale")
     grade = int(value)
@@ -142,7 +143,7 @@ def failure(reply: Reply) -> Outcome | None:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object of an answer, without its Markdown fence; an empty one if there is none."""
+    """Return the JSON object of an answer, without its Markdown fence; empty if there is none."""
     try:
         content = json.loads(_unfenced(text))
     except (ValueError, RecursionError):

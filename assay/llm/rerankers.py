@@ -1,7 +1,7 @@
 """Adapter for rerankers written in Python.
 
-A reranker is a function of query and documents, an object with ``score``, or a class that makes one; each may be
-``async``. One that takes a single argument gets both in one, as zbench's rerankers do.
+A reranker is a function of query and documents, an object with ``score``, or a class of such objects; each may be
+``async``. A reranker with a single argument gets both in one object, as in zbench.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.core.errors import NotValid
 
-# How many queries an asynchronous reranker is asked in parallel by default.
+# Default number of concurrent queries for an asynchronous reranker.
 AT_ONCE = 8
 MOST_AT_ONCE = 256
 
@@ -50,18 +50,17 @@ def scorer(target: Any) -> Scorer:
     Parameters
     ----------
     target : callable, object with ``score``, or class of such objects
-        ``target(query, documents)``, ``target(input)``, or the same as its method ``score``; answers a number for each
-        document, or is ``async`` and does.
+        ``target(query, documents)``, ``target(input)``, or the same as its method ``score``; returns a number for each
+        document, possibly ``async``.
 
     Returns
     -------
     callable
-        ``scorer(query, documents)``; asynchronous where the target is.
+        ``scorer(query, documents)``; asynchronous if the target is.
 
     Raises
     ------
-    NotValid
-        It is none of these.
+    NotValid The target is none of these.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def scorer(target: Any) -> Scorer:
             target = target()
         except TypeError as fault:
             what = f"{target.__name__} cannot be constructed without arguments ({fault})"
-            raise NotValid(f"{what}; name an object instead, such as one that the module makes") from None
+            raise NotValid(f"{what}; name an object that the module creates instead") from None
     call = getattr(target, "score", target)
     if not callable(call):
         raise NotValid(f"{type(target).__name__} is neither a function nor an object with score()")
@@ -96,25 +95,25 @@ def score_all(
     Parameters
     ----------
     score : callable
-        As `scorer` makes it.
+        A function returned by `scorer`.
     queries : sequence of Candidates
-        Each is asked for once.
+        The queries, each scored once.
     on_scores : callable
-        ``on_scores(query, scores or None, reason)``, one call after the other, in the order in which they end.
+        ``on_scores(query, scores or None, reason)``, one call at a time, in the order of completion.
     concurrency : int, optional
-        Queries at once. An asynchronous reranker has 8 by default; another is asked one by one, or in as many threads
-        as are named, since not all are made for several.
+        Number of concurrent queries: by default 8 for an asynchronous reranker, and 1 otherwise, because not all
+        rerankers are thread-safe.
 
     Raises
     ------
     NotValid
-        The concurrency is none.
+        The concurrency is out of range.
     """
     at_once = concurrency if concurrency is not None else AT_ONCE if inspect.iscoroutinefunction(score) else 1
     if not 1 <= at_once <= MOST_AT_ONCE:
-        raise NotValid(f"the concurrency is {at_once}; give 1 to {MOST_AT_ONCE}")
+        raise NotValid(f"the concurrency is {at_once}; use 1 to {MOST_AT_ONCE}")
     if inspect.iscoroutinefunction(score):
-        # In a thread of its own: the caller may be inside a loop already, as a notebook is.
+        # In a separate thread, because the caller may already run an event loop, as notebooks do.
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asyncio.run, _in_one_loop(score, queries, on_scores, at_once)).result()
     elif at_once == 1:
@@ -133,7 +132,7 @@ def checked(one: Candidates, scores: Any) -> list[float]:
     Raises
     ------
     NotValid
-        There are more, fewer or others.
+        The number of scores is wrong, or a score is not finite.
     """
     try:
         values = [float(score) for score in scores]
@@ -141,7 +140,9 @@ def checked(one: Candidates, scores: Any) -> list[float]:
         values = []
     if len(values) != len(one.doc_ids) or not all(map(math.isfinite, values)):
         number = len(one.doc_ids)
-        raise NotValid(f"the reranker gave {one.query_id} no finite number for each of its {number} documents")
+        raise NotValid(
+            f"the reranker did not return a finite score for each of the {number} documents of {one.query_id}"
+        )
     return values
 
 

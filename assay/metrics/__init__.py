@@ -1,4 +1,4 @@
-"""Table of the ranking metrics. One line each; a new metric is one new file and one new line."""
+"""Table of the ranking metrics, one line each. A new metric needs a new file and a new line."""
 
 from __future__ import annotations
 

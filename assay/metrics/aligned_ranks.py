@@ -1,4 +1,4 @@
-"""Grouping of queries with similar depth, so that one step down the ranks is one step for all of them."""
+"""Grouping of queries with similar depth, so that computations step down the ranks for all of them at once."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from assay.core.grouping import spans
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-# Columns of so many cells stay in a processor's cache.
+# Columns with this many cells fit in the processor cache.
 CELLS = 1 << 17
 
 
 def alike(depths: Integers) -> Iterator[Integers]:
-    """Yield the places of queries of like depth, as many at a time as have room; ascending inside each part.
-
-    A query with a long list does not make room for the empty ranks of all others.
+    """Yield the positions of queries of similar depth in parts of limited size, ascending within each part, so that a
+    long list does not pad all others with empty ranks.
 
     Examples
     --------
@@ -40,21 +39,21 @@ def alike(depths: Integers) -> Iterator[Integers]:
 
 
 def combined_above(combine: np.ufunc, values: Floats, offsets: Integers) -> Floats:
-    """Combine, for each value, all that stand above it in its query, from the top and never values of two queries.
+    """Combine, for each value, all values above it in its query, from the top.
 
     Parameters
     ----------
     combine : numpy.ufunc
         ``np.add`` for a sum, ``np.multiply`` for a product; its identity represents nothing above.
     values : float64 array
-        The values of all queries, one query behind the other.
+        The values of all queries, concatenated.
     offsets : int64 array, shape (queries + 1,)
-        Where each query begins.
+        The start of each query.
 
     Returns
     -------
     float64 array
-        In the order of ``values``. A query's own do not depend on the queries next to it.
+        In the order of ``values``. The results of a query do not depend on other queries.
 
     Examples
     --------

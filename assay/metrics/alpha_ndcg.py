@@ -11,29 +11,30 @@ from assay.metrics.metric import REL, Metric, Parameter
 
 
 def alpha_ndcg(rankings: JudgedRankings, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Floats:
-    """Compute the normalized discounted cumulative gain of what each document adds.
+    """Compute the normalized discounted cumulative gain of the novelty of each document.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand, with their grades by subtopic.
+        The ranks of the judged documents of each query, with their grades by subtopic.
     cutoff : int
-        The number of ranks, for the run and for the ideal alike.
+        The number of ranks, for the run and the ideal.
     alpha : float
-        How little a document adds to a subtopic that another one has covered: it adds 1 - alpha of what that one added.
+        Penalty for repeated subtopics: each further document adds 1 - alpha times the gain of the previous one.
     rel : float
         The lowest grade that is relevant for a subtopic; grades above it count no more.
 
     Returns
     -------
     float64 array, shape (queries,)
-        0 where no document is relevant for any subtopic. The ideal is the greedy one of `JudgedSubtopics.ideal_gains`,
-        as in ndeval; as it need not be the best ranking, a value can be a little above 1.
+        0 where no document is relevant for any subtopic. The ideal is the greedy ranking of
+        `JudgedSubtopics.ideal_gains`, as in ndeval; because it may not be the best ranking, a value can be slightly
+        above 1.
 
     Raises
     ------
     NotValid
-        When the labels tell no subtopics apart.
+        When the labels have no subtopics.
 
     Examples
     --------
@@ -56,22 +57,23 @@ def _from_0_to_1(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise ValueError(f"is a number from 0 to 1, not {text!r}")
+        raise ValueError(f"must be a number from 0 to 1, not {text!r}")
     return int(value) if value.is_integer() else value
 
 
 ALPHA_NDCG = Metric(
     name="alpha_nDCG",
-    title="nDCG of what is new",
-    description="How well the ranking covers the subtopics of the query; repeated subtopics count less and less.",
+    title="nDCG with novelty and diversity",
+    description="How well the ranking covers the subtopics of the query; each repetition of a subtopic counts less.",
     formula="alpha-DCG@k / its ideal; alpha-DCG = sum over ranks i of gain_i / log2(i + 1); gain_i = sum over the "
-    "subtopics that the document is relevant to of (1 - alpha)^(relevant documents for the subtopic above). The ideal "
-    "takes at each rank the document that adds most, of equals that with the largest id. 0 where nothing is relevant.",
+    "subtopics that the document is relevant to of (1 - alpha)^(relevant documents for the subtopic above). At each "
+    "rank the ideal takes the document with the largest gain, in a tie the one with the largest id. 0 where no "
+    "document is relevant.",
     source="Clarke and others 2008; the greedy ideal of ndeval, the program of the TREC Web Track.",
     per_query=alpha_ndcg,
     cutoff="required",
     parameters=(
-        Parameter("alpha", 0.5, "How little is left of a subtopic that a document has covered.", read=_from_0_to_1),
+        Parameter("alpha", 0.5, "The share of a subtopic's gain that each document on it uses up.", read=_from_0_to_1),
         REL,
     ),
     aliases={"alpha-ndcg": {}, "andcg": {}},

@@ -1,8 +1,8 @@
 """Bounds of average precision if the unjudged documents of a run were judged.
 
-For a given number of documents made relevant, AP is highest if they are the first unjudged ones and lowest if they
-are the last. All numbers are covered, but not one by one: between two judged documents the unjudged ones form a gap,
-inside which AP follows a formula of harmonic numbers.
+For a given number of documents made relevant, AP is highest if they are the first unjudged ones and lowest if they are
+the last. All numbers are covered without trying each: between two judged documents the unjudged documents form a gap,
+within which AP follows a formula of harmonic numbers.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """The runs of unjudged ranks between returned judged documents, by query and from the top.
+    """The gaps of unjudged ranks between returned judged documents, by query and from the top.
 
     Parameters
     ----------
     query, first, last : int64 array, shape (gaps,)
         The query of each gap, its first rank and its last.
     offsets : int64 array, shape (queries + 1,)
-        Where the gaps of each query begin.
+        The start of each query's gaps.
     above, relevant : int64 array
-        How many judged documents, and how many relevant ones, stand above it.
+        Number of judged and of relevant documents above it.
     below : float64 array
         The sum of 1 / rank of the relevant documents below it.
     """
@@ -42,7 +42,7 @@ class Gaps:
 
     @cached_property
     def size(self) -> Integers:
-        """Return how many ranks each has."""
+        """Return the number of ranks in each gap."""
         return self.last - self.first + 1
 
     def higher(self, values: Floats) -> Floats:
@@ -70,10 +70,10 @@ def average_precision_bounds(rankings: JudgedRankings, rel: float = 1, **_: obje
 
     Notes
     -----
-    Going down a gap, the t-th document adds (x + t + c) / (p + t) + M: x unjudged and c relevant documents stand above,
-    p ranks in all, M is what it adds to the relevant ones below. That grows with t, so AP, which moves towards it,
-    first falls and then rises: it is highest at an end of a gap. Going up from the last rank the same holds, so that
-    AP is lowest where it begins to rise, which is found by halving.
+    Going down a gap, the t-th document adds (x + t + c) / (p + t) + M: x unjudged and c relevant documents are above
+    it, p ranks in all, and M is its contribution to the relevant documents below. This grows with t, so AP first falls
+    and then rises, and is highest at an end of a gap. The same holds upward from the last rank, so AP is lowest where
+    it starts to rise, which is found by bisection.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def _gaps(rankings: JudgedRankings, relevant: Mask) -> Gaps:
     deepest = np.zeros(rankings.queries, dtype=np.int64)
     deepest[counts > 0] = rankings.ranks[rankings.offsets[1:][counts > 0] - 1]
     above, under = np.flatnonzero(rankings.ranks - behind > 1), np.flatnonzero(rankings.returned > deepest)
-    # A query's gap below its last judged document stands behind those above it.
+    # A query's gap below its last judged document follows its other gaps.
     query = np.concatenate((rankings.query[above], under))
     order = np.argsort(query, kind="stable")
     query = query[order]
@@ -128,19 +128,19 @@ def _highest(gaps: Gaps, start: Floats, known: Integers, harmonic: Floats) -> Fl
 
 def _lowest(rankings: JudgedRankings, gaps: Gaps, start: Floats, known: Integers, harmonic: Floats) -> Floats:
     end = harmonic[gaps.last]
-    # What an unjudged document adds at those made relevant in the gaps below.
+    # Contribution of an unjudged document to the documents made relevant in the gaps below.
     each = gaps.below + end + gaps.lower(end - harmonic[gaps.first - 1])
     sums = (np.arange(len(harmonic)) + 1) * harmonic - np.arange(len(harmonic))
 
     def added(count: Integers, at: Integers | slice = slice(None)) -> Floats:
-        """Return what the last so many documents of some gaps add together."""
+        """Return the total contribution of the last documents of some gaps."""
         stop = gaps.last[at] - count
         inside = end[at] - harmonic[stop]
         excess: Floats = count * each[at] + (gaps.relevant[at] + 1) * inside - (sums[gaps.last[at]] - sums[stop])
         return excess
 
     def rises(count: Integers, at: Integers | slice, sum_: Floats) -> Mask:
-        """Return whether AP does not fall with one document more than so many, which add this sum."""
+        """Return whether AP does not fall with one more document than those that add this sum."""
         stop = gaps.last[at] - count
         one_more = each[at] + (gaps.relevant[at] + 1) / stop - harmonic[stop]
         rising_mask: Mask = one_more * (divisor[at] + count) >= begin[at] + sum_
@@ -152,8 +152,8 @@ def _lowest(rankings: JudgedRankings, gaps: Gaps, start: Floats, known: Integers
     divisor = known[gaps.query] + unjudged - (gaps.last - gaps.above)
     lowest = share(start, known)
     np.minimum.at(lowest, gaps.query, share(begin + whole, divisor + gaps.size))
-    # With none of a gap's documents the value is that at the top of the gap below. Inside it is lower yet where it
-    # falls at the bottom and rises at the top.
+    # Without any of a gap's documents, the value is that at the top of the gap below. It is lower inside if it falls at
+    # the bottom and rises at the top.
     none = np.zeros(len(gaps.size), dtype=np.int64)
     last_but_one = gaps.size - 1
     at = np.flatnonzero(

@@ -14,17 +14,16 @@ def bpref(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floa
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
-    cutoff : None
-        Takes none.
+        The ranks of the judged documents of each query.
+    cutoff : None Not used.
     rel : float
-        The lowest grade that is relevant; what has a grade from 0 to below it is judged not relevant.
+        The lowest relevant grade; documents with a grade from 0 to below it are judged not relevant.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 0 if the query has no relevant document. Unjudged documents and negative grades play no
-        part. Where nothing is judged not relevant, each relevant document that was returned counts 1.
+        Between 0 and 1; 0 if the query has no relevant document. Unjudged documents and negative grades are ignored. If
+        no document is judged not relevant, each returned relevant document counts 1.
 
     Examples
     --------
@@ -34,7 +33,7 @@ def bpref(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floa
     relevant, other = rankings.grades >= rel, (rankings.grades >= 0) & (rankings.grades < rel)
     total, others = rankings.relevant(rel), rankings.judged_not_relevant(rel)
     above, limit = rankings.running(other), np.minimum(total, others)
-    # Something stands above only where something is judged not relevant, so the divisor is 0 only where it is not used.
+    # Documents can be above only if documents are judged not relevant, so the divisor is 0 only if it is not used.
     shares = np.minimum(above, total[rankings.query]) / np.maximum(limit, 1)[rankings.query]
     return share(rankings.total(1.0 - shares, relevant), total)
 

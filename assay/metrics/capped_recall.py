@@ -1,4 +1,4 @@
-"""Capped recall: relevant documents in the top ranks, divided by the most that could be there."""
+"""Capped recall: relevant documents in the top ranks, divided by the maximum possible number."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def capped_recall(rankings: JudgedRankings, cutoff: int | None = None, rel: floa
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
-        The number of ranks; without it, all documents that were returned.
+        The number of ranks; by default all returned documents.
     rel : float
         The lowest grade that is relevant.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 0 if the query has no relevant document. A ranking with nothing but relevant documents in
-        its top `cutoff` has 1, however many there are in all.
+        Between 0 and 1; 0 if the query has no relevant document. A ranking with only relevant documents in its top
+        `cutoff` gets 1, regardless of their total number.
 
     Examples
     --------

@@ -14,14 +14,14 @@ def compatibility(rankings: JudgedRankings, cutoff: None = None, p: float = 0.95
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : None
-        There is none: the weights fall with the rank.
+        Not used: the weights decrease with the rank.
     p : float
-        How likely the reader goes on from one rank to the next, between 0 and 1.
+        The probability that the reader continues to the next rank, between 0 and 1.
     normalize : bool
-        Whether to divide by the overlap of the ideal ranking with itself, which is below 1 where the run is the longer
-        of the two.
+        Whether to divide by the overlap of the ideal ranking with itself, which is below 1 if the run is longer than
+        the ideal.
 
     Returns
     -------
@@ -30,9 +30,10 @@ def compatibility(rankings: JudgedRankings, cutoff: None = None, p: float = 0.95
 
     Notes
     -----
-    The ideal ranking holds the documents of positive grade, by grade descending; those of one grade stand as the run
-    has them, and behind them those that it does not return. A document at rank r of the run and t of the ideal is in
-    both tops from the larger of the two down to the depth D, so it adds the sum of p^(i-1) / i from there to D.
+    The ideal ranking contains the documents with positive grades, sorted by grade descending; documents of the same
+    grade keep the run's order, followed by those that the run does not return. A document at rank r of the run and t of
+    the ideal is in both tops from the larger rank down to the depth D, so it adds the sum of p^(i-1) / i from there to
+    D.
 
     Examples
     --------
@@ -48,17 +49,17 @@ def compatibility(rankings: JudgedRankings, cutoff: None = None, p: float = 0.95
     positive = rankings.grades > 0
     enters = np.maximum(rankings.ranks, _ideal_ranks(rankings, positive))
     overlap = rankings.total(shares[depth[rankings.query]] - shares[enters - 1], positive)
-    # Of the ideal with itself: the tops agree down to its end, and hold all of it from there on.
+    # Overlap of the ideal with itself: the tops agree down to its end, and contain all of it from there on.
     best = weights[ideal] + ideal * (shares[depth] - shares[ideal]) if normalize else weights[depth]
     return share(overlap, best)
 
 
 def _ideal_ranks(rankings: JudgedRankings, positive: np.typing.NDArray[np.bool_]) -> Integers:
-    """Return where each returned judged document of positive grade is in the ideal ranking; 1 for the others."""
+    """Return the ideal rank of each returned judged document with a positive grade; 1 for the others."""
     ranks = np.ones(len(positive), dtype=np.int64)
     rows = np.flatnonzero(positive)
     higher, query = rankings.judged_higher[rows], rankings.query[rows]
-    # Documents of one query and grade are those with as many above them; a stable sort leaves them as they are ranked.
+    # Documents of the same query and grade have the same number above them; a stable sort keeps their ranking.
     order = np.lexsort((higher, query))
     starts = np.flatnonzero((np.diff(higher[order], prepend=-1) != 0) | (np.diff(query[order], prepend=-1) != 0))
     before = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
@@ -71,14 +72,14 @@ COMPAT = Metric(
     title="Compatibility",
     description="How much the ranking overlaps with the ideal ranking, weighted toward the top.",
     formula="RBO(run, ideal) / RBO(ideal, ideal), each to depth D, the longer of run and ideal: RBO = sum over i of "
-    "p^(i-1) (overlap of the two top i) / i, divided by the sum of p^(i-1). The ideal is all documents of positive "
-    "grade by grade, within a grade in the run's order, those not returned last. 0 where there are none.",
-    source="Clarke, Vtyurina and Smucker 2021; RBO is of Webber, Moffat and Zobel 2010. ir_measures places documents "
+    "p^(i-1) (overlap of the two top i) / i, divided by the sum of p^(i-1). The ideal ranks documents of positive "
+    "grade by grade, in the run's order within a grade, with documents not returned last. 0 where there are none.",
+    source="Clarke, Vtyurina and Smucker 2021; RBO: Webber, Moffat and Zobel 2010. ir_measures ranks documents "
     "that are not returned as if they scored 0, which differs where scores are negative.",
     per_query=compatibility,
     cutoff="none",
     parameters=(
-        Parameter("p", None, "How likely the reader goes on to the next rank.", required=True, below=1.0),
+        Parameter("p", None, "The probability that a reader continues to the next rank.", required=True, below=1.0),
         Parameter("normalize", True, "Whether to divide by the overlap of the ideal with itself."),
     ),
     aliases={"compatibility": {}},

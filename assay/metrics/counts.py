@@ -9,7 +9,7 @@ from assay.metrics.metric import REL, Metric
 
 
 def one_each(rankings: JudgedRankings, cutoff: None = None) -> Floats:
-    """Count the query itself: 1 for each, so that their sum is the number of queries that count.
+    """Return 1 for each query, so that the sum is the number of queries that count.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from assay.metrics.grade_response import Additive, Response, within
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, power_of_two
 from assay.metrics.metric import Metric, Parameter, Value
 
-# Ten million of these can be added up in float64; no scale comes near.
+# Ten million of these can be summed in float64; no scale comes close.
 MOST_GAIN = 1e100
 MOST_SHOWN = 40
 ONE_GAIN = re.compile(r"(\d+(?:\.\d+)?|\.\d+)[:=](\d+(?:\.\d+)?|\.\d+)")
@@ -22,18 +22,18 @@ def dcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
         The last rank that counts.
     gain : {"linear", "exp"}
         A grade g gains g, or 2^g - 1.
     gains : str, optional
-        What single grades gain instead, such as ``"{1:3,2:9}"``. A grade that is not named gains what `gain` says.
+        Gains of specific grades, such as ``"{1:3,2:9}"``. `gain` determines the gain of other grades.
 
     Returns
     -------
     float64 array, shape (queries,)
-        0 or more; not comparable between queries. 0 where nothing with a positive gain was returned.
+        0 or more; not comparable between queries. 0 if no document with a positive gain was returned.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def dcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear
 
 
 def gained(grades: Floats, gain: str, gains: str | None = None) -> Floats:
-    """Compute what grades gain; a negative grade gains nothing.
+    """Compute the gains of grades; a negative grade gains nothing.
 
     Raises
     ------
@@ -62,22 +62,22 @@ def gained(grades: Floats, gain: str, gains: str | None = None) -> Floats:
 
 
 def gain_of(grades: Floats, gain: str = "linear", gains: str | None = None, **_: object) -> Floats:
-    """Compute what grades gain, whatever other parameters the metric has."""
+    """Compute the gains of grades, ignoring other parameters of the metric."""
     return gained(grades, gain, gains)
 
 
 def discount(ranks: Integers, cutoff: int | None, **_: object) -> Floats:
-    """Compute what a gain of 1 is worth at each rank."""
+    """Compute the discount at each rank."""
     return within(ranks, cutoff) / np.log2(ranks + 1)
 
 
 def read_gains(text: str) -> Value:
-    """Read ``{1:3,2:9}``, also with ``=`` for the colons; grades ascend in what is returned.
+    """Parse ``{1:3,2:9}``, also with ``=`` instead of colons; the result is sorted by grade.
 
     Raises
     ------
     ValueError
-        When it cannot be read so, or names a grade twice.
+        When the text is not valid, or has a grade twice.
 
     Examples
     --------
@@ -86,13 +86,13 @@ def read_gains(text: str) -> Value:
     """
     parts = text.removeprefix("{").removesuffix("}").split(",")
     if not all(ONE_GAIN.fullmatch(part) for part in parts):
-        raise ValueError(f"gives grades their gains, as in {{1:3,2:9}}, none below 0; it is not {text!r}")
+        raise ValueError(f"maps grades to gains of 0 or more, as in {{1:3,2:9}}; it cannot be {text!r}")
     pairs = sorted((float(grade), float(value)) for grade, value in (re.split("[:=]", part) for part in parts))
     if len({grade for grade, _ in pairs}) < len(pairs):
-        raise ValueError(f"names a grade twice: {text!r}")
+        raise ValueError(f"has a grade twice: {text!r}")
     if any(max(pair) > MOST_GAIN for pair in pairs):
         shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-        raise ValueError(f"takes grades and gains up to {MOST_GAIN:g}, which can be added up; it is {shown!r}")
+        raise ValueError(f"allows grades and gains up to {MOST_GAIN:g}; it is {shown!r}")
     return "{" + ",".join(f"{_plain(grade)}:{_plain(value)}" for grade, value in pairs) + "}"
 
 
@@ -114,7 +114,7 @@ GAIN = Parameter(
 GAINS = Parameter(
     "gains",
     None,
-    "The gain of each grade instead, as in `{1:3,2:9}`; the ideal is then sorted by gain.",
+    "The gain of each grade, as in `{1:3,2:9}`; it replaces `gain`, and the ideal is sorted by gain.",
     read=read_gains,
     trec=lambda gains: "_" + str(gains)[1:-1].replace(":", "="),
 )

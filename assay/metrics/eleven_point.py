@@ -17,9 +17,8 @@ def eleven_point_average(rankings: JudgedRankings, cutoff: None = None, rel: flo
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
-    cutoff : None
-        Takes none.
+        The ranks of the judged documents of each query.
+    cutoff : None Not used.
     rel : float
         The lowest grade that is relevant.
     cut : {"ceil", "nearest"}

@@ -11,16 +11,17 @@ SATISFIED = 0.5
 
 
 def err_ia(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
-    """Compute the expected reciprocal rank, averaged over subtopics and scaled to the best that any query allows.
+    """Compute the expected reciprocal rank, averaged over subtopics and normalized by the maximum possible for any
+    query.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand, with their grades by subtopic.
+        The ranks of the judged documents of each query, with their grades by subtopic.
     cutoff : int
         The number of ranks.
     rel : float
-        The lowest grade that is relevant for a subtopic; grades above it count no more.
+        The lowest grade that is relevant for a subtopic; higher grades do not count more.
 
     Returns
     -------
@@ -30,11 +31,11 @@ def err_ia(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
     Raises
     ------
     NotValid
-        When the labels tell no subtopics apart.
+        When the labels have no subtopics.
 
     Notes
     -----
-    ndeval leaves out the division at rank 1 and so prints a count of subtopics as its ERR-IA@1; here it is divided at
+    ndeval omits the division at rank 1 and therefore prints a count of subtopics as ERR-IA@1; this function divides at
     every rank.
 
     Examples

@@ -15,7 +15,7 @@ def expected_reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
         The last rank that counts.
     max_rel : float
@@ -24,14 +24,13 @@ def expected_reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1, never 1: the best document satisfies with a probability of 1 - 2^-max_rel. Unjudged documents
-        and negative grades satisfy no user. 0 if no document has a positive grade.
+        Between 0 and 1, but never 1: the best document satisfies the reader with probability 1 - 2^-max_rel. Unjudged
+        documents and negative grades never satisfy. 0 if no document has a positive grade.
 
     Raises
     ------
     NotValid
-        When a grade is above `max_rel`: it would satisfy with a probability that is none. When `max_rel` is above
-        1,000.
+        When a grade is above `max_rel`, because its probability would exceed 1, or `max_rel` is above 1,000.
 
     Examples
     --------
@@ -49,10 +48,10 @@ def expected_reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None
 ERR = Metric(
     name="ERR",
     title="Expected reciprocal rank",
-    description="1 / rank of the document at which a reader stops; the higher a grade, the more likely it satisfies.",
+    description="1 / rank of the document at which a reader stops; a higher grade makes stopping more likely.",
     formula="sum over ranks i of S_i / i times the product over the ranks j above of (1 - S_j); "
-    "S = (2^g - 1) / 2^max_rel. A grade above max_rel is refused; 0 where no grade is positive.",
-    source="Chapelle, Metzler, Zhang and Grinspan 2009. gdeval, and ir_measures with it, fix max_rel at 4.",
+    "S = (2^g - 1) / 2^max_rel. A grade above max_rel is an error; 0 where no grade is positive.",
+    source="Chapelle, Metzler, Zhang and Grinspan 2009. gdeval and ir_measures fix max_rel at 4.",
     per_query=expected_reciprocal_rank,
     parameters=(Parameter("max_rel", None, "The top grade of the scale; by default the highest grade of the qrels."),),
     scale_top="max_rel",

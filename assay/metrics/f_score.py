@@ -15,18 +15,18 @@ def f_score(rankings: JudgedRankings, cutoff: int, rel: float = 1, beta: float =
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int
-        The number of ranks; precision divides by it also when fewer documents were returned.
+        The number of ranks; precision divides by it even if fewer documents were returned.
     rel : float
         The lowest grade that is relevant.
     beta : float
-        Recall weighs beta times as much as precision.
+        Recall has beta times the weight of precision.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 0 if nothing relevant stands within the cutoff.
+        Between 0 and 1; 0 if there is no relevant document within the cutoff.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def _weighted(counts: Integers, cutoff: int, beta: float = 1, **_: object) -> Fl
     return counts.astype(np.float64) * beta * beta
 
 
-BETA = Parameter("beta", 1, "Recall weighs beta times as much as precision.")
+BETA = Parameter("beta", 1, "Recall has beta times the weight of precision.")
 
 F = Metric(
     name="F",

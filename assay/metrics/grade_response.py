@@ -1,7 +1,7 @@
 """Response of each metric to a new grade for an unjudged document.
 
-What a metric declares here makes its bounds exact and determines which judgments could reverse a decision. A metric
-that declares nothing has neither, because the effect of a judgment on it is not worked out.
+The declared response makes a metric's bounds exact and determines which judgments could reverse a comparison. A metric
+without a declared response has no bounds or decision-critical pairs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.metrics.judged_rankings import Floats, Integers
 
-# All of these take the metric's parameters as keywords.
+# All of these take the metric's parameters as keyword arguments.
 Gain = Callable[..., Floats]
 Weight = Callable[..., Floats]
 Ideal = Callable[..., Floats]
@@ -22,22 +22,22 @@ Ideal = Callable[..., Floats]
 
 @dataclass(frozen=True)
 class Additive:
-    """A metric that adds up what documents gain at their ranks and divides by something in which ranks play no part.
+    """A metric that sums the gains of documents at their ranks, divided by a value that does not depend on ranks.
 
-    Its value is ``sum(gain(grade) * weight(rank)) / (base + ideal)``, where the ideal is what the judged documents of
-    the query are worth in their best order: ``sum over steps of gain of step * ideal(documents that reach the step)``.
+    Its value is ``sum(gain(grade) * weight(rank)) / (base + ideal)``, where the ideal is the value of the query's
+    judged documents in their best order: ``sum over steps of gain of step * ideal(documents that reach the step)``.
 
     Parameters
     ----------
     gain : callable
-        ``gain(grades, **parameters)``: what a grade gains, 0 or more.
+        ``gain(grades, **parameters)``: the gain of a grade, 0 or more.
     weight : callable
-        ``weight(ranks, cutoff, **parameters)``: what a gain of 1 adds at each rank.
+        ``weight(ranks, cutoff, **parameters)``: the weight of each rank.
     base : callable
         ``base(cutoff, **parameters)``: the part of the divisor that no judgment changes.
     ideal : callable or None
-        ``ideal(counts, cutoff, **parameters)``: what so many documents of gain 1 add to the divisor; concave and
-        rising. None: judgments do not change the divisor.
+        ``ideal(counts, cutoff, **parameters)``: the contribution of this many documents of gain 1 to the divisor, which
+        is concave and increasing. None if judgments do not change the divisor.
     """
 
     gain: Gain
@@ -48,25 +48,26 @@ class Additive:
 
 @dataclass(frozen=True)
 class Response:
-    """What is known of a metric; each promises that a better document never loses by changing places with a worse one.
+    """How a metric responds to judgments; all shapes guarantee that swapping a better document above a worse one never
+    lowers the value.
 
     Parameters
     ----------
     shape : {"rising", "first", "promoted"}
-        ``rising``: whatever the other grades are, the value never falls when one grade of a returned document rises.
-        ``first``: rising, and the value depends on a single document, the first relevant or the best one. ``promoted``:
-        a relevant document more can lower the value, since it raises what could have been reached.
+        ``rising``: the value never decreases if the grade of a returned document increases. ``first``: rising, and the
+        value depends on a single document, the first relevant or the best document. ``promoted``: an additional
+        relevant document can lower the value, because it raises the ideal.
     additive : Additive or None
-        The metric as a sum, where it is one.
+        The metric as a sum, if it is one.
     unknown : callable or None
-        ``unknown(rankings, cutoff, **parameters)``: what unjudged documents could add at most, where those that were
-        not returned are among them.
+        ``unknown(rankings, cutoff, **parameters)``: the maximum that unjudged documents could add, including documents
+        that were not returned.
     bounds : callable or None
-        ``bounds(rankings, **parameters)``: the lowest and the highest values of a promoted metric of relevant
-        documents that is no sum, over rankings that are cut at its cutoff.
+        ``bounds(rankings, **parameters)``: the lowest and highest values of a promoted metric of relevant documents
+        that is not a sum, over rankings cut at its cutoff.
     outside : callable or None
-        ``outside(low, high, relevant, further)``: those bounds where so many further documents may be relevant that the
-        run did not return, beside so many relevant ones; None where such documents can only lower the value.
+        ``outside(low, high, relevant, further)``: these bounds if this many further documents that the run did not
+        return may be relevant; None if such documents can only lower the value.
     """
 
     shape: Literal["rising", "first", "promoted"]
@@ -77,25 +78,25 @@ class Response:
 
 
 def reaching(grades: Floats, rel: float = 1, **_: object) -> Floats:
-    """Gain 1 from the grade on that is relevant."""
+    """Return a gain of 1 for relevant grades."""
     return (grades >= rel).astype(np.float64)
 
 
 def labels(grades: Floats, **_: object) -> Floats:
-    """Gain the grade itself, nothing where it is negative."""
+    """Return the grade as the gain, or 0 if it is negative."""
     return np.maximum(grades, 0.0)
 
 
 def within(ranks: Integers, cutoff: int | None, **_: object) -> Floats:
-    """Weigh all ranks within the cutoff alike."""
+    """Weight all ranks within the cutoff equally."""
     return np.ones(len(ranks)) if cutoff is None else (ranks <= cutoff).astype(np.float64)
 
 
 def share_of_ranks(ranks: Integers, cutoff: int, **_: object) -> Floats:
-    """Weigh all ranks within the cutoff alike, all together 1."""
+    """Weight all ranks within the cutoff equally, with a total of 1."""
     return within(ranks, cutoff) / cutoff
 
 
 def nothing(cutoff: int | None, **_: object) -> float:
-    """Divide by nothing but the ideal."""
+    """Return 0, so that only the ideal is the divisor."""
     return 0.0

@@ -18,11 +18,11 @@ class Grading:
     Parameters
     ----------
     query : int64 array, shape (grades,)
-        The query of each, as its place in the rankings that the grades are for.
+        The query of each grade, as a position in the rankings.
     rank : int64 array, shape (grades,)
-        Where the run ranks the document; 0 if the run does not return it.
+        The document's rank in the run; 0 if the run does not return it.
     grade : float64 array, shape (grades,)
-        Its grade.
+        The grade of each document.
     """
 
     query: Integers
@@ -31,7 +31,7 @@ class Grading:
 
 
 def chosen(rankings: JudgedRankings, places: Integers) -> JudgedRankings:
-    """Return the rankings of some queries, in the order of their places; a query may be named several times.
+    """Return the rankings of some queries, in the given order; a query may be repeated.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def chosen(rankings: JudgedRankings, places: Integers) -> JudgedRankings:
 
 
 def joined(parts: Sequence[JudgedRankings]) -> JudgedRankings:
-    """Put the queries of several rankings one behind the other."""
+    """Concatenate the queries of several rankings."""
     if len(parts) == 1:
         return parts[0]
     counts = np.concatenate([np.diff(one.offsets) for one in parts])
@@ -69,7 +69,7 @@ def joined(parts: Sequence[JudgedRankings]) -> JudgedRankings:
 
 
 def graded(rankings: JudgedRankings, new: Grading) -> JudgedRankings:
-    """Return the rankings as they were if these grades were added to the labels.
+    """Return the rankings with these grades added to the labels.
 
     Examples
     --------

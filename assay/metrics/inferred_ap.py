@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.metrics.judged_rankings import Floats, JudgedRankings, share
 from assay.metrics.metric import REL, Metric
 
-# What keeps the estimate defined where nothing above a document is judged; trec_eval's number.
+# Keeps the estimate defined if no document above is judged; trec_eval's value.
 SMALL = 1e-5
 
 
@@ -15,18 +15,17 @@ def inferred_average_precision(rankings: JudgedRankings, cutoff: None = None, re
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
-    cutoff : None
-        Takes none.
+        The ranks of the judged documents of each query.
+    cutoff : None Not used.
     rel : float
-        The lowest grade that is relevant; what has a grade from 0 to below it is judged not relevant.
+        The lowest relevant grade; documents with a grade from 0 to below it are judged not relevant.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 0 if the query has no relevant document. A negative grade means that a document was in the
-        pool and not in the sample; a document without any grade was not in the pool. Where all of the pool is judged
-        it is average precision, up to 1e-5.
+        Between 0 and 1; 0 if the query has no relevant document. A negative grade means that a document was in the pool
+        but not in the sample; a document without a grade was not in the pool. If the whole pool is judged, the value
+        equals average precision, up to 1e-5.
 
     Examples
     --------

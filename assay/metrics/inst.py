@@ -10,7 +10,7 @@ from assay.metrics.judged_rankings import Floats, JudgedRankings
 from assay.metrics.metric import Metric, Parameter
 
 CWL_DEPTH = 1000
-# Of trigamma: terms that are added one by one, and the Bernoulli numbers B_2, B_4, ... of the series behind them.
+# For trigamma: number of terms added individually, and the Bernoulli numbers B_2, B_4, ... of the following series.
 ADDED = 9
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
@@ -23,21 +23,21 @@ def inst(
     max_rel: float = 1,
     depth: int = CWL_DEPTH,
 ) -> Floats:
-    """Compute the expected gain of each document that the reader looks at.
+    """Compute the expected gain per viewed document.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : None
-        There is none: the reader decides when to stop.
+        Not used: the reader decides when to stop.
     T : float
         The gain that the reader hopes for, in documents of the top grade.
     min_rel, max_rel : float
-        The grades that gain 0 and 1; between them the gain is linear. A grade below `min_rel`, an unjudged document and
-        the ranks behind the end of the run gain 0.
+        The grades that gain 0 and 1; between them the gain is linear. Grades below `min_rel`, unjudged documents and
+        ranks beyond the end of the run gain 0.
     depth : int
-        How many ranks there are; what stands behind them is not looked at.
+        Number of ranks; deeper ranks are ignored.
 
     Returns
     -------
@@ -51,14 +51,13 @@ def inst(
 
     Notes
     -----
-    From rank i the reader goes on with the probability C_i = ((i + T + T_i - 1) / (i + T + T_i))^2, where T_i is T less
-    what ranks 1 to i have brought (Moffat, Bailey, Scholer and Thomas 2015). The weight of a rank is the chance of
-    reaching it, the product of the C above it, divided by the sum of all chances. That sum runs to infinity in the
-    paper; cwl_eval, and ir_measures with it, pads and cuts every ranking to 1,000 ranks, and `depth` does the same
-    here: the infinite tail would lower a value by about 2 T / 1000 of it.
-
-    Where nothing is gained T_i stays, and the product telescopes: the chances between two judged documents add up to a
-    difference of two trigamma values, so that only the judged documents are looked at.
+    From rank i the reader continues with probability C_i = ((i + T + T_i - 1) / (i + T + T_i))^2, where T_i is T minus
+    the gain of ranks 1 to i (Moffat, Bailey, Scholer and Thomas 2015). The weight of a rank is the probability of
+    reaching it, the product of the C above it, divided by the sum of all these probabilities. The sum is infinite in
+    the paper; cwl_eval, and therefore ir_measures, pads and cuts every ranking to 1,000 ranks, as `depth` does here:
+    the infinite tail would lower a value by about 2 T / 1000 of it. Without gain T_i does not change, and the product
+    telescopes: the probabilities between two judged documents sum to a difference of two trigamma values, so that only
+    judged documents need to be visited.
 
     Examples
     --------
@@ -67,11 +66,11 @@ def inst(
     """
     rankings.refuse_above(max_rel)
     top = rankings.cut(depth)
-    # Where no grade of the labels is above min_rel, the largest one is no top of a scale.
+    # If no grade of the labels is above min_rel, the largest grade cannot be the top of the scale.
     gains = np.maximum(top.grades - min_rel, 0.0) / max(max_rel - min_rel, np.finfo(np.float64).tiny)
     above = top.above(np.add, gains)
     first = top.ranks == top.ranks[top.offsets[top.query]]
-    # C_j = ((j + here - 1) / (j + here))^2 from this document to the next; `before` is the same of the one above.
+    # C_j = ((j + here - 1) / (j + here))^2 from this document to the next; `before` is the same for the document above.
     here, before = 2.0 * T - above - gains, 2.0 * T - above
     last_seen = np.where(first, 1, np.roll(top.ranks, 1))
     steps = ((last_seen + before - 1.0) / (top.ranks - 1.0 + before)) ** 2
@@ -90,8 +89,8 @@ def inst(
 def trigamma(x: Floats) -> Floats:
     """Compute the sum of 1 / (x + m)^2 over m = 0, 1, 2, ... for x above 0, to about 15 digits.
 
-    scipy has it as ``zeta(2, x)``, which takes longer than the rest of the metric. The first terms are added one by
-    one; the others are the asymptotic series (Abramowitz and Stegun 1964, 6.4.12), which holds the Bernoulli numbers.
+    scipy's ``zeta(2, x)`` would take longer than the rest of the metric. The first terms are added individually; the
+    others follow from the asymptotic series with Bernoulli numbers (Abramowitz and Stegun 1964, 6.4.12).
 
     Examples
     --------
@@ -115,25 +114,26 @@ def _at_least_0(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise ValueError(f"is a number from 0 up, not {text!r}")
+        raise ValueError(f"must be a number, 0 or more, not {text!r}")
     return int(value) if value.is_integer() else value
 
 
 INST = Metric(
     name="INST",
-    title="Adaptive gain per look",
+    title="Adaptive gain per document",
     description="The gain per document for a reader who wants T good documents and stops when they are found.",
     formula="sum of W_i gain_i; W_i is the chance of reaching rank i, divided by the sum of these chances over `depth` "
-    "ranks; from rank i the reader goes on with ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T less the gain of ranks "
-    "1 to i; gain = (g - min_rel) / (max_rel - min_rel), 0 for the unjudged. A grade above max_rel is refused.",
+    "ranks; from rank i the reader continues with probability ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T less the "
+    "gain of ranks 1 to i; gain = (g - min_rel) / (max_rel - min_rel), 0 for unjudged documents. A grade above max_rel "
+    "is an error.",
     source="Moffat, Bailey, Scholer and Thomas 2015; 1,000 ranks as in cwl_eval.",
     per_query=inst,
     cutoff="none",
     parameters=(
-        Parameter("T", 1, "The gain hoped for, in documents of the top grade."),
+        Parameter("T", 1, "The gain that the reader wants, in documents of the top grade."),
         Parameter("min_rel", 0, "The grade that gains 0.", read=_at_least_0),
         Parameter("max_rel", None, "The grade with a gain of 1; by default the highest grade of the qrels."),
-        Parameter("depth", CWL_DEPTH, "How many ranks are looked at."),
+        Parameter("depth", CWL_DEPTH, "The number of ranks that count."),
     ),
     scale_top="max_rel",
 )

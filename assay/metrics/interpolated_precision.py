@@ -7,28 +7,28 @@ import numpy as np
 from assay.metrics.judged_rankings import Floats, JudgedRankings
 from assay.metrics.metric import REL, Metric, Parameter
 
-# By how much the needed number of documents is raised before it is cut to a whole number.
+# Amount added to the needed number of documents before rounding down.
 RAISED = {"ceil": 0.9, "nearest": 0.5}
 
 
 def interpolated_precision(rankings: JudgedRankings, level: float, rel: float = 1, cut: str = "ceil") -> Floats:
-    """Compute the largest precision at any rank where a share `level` of the relevant documents is found.
+    """Compute the highest precision at any rank where at least a share `level` of the relevant documents is found.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     level : float
         The share of the query's relevant documents, between 0 and 1.
     rel : float
         The lowest grade that is relevant.
     cut : {"ceil", "nearest"}
-        How ``level * R`` becomes a whole number of documents: floor(x + 0.9), or floor(x + 0.5).
+        How to round ``level * R`` to a whole number of documents: floor(x + 0.9), or floor(x + 0.5).
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 0 if so many relevant documents are never found.
+        Between 0 and 1; 0 if this number of relevant documents is never reached.
 
     Examples
     --------
@@ -39,14 +39,14 @@ def interpolated_precision(rankings: JudgedRankings, level: float, rel: float = 
     relevant = rankings.grades >= rel
     hits = rankings.running(relevant)
     needed = np.floor(level * rankings.relevant(rel) + RAISED[cut])
-    # Precision only falls between relevant documents, so the largest one is at a relevant document.
+    # Precision only decreases between relevant documents, so its maximum is at a relevant document.
     return rankings.largest(hits / rankings.ranks, relevant & (hits >= needed[rankings.query]))
 
 
 CUT = Parameter(
     "cut",
     "ceil",
-    "How level times R becomes a whole number of documents: `ceil` is floor(x + 0.9), as in trec_eval 9, pytrec_eval "
+    "How level times R is rounded to a number of documents: `ceil` is floor(x + 0.9), as in trec_eval 9, pytrec_eval "
     "and ir_measures; `nearest` is floor(x + 0.5), as in trec_eval 10.",
     choices=tuple(RAISED),
 )
@@ -56,7 +56,7 @@ IPREC = Metric(
     title="Interpolated precision",
     description="The best precision at or below the point where the given share of the relevant documents is found.",
     formula="the largest (relevant documents in ranks 1 to i) / i over all ranks i where at least floor(r * R + 0.9) "
-    "relevant documents are found; 0 where that many never are.",
+    "relevant documents are found; 0 where fewer are found.",
     source="Salton and McGill 1983; trec_eval 9's iprec_at_recall.",
     per_query=interpolated_precision,
     cutoff="level",

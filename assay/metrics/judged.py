@@ -14,15 +14,16 @@ def judged(rankings: JudgedRankings, cutoff: int | None = None) -> Floats:
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
         The last rank that counts.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1. The divisor is what was returned within the cutoff, so a short list is not punished;
-        trec_eval's ``unj`` divides by the cutoff and is not one minus this. A negative grade is a judgment.
+        Between 0 and 1. The divisor is the number of documents returned within the cutoff, so a short list is not
+        penalized; trec_eval's ``unj`` divides by the cutoff and is therefore not one minus this value. A negative grade
+        is a judgment.
 
     Examples
     --------
@@ -36,7 +37,7 @@ def judged(rankings: JudgedRankings, cutoff: int | None = None) -> Floats:
 JUDGED = Metric(
     name="Judged",
     title="Share judged",
-    description="The judged share of the returned documents; read it together with every other metric.",
+    description="The share of the returned documents that is judged; read it together with every other metric.",
     formula="judged documents in the top k / min(k, n), n = documents returned; 0 where nothing is returned.",
     source="Judged@k of ir_measures, with trec_eval's order of tied documents.",
     per_query=judged,

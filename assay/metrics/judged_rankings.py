@@ -1,8 +1,8 @@
 """Ranks and grades of the judged documents of each query in one run.
 
-Every ranking metric needs only these: the ranks of the judged documents that were returned, their grades, the number
-of returned documents, and all grades of the query. Unjudged documents only take up ranks. The queries follow one
-another in flat arrays, so that a metric is arithmetic over all queries at once.
+Every ranking metric needs only these: the ranks of the judged documents that were returned, their grades, the number of
+returned documents, and all grades of the query. Unjudged documents only occupy ranks. The queries are concatenated in
+flat arrays, so that a metric is computed for all queries at once.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-# 2 to this power can still be added up millions of times in float64.
+# 2 to this power can still be summed millions of times in float64.
 MOST_EXPONENT = 1_000
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings:
-    """The judged documents of some queries, as one run ranks them.
+    """The judged documents of some queries, as ranked by a run.
 
     Parameters
     ----------
     returned : int64 array, shape (queries,)
-        How many documents the run returned for each query, judged or not.
+        Number of documents returned for each query, judged or not.
     offsets : int64 array, shape (queries + 1,)
-        The judged documents that were returned for query ``i`` are in ``offsets[i]:offsets[i + 1]``.
+        The returned judged documents of query ``i`` are in ``offsets[i]:offsets[i + 1]``.
     ranks : int64 array, shape (returned judged documents,)
-        Their one-based ranks, ascending inside a query.
+        Their one-based ranks, ascending within a query.
     grades : float64 array
         Their grades, in the order of ``ranks``.
     judged : float64 array, shape (judged documents,)
-        The grades of all judged documents of each query, returned or not, descending inside a query.
+        The grades of all judged documents of each query, returned or not, descending within a query.
     judged_offsets : int64 array, shape (queries + 1,)
-        Where each query begins in ``judged``.
+        The start of each query in ``judged``.
     subtopics : JudgedSubtopics, optional
-        The grades by subtopic, where the labels distinguish subtopics.
+        The grades by subtopic, if the labels have subtopics.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class JudgedRankings:
 
     @classmethod
     def of(cls, *queries: tuple[int, dict[int, float], Sequence[float]]) -> JudgedRankings:
-        """Build the arrays of a few queries: documents returned, rank to grade, all grades of the query."""
+        """Build the arrays from a few queries: documents returned, rank to grade, all grades of the query."""
         sizes = [len(by_rank) for _, by_rank, _ in queries]
         judged = [sorted(grades, reverse=True) for _, _, grades in queries]
         rows = [row for _, by_rank, _ in queries for row in sorted(by_rank.items())]
@@ -81,7 +81,7 @@ class JudgedRankings:
 
     @property
     def queries(self) -> int:
-        """Return how many queries there are."""
+        """Return the number of queries."""
         return len(self.returned)
 
     @cached_property
@@ -96,12 +96,12 @@ class JudgedRankings:
 
     @cached_property
     def judged_place(self) -> Integers:
-        """Return the one-based place of each judged document in the ideal order, which is by grade descending."""
+        """Return the one-based position of each judged document in the ideal order, sorted by grade descending."""
         return np.arange(1, len(self.judged) + 1) - self.judged_offsets[self.judged_query]
 
     @cached_property
     def judged_kinds(self) -> tuple[Floats, Integers]:
-        """Return the grades that there are, ascending, and which of them each judged document has."""
+        """Return the distinct grades in ascending order, and the index of each judged document's grade."""
         ascending = np.sort(self.judged)
         kinds = ascending[np.diff(ascending, prepend=-np.inf) > 0]
         return kinds, np.searchsorted(kinds, self.judged)
@@ -113,37 +113,39 @@ class JudgedRankings:
         Raises
         ------
         NotValid
-            When the labels tell no subtopics apart.
+            When the labels have no subtopics.
         """
         if self.subtopics is None:
-            raise NotValid("the qrels tell no subtopics apart")
+            raise NotValid("the qrels have no subtopics")
         return self.subtopics
 
     def within(self, cutoff: int | None) -> Mask:
-        """Say for each returned judged document whether its rank is at most `cutoff`; None is no limit."""
+        """Return for each returned judged document whether its rank is at most `cutoff`; None for no limit."""
         return np.ones(len(self.ranks), dtype=np.bool_) if cutoff is None else self.ranks <= cutoff
 
     def total(self, values: Floats | Integers, where: Mask | None = None) -> Floats:
-        """Add up values of returned judged documents, query by query and in the order of the ranks."""
+        """Sum values of returned judged documents by query, in the order of the ranks."""
         return _added_up(self.query, values, where, self.queries)
 
     def largest(self, values: Floats, where: Mask) -> Floats:
-        """Take the largest of the values of returned judged documents, query by query; 0 if there is none above."""
+        """Return the largest value of the returned judged documents by query, at least 0."""
         maxima = np.zeros(self.queries, dtype=np.float64)
         np.maximum.at(maxima, self.query[where], values[where])
         return maxima
 
     def count(self, where: Mask) -> Integers:
-        """Count the returned judged documents for which something holds, query by query."""
+        """Count the returned judged documents that satisfy a condition, by query."""
         return np.bincount(self.query[where], minlength=self.queries)
 
     def running(self, where: Mask) -> Integers:
-        """Count for each returned judged document for how many something holds down to its rank, itself included."""
+        """Count for each returned judged document how many documents down to its rank satisfy a condition, including
+        itself.
+        """
         counts = np.concatenate(([0], np.cumsum(where)))
         return counts[1:] - counts[self.offsets[self.query]]
 
     def above(self, combine: np.ufunc, values: Floats) -> Floats:
-        """Combine, for each returned judged document, the values of all that stand above it in its query.
+        """Combine, for each returned judged document, the values of all documents above it in its query.
 
         Parameters
         ----------
@@ -177,13 +179,15 @@ class JudgedRankings:
 
     @cached_property
     def _grade_keys(self) -> tuple[Integers, Integers]:
-        """A number for query and grade, of all judged documents (ascending as they stand) and of the returned ones."""
+        """Return a number for query and grade, of all judged documents (in ascending order) and of the returned
+        documents.
+        """
         kinds, judged = np.unique(-self.judged, return_inverse=True)
         returned = np.searchsorted(kinds, -self.grades)
         return self.judged_query * len(kinds) + judged, self.query * len(kinds) + returned
 
     def refuse_above(self, max_rel: float) -> None:
-        """Refuse grades above the top of the scale that a metric was told.
+        """Reject grades above the top of the scale that is set for a metric.
 
         Raises
         ------
@@ -192,10 +196,12 @@ class JudgedRankings:
         """
         top = float(self.judged.max(initial=max_rel))
         if top > max_rel:
-            raise NotValid(f"the qrels hold the grade {top:g} above max_rel={max_rel:g}; name the top of the scale")
+            raise NotValid(
+                f"the qrels contain the grade {top:g}, above max_rel={max_rel:g}; set max_rel to the top of the scale"
+            )
 
     def judged_total(self, values: Floats | Integers, where: Mask | None = None) -> Floats:
-        """Add up values of all judged documents, query by query and in the ideal order."""
+        """Sum values of all judged documents by query, in the ideal order."""
         return _added_up(self.judged_query, values, where, self.queries)
 
     def relevant(self, rel: float = 1) -> Integers:
@@ -203,11 +209,11 @@ class JudgedRankings:
         return np.bincount(self.judged_query[self.judged >= rel], minlength=self.queries)
 
     def judged_not_relevant(self, rel: float = 1) -> Integers:
-        """Count the documents of each query that are judged and not relevant; a negative grade does not count here."""
+        """Count the documents of each query that are judged not relevant; negative grades do not count."""
         return np.bincount(self.judged_query[(self.judged >= 0) & (self.judged < rel)], minlength=self.queries)
 
     def relevant_within(self, cutoff: int | Integers | None, rel: float = 1) -> Integers:
-        """Count the relevant documents at ranks 1 to `cutoff`, which may be another one for each query."""
+        """Count the relevant documents at ranks 1 to `cutoff`, which may differ between queries."""
         limit = cutoff[self.query] if isinstance(cutoff, np.ndarray) else cutoff
         relevant = self.grades >= rel
         return self.count(relevant if limit is None else relevant & (self.ranks <= limit))
@@ -245,7 +251,7 @@ def power_of_two(grades: Floats) -> Floats:
     Raises
     ------
     NotValid
-        When a grade is so high that float64 could not add up its powers.
+        When a grade is so high that float64 could not sum its powers.
 
     Examples
     --------
@@ -255,15 +261,15 @@ def power_of_two(grades: Floats) -> Floats:
     top = float(grades.max(initial=0.0))
     if top > MOST_EXPONENT:
         raise NotValid(
-            f"the qrels hold grades as high as {top:g}, and 2^{top:g} is beyond what can be computed with; "
-            "take grades of a scale, or a metric with a linear gain"
+            f"the qrels contain grades up to {top:g}, and 2^{top:g} is too large to compute; use grades on a "
+            "scale, or a metric with a linear gain"
         )
     powers: Floats = np.exp2(grades)
     return powers
 
 
 def share(part: Floats | Integers, whole: Floats | Integers) -> Floats:
-    """Divide query by query; 0 if there is nothing to divide by.
+    """Divide by query; 0 if the divisor is 0.
 
     Examples
     --------

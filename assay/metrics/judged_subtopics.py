@@ -1,4 +1,4 @@
-"""Grades of judged documents by subtopic, and what each document adds to the subtopics above it."""
+"""Grades of judged documents by subtopic, and the novelty gain of each document."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class JudgedSubtopics:
     Parameters
     ----------
     document : int64 array, shape (grades of returned documents,)
-        The returned judged document, as a place in ``JudgedRankings.ranks``; ascending.
+        The returned judged document, as a position in ``JudgedRankings.ranks``; ascending.
     subtopic : int64 array
-        Its subtopic, as one number for query and subtopic.
+        Its subtopic, as a number for query and subtopic.
     grades : float64 array
         Its grade for that subtopic.
     judged_document : int64 array, shape (grades of judged documents,)
-        The judged document, returned or not: any number that is its own. Those of a query are adjacent, and by id
+        A unique number of the judged document, returned or not. Documents of a query are adjacent and sorted by id
         descending.
     judged_query : int64 array
         Its query; ascending.
@@ -49,16 +49,16 @@ class JudgedSubtopics:
 
     @classmethod
     def of(cls, qrels: Qrels, table: Subtopics, codes: Integers, places: Integers) -> JudgedSubtopics:
-        """Look the returned judged documents of some queries up.
+        """Look up the returned judged documents of some queries.
 
         Parameters
         ----------
         qrels : Qrels
             The labels.
         table : Subtopics
-            Their subtopics.
+            The grades by subtopic.
         codes : int64 array, shape (queries,)
-            The queries, as places in ``Qrels.query_ids``.
+            The queries, as positions in ``Qrels.query_ids``.
         places : int64 array, shape (returned judged documents,)
             The row of the qrels of each returned judged document.
         """
@@ -80,7 +80,7 @@ class JudgedSubtopics:
         )
 
     def select(self, documents: npt.NDArray[np.bool_]) -> JudgedSubtopics:
-        """Return the subtopics where only some of the returned judged documents stay; the others close up."""
+        """Return the grades for only some of the returned judged documents, renumbered."""
         rows = documents[self.document]
         places = np.cumsum(documents) - 1
         return replace(
@@ -94,37 +94,37 @@ class JudgedSubtopics:
         return np.bincount(self.judged_query[graded][first], minlength=queries)
 
     def gains(self, documents: int, alpha: float, rel: float) -> Floats:
-        """Compute what each returned judged document adds: (1 - alpha)^n for each subtopic that it is relevant to.
+        """Compute the gain of each returned judged document: (1 - alpha)^n for each subtopic that it is relevant to.
 
         Parameters
         ----------
         documents : int
-            How many returned judged documents there are.
+            Number of returned judged documents.
         alpha : float
-            How little is left of a subtopic once a document has covered it.
+            Penalty for repeated subtopics.
         rel : float
             The lowest grade that is relevant.
 
         Returns
         -------
         float64 array, shape (documents,)
-            n counts the relevant documents for the subtopic that stand above.
+            n counts the relevant documents for the subtopic above it.
         """
         graded = self.grades >= rel
         document, subtopic = self.document[graded], self.subtopic[graded]
-        # A stable sort leaves the documents of a subtopic as they are ranked.
+        # A stable sort keeps the ranking of a subtopic's documents.
         order = np.argsort(subtopic, kind="stable")
         starts = np.flatnonzero(np.diff(subtopic[order], prepend=-1))
         seen = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
         return np.bincount(document[order], (1.0 - alpha) ** seen, documents).astype(np.float64)
 
     def ideal_gains(self, queries: int, depth: int, alpha: float, rel: float) -> Floats:
-        """Compute the gains of a ranking that takes the document that adds most at each rank.
+        """Compute the gains of a ranking that takes the document with the largest gain at each rank.
 
         Parameters
         ----------
         queries, depth : int
-            How many queries, and how many ranks of each.
+            Number of queries, and of ranks per query.
         alpha, rel : float
             As in `gains`.
 
@@ -143,7 +143,7 @@ class JudgedSubtopics:
         subtopics, subtopic = np.unique(self.judged_subtopic[graded], return_inverse=True)
         query = np.zeros(len(documents), dtype=np.int64)
         query[document] = self.judged_query[graded]
-        # Documents by query, and by id descending inside: their numbers may follow another order of queries.
+        # Documents by query, and by id descending within a query; their numbers may follow another order of queries.
         order = np.lexsort((np.arange(len(documents)), query))
         starts = np.flatnonzero(np.diff(query[order], prepend=-1))
         left, free = np.ones(len(subtopics)), np.ones(len(documents), dtype=np.bool_)

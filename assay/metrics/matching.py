@@ -19,18 +19,18 @@ from assay.metrics.judged_subtopics import JudgedSubtopics
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A run beside the labels.
+    """A run matched with the labels.
 
     Parameters
     ----------
     codes : int64 array, shape (answered queries,)
-        The judged queries that the run answers, as places in ``Qrels.query_ids``.
+        The judged queries that the run answers, as positions in ``Qrels.query_ids``.
     starts : int64 array, shape (answered queries,)
-        Where each of them begins in the run.
+        The start of each of these queries in the run.
     rows : int64 array, shape (returned judged documents,)
         Their rows in the run.
     rankings : JudgedRankings
-        The same documents as the metrics see them.
+        The same documents in the form that metrics need.
     """
 
     codes: Integers
@@ -47,12 +47,12 @@ def match(qrels: Qrels, run: Run) -> Match:
     qrels : Qrels
         The labels.
     run : Run
-        Ranked documents in trec_eval's order; a part of a run will do.
+        Ranked documents in trec_eval's order; part of a run is also accepted.
 
     Returns
     -------
     Match
-        For the queries that both have, in the order of the run.
+        The match for the common queries, in the order of the run.
     """
     codes = np.array([qrels.codes.get(query_id, -1) for query_id in run.query_ids], dtype=np.int64)
     judged = codes >= 0
@@ -79,7 +79,7 @@ def match(qrels: Qrels, run: Run) -> Match:
 
 
 def shares_documents(qrels: Qrels, run: Run) -> bool:
-    """Return whether any document of a run is judged for any query: if not, their ids may be of two kinds."""
+    """Return whether any document of a run is judged for any query; if not, the ids may not correspond."""
     return bool(np.isin(run.doc_ids.keys(), qrels.doc_ids.keys()).any())
 
 
@@ -96,7 +96,7 @@ def _judged_rows(qrels: Qrels, run: Run, code: Integers) -> tuple[Integers, Inte
 
 
 def _by_text(qrels: Qrels, run: Run, code: Integers) -> tuple[Integers, Integers]:
-    """The same by the texts alone, for the day on which two different ids have one key."""
+    """Return the same from the texts alone, in case two different ids have the same key."""
     place = {pair: at for at, pair in enumerate(zip(qrels.query_of.tolist(), qrels.doc_ids, strict=True))}
     pairs = [
         (row, place[pair]) for row, pair in enumerate(zip(code.tolist(), run.doc_ids, strict=True)) if pair in place

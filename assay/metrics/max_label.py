@@ -15,19 +15,19 @@ def max_label(rankings: JudgedRankings, cutoff: int) -> Floats:
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int
         The number of ranks.
 
     Returns
     -------
     float64 array, shape (queries,)
-        In the unit of the labels: between 0 and 1 where they are. 0 where nothing in the top has a positive label.
+        In the unit of the labels: between 0 and 1 if the labels are. 0 if no document in the top has a positive label.
 
     Notes
     -----
-    With labels of 0 and 1 this is ``Success@k``. Salemi and Zamani (2024) use it as the hit ratio of labels that say
-    how well the generator does with one document alone.
+    With labels of 0 and 1 this is ``Success@k``. Salemi and Zamani (2024) use it as the hit ratio of labels that
+    measure how well the generator answers from a single document.
 
     Examples
     --------

@@ -15,21 +15,21 @@ def mean_label(rankings: JudgedRankings, cutoff: int) -> Floats:
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int
-        The number of ranks; also the divisor when fewer documents were returned, as in precision.
+        The number of ranks; also the divisor if fewer documents were returned, as in precision.
 
     Returns
     -------
     float64 array, shape (queries,)
-        In the unit of the labels: between 0 and 1 where they are. Unjudged documents, ranks that are not filled and
-        negative labels count 0.
+        In the unit of the labels: between 0 and 1 if the labels are. Unjudged documents, empty ranks and negative
+        labels count 0.
 
     Notes
     -----
-    With labels of 0 and 1 this is ``P@k``. Salemi and Zamani (2024) use it where a document's label is how well the
-    generator does with that document alone: precision then takes the mean of the labels. Their lists hold k documents
-    and they divide by k; so does a shorter list here, for a system must not gain by returning less.
+    With labels of 0 and 1 this is ``P@k``. Salemi and Zamani (2024) use it if a document's label measures how well the
+    generator answers from that document alone: precision is then the mean of the labels. They divide by k, the length
+    of their lists; here a shorter list is also divided by k, so that a system cannot gain by returning less.
 
     Examples
     --------

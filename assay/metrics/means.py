@@ -1,4 +1,4 @@
-"""Means of a metric over queries, plain and weighted.
+"""Means of a metric over queries, unweighted and weighted.
 
 All sums are exact (`math.fsum`) and therefore the same on every machine and in every order of queries.
 """
@@ -14,9 +14,9 @@ MeanKind = Literal["arithmetic", "geometric", "sum"]
 """How the values of single queries become one: their mean, exp of the mean of their logarithms, or their sum."""
 
 LEAST_QUERIES = 10
-# Two values of one metric on one query that differ by no more are equal: the rest is rounding.
+# Two values of a metric on a query that differ by at most this much are equal up to rounding.
 TIE = 1e-9
-# What a query counts at least in a geometric mean, where a single 0 would make the whole 0: trec_eval's choice.
+# Minimum value of a query in a geometric mean, which a single 0 would otherwise make 0; trec_eval's choice.
 GEOMETRIC_FLOOR = 1e-5
 
 
@@ -30,7 +30,7 @@ class Interval:
 
 
 def within(interval: Interval) -> Interval:
-    """Cut an interval to 0..1, between which the mean of a bounded metric lies anyhow.
+    """Limit an interval to 0..1, the range of the mean of a bounded metric.
 
     Examples
     --------
@@ -43,14 +43,14 @@ def within(interval: Interval) -> Interval:
 
 
 def mean(values: Sequence[float], kind: MeanKind = "arithmetic") -> float | None:
-    """Compute the plain mean; None for no values.
+    """Compute the unweighted mean; None without values.
 
     Parameters
     ----------
     values : sequence of float
         The metric of each query.
     kind : {"arithmetic", "geometric", "sum"}
-        ``geometric`` is exp(mean ln max(m, 1e-5)), trec_eval's GMAP; ``sum`` adds counts up.
+        ``geometric`` is exp(mean ln max(m, 1e-5)), trec_eval's GMAP; ``sum`` adds up counts.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def hajek_mean(values: Sequence[float], weights: Sequence[float], kind: MeanKind
     weights : sequence of float
         For each query its share of traffic w divided by its inclusion probability p.
     kind : {"arithmetic", "geometric", "sum"}
-        As in `mean`. A sum has no weighted form: the traffic has a mean, not a number of queries.
+        As in `mean`. A sum has no weighted form.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def hajek_mean(values: Sequence[float], weights: Sequence[float], kind: MeanKind
 
 
 def effective_queries(weights: Sequence[float]) -> float | None:
-    """Compute how many equally weighted queries would tell as much: (sum w)^2 / sum w^2.
+    """Compute the equivalent number of equally weighted queries: (sum w)^2 / sum w^2.
 
     Examples
     --------
@@ -123,5 +123,5 @@ def _logs(values: Sequence[float]) -> list[float]:
 
 
 def _between(value: float, values: Sequence[float]) -> float:
-    """Undo the last bit of rounding that could lift the mean of equal values off them."""
+    """Limit the mean to the range of the values, which rounding could exceed."""
     return min(max(value, min(values)), max(values))

@@ -1,7 +1,7 @@
 """Declaration of a metric, and a metric bound to its cutoff and parameters.
 
-Each metric's file holds one `Metric`. The name parser, the command help, the API's choices and docs/metrics.md read
-it, so that nothing about a metric is written anywhere else.
+Each metric's file contains a `Metric`. The name parser, the command help, the API's choices and docs/metrics.md use it,
+so that nothing about a metric is written anywhere else.
 """
 
 from __future__ import annotations
@@ -29,24 +29,23 @@ class Parameter:
     Parameters
     ----------
     name : str
-        As it is written in a metric's name: ``rel`` in ``P(rel=2)@10``.
+        Name in a metric's name: ``rel`` in ``P(rel=2)@10``.
     default : float, int, bool, str or None
-        Its value where the name leaves it out; its type is the parameter's type. None: it has no value then, and is a
-        number.
+        The default value, whose type is the parameter's type. None: a number without a default.
     description : str
-        One sentence for help and docs.
+        A sentence for help and docs.
     choices : tuple of str
-        The values that a text parameter may take.
+        The allowed values of a text parameter.
     also : mapping of str to str
-        Other tools' ways of writing it, ``"name=value"`` to the value here.
+        Notations of other tools, ``"name=value"`` to the value here.
     required : bool
-        Whether a name without it is refused.
+        Whether a name without it is rejected.
     below : float or None
-        The number that it must stay below.
+        Exclusive upper bound.
     read : callable or None
-        How a written text becomes its value, where that is no single number; it raises ValueError with what is wrong.
+        Parser of its text, if it is not a single number; raises ValueError with the fault.
     trec : callable or None
-        What trec_eval appends to its own name for a value; None if trec_eval has no such parameter.
+        Suffix of trec_eval's name for a value; None if trec_eval has no such parameter.
     """
 
     name: str
@@ -61,43 +60,43 @@ class Parameter:
 
 
 REL = Parameter("rel", 1, "The lowest grade that counts as relevant.")
-JUDGED_ONLY = Parameter("judged_only", False, "Drop unjudged documents and negative grades first, and close the ranks.")
+JUDGED_ONLY = Parameter("judged_only", False, "Drop unjudged documents and negative grades first, then renumber ranks.")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A member of the family: everything that Assay knows about one metric.
+    """Everything that Assay knows about a metric.
 
     Parameters
     ----------
     name, title, description : str
-        Canonical name (``nDCG``), the name in words, one sentence on what it tells.
+        Canonical name (``nDCG``), readable name, and a sentence about its meaning.
     formula, source : str
-        The definition per query, and where it comes from.
+        The definition per query, and its source.
     per_query : callable
         ``per_query(rankings, cutoff, **parameters)`` returns one float64 for each query of a `JudgedRankings`; `cutoff`
         is None if the name has none.
     cutoff : {"optional", "required", "none", "level"}
         Whether the name takes ``@k``; a level is a share between 0 and 1 instead of a rank.
     parameters : tuple of Parameter
-        In the order in which the canonical name prints them. ``judged_only`` is applied before `per_query` is called.
+        Parameters in the order of the canonical name. ``judged_only`` is applied before `per_query` is called.
     aliases : mapping of str to dict
-        Other names, lower case, with the parameters that each of them fixes.
+        Other names in lower case, with the parameters that each of them sets.
     trec_name, trec_name_at : str
-        trec_eval's name without and with a cutoff (``{k}``), empty where trec_eval has none.
+        trec_eval's name without and with a cutoff (``{k}``); empty if trec_eval has none.
     mean : {"arithmetic", "geometric", "sum"}
-        How the values of the queries become one.
+        How to combine the values of the queries.
     bounded : bool
-        Whether every value is between 0 and 1, and with it every mean: no interval leaves these bounds.
+        Whether every value, and therefore every mean and interval, is between 0 and 1.
     scale_top : str
-        The parameter that is the top grade of the scale where the name leaves it out, if there is one.
+        The parameter that defaults to the top grade of the scale, if any.
     by_subtopic : bool
         Whether it needs labels that distinguish subtopics.
     response : Response or None
-        How the value changes when an unjudged document gets a grade; None if this is not modeled: it then
-        has no bounds, and nothing shows which judgments could turn its decisions.
+        How the value changes if an unjudged document gets a grade; None if this is not modeled, so that there are no
+        bounds and no decision-critical pairs.
     example : str
-        A name of this metric that parses.
+        A valid name of this metric.
     """
 
     name: str
@@ -124,7 +123,7 @@ class Metric:
 
     @property
     def pattern(self) -> str:
-        """How its name is written: ``P@k``, ``nDCG, @k`` where the cutoff may be left out, ``RBP(p=...), @k``."""
+        """Return the pattern of its name: ``P@k``, ``nDCG, @k`` if the cutoff is optional, ``RBP(p=...), @k``."""
         required = ",".join(f"{parameter.name}=..." for parameter in self.parameters if parameter.required)
         at = {"required": "@k", "optional": ", @k", "none": "", "level": "@r"}[self.cutoff]
         return self.name + (f"({required})" if required else "") + at
@@ -132,7 +131,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class BoundMetric:
-    """A metric with its cutoff and all its parameters: what ``P(rel=2)@10`` means.
+    """A metric with its cutoff and all parameters, such as ``P(rel=2)@10``.
 
     Parameters
     ----------
@@ -141,9 +140,9 @@ class BoundMetric:
     cutoff : int, float or None
         The ``k`` of ``@k``.
     parameters : mapping of str to value
-        Every parameter of the metric, the defaults included.
+        Every parameter of the metric, including defaults.
     assumed : mapping of str to value
-        What the labels or their scale told about parameters that the name leaves out.
+        Parameters that the name leaves out and that follow from the labels or their scale.
     """
 
     metric: Metric
@@ -160,10 +159,10 @@ class BoundMetric:
 
     @property
     def trec_name(self) -> str:
-        """trec_eval's name for it, or the canonical one where trec_eval has none."""
+        """Return trec_eval's name, or the canonical name if trec_eval has none."""
         changed = self._changed()
         if self.cutoff is not None:
-            # In trec_eval's names a cutoff takes the place of the parameters.
+            # In trec_eval's names, a cutoff replaces the parameters.
             theirs = "" if changed else self.metric.trec_name_at.format(k=self.cutoff)
         else:
             flags = [p.trec(self.parameters[p.name]) for p in changed if p.trec]
@@ -173,27 +172,27 @@ class BoundMetric:
 
     @property
     def settings(self) -> dict[str, Value | None]:
-        """Cutoff and all parameters, as the metric is computed."""
+        """Return the cutoff and all parameters used to compute the metric."""
         return {"cutoff": self.cutoff, **self.parameters, **self.assumed}
 
     @property
     def arguments(self) -> dict[str, Value | None]:
-        """Return all parameters under their names, as `Metric.per_query` takes them."""
+        """Return all parameters by name, as `Metric.per_query` takes them."""
         return {**self.parameters, **self.assumed}
 
     @property
     def response(self) -> Response | None:
-        """What is known of its answers to new grades; None over condensed lists, where a judgment moves all others."""
+        """Return its response to new grades; None over condensed lists, where a judgment moves all other documents."""
         return None if self.parameters.get("judged_only") else self.metric.response
 
     def condensed(self) -> BoundMetric:
-        """The same metric over judged documents only; the metric itself where that makes no sense."""
+        """Return the same metric over judged documents only, or the metric itself if that is meaningless."""
         if "judged_only" not in self.parameters:
             return self
         return replace(self, parameters={**self.parameters, "judged_only": True})
 
     def on_scale(self, top: float) -> BoundMetric:
-        """The same metric where the top grade of the scale is known."""
+        """Return the same metric with the top grade of the scale set."""
         missing = self.metric.scale_top
         if not missing or self.parameters[missing] is not None:
             return self

@@ -1,7 +1,6 @@
-"""Bounds of a metric: its lowest and highest value if everything that the run returned were judged.
-
-Each unjudged document within the metric's cutoff may independently get any grade of the scale. Documents that the run
-did not return keep their labels. The bounds are exact: some set of grades reaches each of them.
+"""Bounds of a metric: its lowest and highest value if all documents that the run returned were judged. Each unjudged
+document within the metric's cutoff may independently get any grade of the scale. Documents that the run did not
+return keep their labels. The bounds are exact, that is, attained by some set of grades.
 """
 
 from __future__ import annotations
@@ -21,10 +20,9 @@ MOST_GRADES = 100
 
 
 def scale_grades(top: float) -> Floats:
-    """Return the grades above 0 that a document can get: the whole numbers up to the top, and the top itself.
-
-    Where no grade is above 0 the top is taken for 1. A top above 100 is that of no scale that people grade on (clicks,
-    for example): then a document gets the top or nothing.
+    """Return the possible grades above 0: the whole numbers up to the top, and the top itself. If no grade is above 0,
+    the top is 1. A top above 100 does not belong to a human scale (clicks, for example); then a document gets the top
+    or nothing.
 
     Examples
     --------
@@ -44,13 +42,13 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
     Parameters
     ----------
     metric : BoundMetric
-        Which metric, with its cutoff; without one the depth is what the run returned.
+        The metric with its cutoff; without a cutoff, the depth is the number of returned documents.
     rankings : JudgedRankings
         The queries.
     values : float64 array, shape (queries,)
-        The metric as it is.
+        The current values of the metric.
     grades : float64 array
-        The grades above 0 that a document can get, ascending; the last one is at least the largest of the labels.
+        The possible grades above 0, ascending; the last is at least the largest label.
 
     Returns
     -------
@@ -62,8 +60,8 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
     Rising metrics are lowest with every unjudged document at 0 and highest with every one at the top. For AP and Rprec,
     with a given number of documents made relevant, the value is highest if they are the first unjudged ones and lowest
     if they are the last: all numbers are tried (`assay.metrics.average_precision_bounds`). For nDCG see
-    `assay.metrics.ratio_bound`. RBP has its residual for the way up, in which documents that were not returned count
-    too.
+    `assay.metrics.ratio_bound`. RBP uses its residual for the upper bound, which also counts documents that were not
+    returned.
 
     Examples
     --------
@@ -82,7 +80,7 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
         return values, values + response.unknown(rankings, metric.cutoff, **arguments)
     if response.shape == "promoted":
         low, high = _promoted(metric, response, rankings, grades)
-        # The value as it is, every unjudged document at 0, is one of those between them, but for rounding.
+        # The current value, with every unjudged document at 0, is between the bounds, except for rounding.
         return np.minimum(low, values), np.maximum(high, values)
     if response.additive is not None:
         return values, _added(metric, response.additive, rankings, grades)
@@ -94,16 +92,15 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
 def bounds_beside(
     metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades: Floats, further: Integers
 ) -> Range | None:
-    """Compute limits where further documents of each query may be judged too, which the run did not return.
-
-    They raise what could have been reached. The limits hold for any grades of these documents, and may not be reached.
+    """Compute limits if further documents that the run did not return may also be judged. They raise the ideal. The
+    limits hold for any grades of these documents, but may not be attained.
 
     Parameters
     ----------
     metric, rankings, values, grades
         As for `bounds`.
     further : int64 array, shape (queries,)
-        How many further documents each query has.
+        Number of further documents of each query.
     """
     alone = bounds(metric, rankings, values, grades)
     response = metric.response
@@ -119,7 +116,7 @@ def bounds_beside(
 
 
 def allowed(metric: BoundMetric, grades: Floats) -> Floats:
-    """Return those of the grades that the metric takes: none above the top of the scale that its name tells."""
+    """Return the grades that the metric accepts: none above the top of the scale in its name."""
     top = metric.arguments.get("max_rel")
     if top is None or grades[-1] <= float(top):
         return grades
@@ -127,7 +124,7 @@ def allowed(metric: BoundMetric, grades: Floats) -> Floats:
 
 
 def _first_alone(metric: BoundMetric, rankings: JudgedRankings, top: float) -> JudgedRankings:
-    """Return the first unjudged document of each query at the top grade, and nothing else judged."""
+    """Return the value with only the first unjudged document of each query judged, at the top grade."""
     ranks = np.zeros(rankings.queries, dtype=np.int64)
     for block in holes(rankings, metric.cutoff):  # type: ignore[arg-type]
         some = block.open.any(axis=1)
@@ -138,7 +135,7 @@ def _first_alone(metric: BoundMetric, rankings: JudgedRankings, top: float) -> J
 
 
 def _all_at_the_top(metric: BoundMetric, rankings: JudgedRankings, top: float) -> Floats:
-    """Return the value with every unjudged document at the top grade, some queries at a time."""
+    """Return the value with every unjudged document at the top grade, in blocks of queries."""
     high = np.zeros(rankings.queries)
     for block in holes(rankings, metric.cutoff):  # type: ignore[arg-type]
         rows, columns = np.nonzero(block.open)
@@ -175,7 +172,7 @@ def _promoted(metric: BoundMetric, response: Response, rankings: JudgedRankings,
 
 
 def relevant_grades(metric: BoundMetric, grades: Floats) -> Floats:
-    """Return those of the grades that differ for a metric of relevant documents: the lowest relevant one, if any."""
+    """Return the grades that matter for a metric of relevant documents: the lowest relevant grade, if any."""
     return grades[reaching(grades, float(metric.arguments.get("rel") or 1)) > 0][:1]
 
 
@@ -187,7 +184,9 @@ def _sum(metric: BoundMetric, additive: Additive, block: Holes) -> Floats:
 
 
 def _share(metric: BoundMetric, additive: Additive, block: Holes, grades: Floats) -> Range:
-    """Return the range of a sum divided by an ideal: the grades descend for the highest and ascend for the lowest."""
+    """Return the range of a sum divided by an ideal, with grades descending for the highest and ascending for the
+    lowest value.
+    """
     arguments = metric.arguments
     weights = block.open * additive.weight(block.ranks, metric.cutoff, **arguments)
     start = _sum(metric, additive, block)

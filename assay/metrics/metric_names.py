@@ -1,7 +1,7 @@
 """Parser of metric names.
 
 Names ignore case and blanks; ``@``, ``_`` and ``.`` before a cutoff are equivalent; ``P@5,10`` means two metrics. A
-name that another tool computes differently is refused, with the alternatives.
+name that another tool computes differently is rejected, with the alternatives.
 """
 
 from __future__ import annotations
@@ -16,46 +16,52 @@ from assay.metrics.metric import BoundMetric, Metric, Parameter, Value
 
 ONE_NAME = re.compile(r"[^\s,(]+(?:\([^)]*\))?(?:@[^\s,(]+)?(?:,\d+(?:\.\d+)?(?![\w.]))*")
 SHAPE = re.compile(r"(\d*[a-z][a-z\d_.\-]*?)(?:\(([^)]*)\))?(?:[@_.]?(?<=[@_.])(\d+(?:\.\d+)?))?(?:-l(\d+))?")
-# trec_eval's way to write the parameters of two of its metrics, and ours.
+# trec_eval's notation for the parameters of two metrics, and ours.
 RESPELLED = (
     (re.compile(r"\b(rbp(?:_?resid)?)[._]p=([\d.]+)", re.IGNORECASE), r"\1(p=\2)"),
     (re.compile(r"\bndcg[._]((?:[\d.]+=[\d.]+,?)+)(?<!,)", re.IGNORECASE), r"ndcg(gains={\1})"),
 )
 MOST_DIGITS = 10
-# Of a name that is refused.
+# Messages for rejected names.
 MOST_SHOWN = 60
-# Names that are refused only without a cutoff.
+# Names that are rejected only without a cutoff.
 CUT = ("ndcg_cut", "map_cut")
 REFUSED = {
     "hits": "hits@{k} is a count in one tool and a rate in another; write Success@{k} or P@{k}",
-    "unj": "unj_{k} divides by the cutoff, Judged@{k} by what was returned; write Judged@{k}",
-    "rbp_resid": "rbp_resid counts nothing below the list where all that was returned is judged, RBPresid always does; "
-    "write RBPresid(p=0.8)",
-    "ndcg_cut": "ndcg_cut alone is nine cutoffs in trec_eval; name them, as in nDCG@5,10, or write nDCG for no cutoff",
-    "map_cut": "map_cut alone is nine cutoffs in trec_eval; name them, as in AP@5,10, or write AP for no cutoff",
-    "official": "official is a set of trec_eval; name its metrics, as in 'AP GMAP Rprec Bpref RR P@5,10'",
-    "all_trec": "all_trec is a set of trec_eval; name the metrics, as in 'AP nDCG Rprec Bpref RR P@5,10'",
-    "ndcg-l": "nDCG takes no relevance threshold: tools disagree on what it would do; write nDCG@{k}, or P(rel=2)@{k}",
+    "unj": "unj_{k} divides by the cutoff, Judged@{k} by the number of documents returned; write Judged@{k}",
+    "rbp_resid": (
+        "rbp_resid ignores the ranks below the list if all returned documents are judged, RBPresid always counts "
+        "them; write RBPresid(p=0.8)"
+    ),
+    "ndcg_cut": (
+        "ndcg_cut alone means nine cutoffs in trec_eval; name cutoffs, as in nDCG@5,10, or write nDCG for no cutoff"
+    ),
+    "map_cut": "map_cut alone means nine cutoffs in trec_eval; name cutoffs, as in AP@5,10, or write AP for no cutoff",
+    "official": "official is a set of metrics in trec_eval; name its metrics, as in 'AP GMAP Rprec Bpref RR P@5,10'",
+    "all_trec": "all_trec is a set of metrics in trec_eval; name the metrics, as in 'AP nDCG Rprec Bpref RR P@5,10'",
+    "ndcg-l": (
+        "nDCG takes no relevance threshold, because tools disagree on its effect; write nDCG@{k}, or P(rel=2)@{k}"
+    ),
 }
 
 
 def parse_metrics(names: str | Iterable[str]) -> tuple[BoundMetric, ...]:
-    """Read one or more metric names.
+    """Parse one or more metric names.
 
     Parameters
     ----------
     names : str or iterable of str
-        Each text may hold several names, separated by blanks or commas.
+        Each text may contain several names, separated by blanks or commas.
 
     Returns
     -------
     tuple of BoundMetric
-        In the order given, each once.
+        The distinct metrics in the given order.
 
     Raises
     ------
     UnknownName
-        When no metric has that name; the message gives the nearest ones.
+        When no metric has that name; the message lists the nearest names.
     NotValid
         When a cutoff or parameter is missing, unknown or of the wrong type, or when the name means different things in
         different tools.
@@ -68,13 +74,13 @@ def parse_metrics(names: str | Iterable[str]) -> tuple[BoundMetric, ...]:
     texts = [names] if isinstance(names, str) else list(names)
     by_name = {metric.name: metric for text in texts for metric in _parse_text(text)}
     if not by_name:
-        raise NotValid("no metric is named; write for example nDCG@10")
+        raise NotValid("no metric was named; write a metric such as nDCG@10")
     return tuple(by_name.values())
 
 
 @lru_cache(maxsize=1024)
 def _parse_text(text: str) -> tuple[BoundMetric, ...]:
-    # Cached for callers that evaluate one small run after the other, to whom a name costs as much as its metric.
+    # Cached for callers that evaluate many small runs, for which parsing a name takes as long as computing the metric.
     return tuple(metric for one in _split(text) for metric in _expand(one))
 
 
@@ -84,7 +90,7 @@ def _split(text: str) -> list[str]:
     closed = re.sub(r"\([^)]*\)", lambda match: re.sub(r"\s", "", match.group()), closed)
     rest = re.sub(ONE_NAME, "", closed)
     if re.search(r"[^\s,]", rest):
-        raise NotValid(f"the metric {text!r} cannot be read; write for example nDCG@10 or P(rel=2)@10")
+        raise NotValid(f"cannot parse the metric {text!r}; write a metric such as nDCG@10 or P(rel=2)@10")
     return ONE_NAME.findall(closed)
 
 
@@ -101,12 +107,12 @@ def _expand(text: str) -> list[BoundMetric]:
 
 
 def parse_metric(text: str) -> BoundMetric:
-    """Read exactly one metric name, such as ``nDCG@10``.
+    """Parse exactly one metric name, such as ``nDCG@10``.
 
     Parameters
     ----------
     text : str
-        The name; see `parse_metrics` for what is accepted and what is raised.
+        The name; see `parse_metrics` for the notation and the errors.
 
     Returns
     -------
@@ -141,7 +147,7 @@ def _refuse(head: str, cutoff: str | None, level: str | None) -> None:
 
 
 def _misshapen(written: str, text: str) -> NotValid:
-    """Return what is wrong with a name of no known shape: what stands behind the @, where the rest is a metric's."""
+    """Return the fault of an unparseable name: the part after the @ if the rest is a metric name."""
     head = re.split(r"[@(]", written)[0]
     if "@" not in written or head in REFUSED:
         return _unknown(text)
@@ -150,8 +156,8 @@ def _misshapen(written: str, text: str) -> NotValid:
 
 
 def _look_up(head: str, text: str) -> tuple[Metric, dict[str, Value]]:
-    # A built-in metric's own name must not load other metrics; asking for members of other packages reads
-    # the metadata of all of them.
+    # A built-in metric's name must not load other metrics; looking up members of other packages reads the metadata of
+    # all packages.
     for name in TABLE:
         if head == name.lower():
             return METRICS[name], {}
@@ -173,7 +179,7 @@ def _unknown(text: str) -> UnknownName:
     head = re.split(r"[@(]", text.lower())[0]
     near = list(dict.fromkeys(spelled[one] for one in difflib.get_close_matches(head, spelled, n=6, cutoff=0.4)))[:3]
     hint = f"; did you mean {', '.join(near)}?" if near else "."
-    return UnknownName(f"there is no metric {text!r}{hint} Known: {', '.join(METRICS.names())}")
+    return UnknownName(f"unknown metric {text!r}{hint} Known: {', '.join(METRICS.names())}")
 
 
 def _cutoff(metric: Metric, cutoff: str | None, text: str) -> int | float | None:
@@ -188,7 +194,7 @@ def _cutoff(metric: Metric, cutoff: str | None, text: str) -> int | float | None
             raise _no_cutoff(metric, text)
         return float(cutoff)
     if len(cutoff.lstrip("0")) > MOST_DIGITS:
-        raise NotValid(f"the cutoff of {text!r} is larger than any run; write for example {metric.example}")
+        raise NotValid(f"the cutoff of {text!r} is larger than any run; write a metric such as {metric.example}")
     if not cutoff.isdigit() or int(cutoff) < 1:
         raise _no_cutoff(metric, text)
     return int(cutoff)
@@ -198,13 +204,13 @@ def _no_cutoff(metric: Metric, text: str) -> NotValid:
     if metric.cutoff == "none":
         return NotValid(f"the metric {text!r} takes no cutoff; write {metric.example}")
     allowed = "between 0 and 1" if metric.cutoff == "level" else "a whole number from 1"
-    return NotValid(f"the part after @ in {text!r} is not {allowed}; write for example {metric.example}")
+    return NotValid(f"the part after @ in {text!r} is not {allowed}; write a metric such as {metric.example}")
 
 
 def _require(metric: Metric, given: Mapping[str, Value], text: str) -> None:
     for parameter in metric.parameters:
         if parameter.required and parameter.name not in given:
-            raise NotValid(f"the metric {text!r} needs {parameter.name}; write for example {metric.example}")
+            raise NotValid(f"the metric {text!r} needs {parameter.name}; write a metric such as {metric.example}")
 
 
 def _read(metric: Metric, part: str, text: str) -> tuple[str, Value]:
@@ -216,14 +222,14 @@ def _read(metric: Metric, part: str, text: str) -> tuple[str, Value]:
         if name == parameter.name.lower():
             return parameter.name, _value(parameter, value, text)
     known = ", ".join(p.name for p in metric.parameters) or "none"
-    raise NotValid(f"the metric {text!r} has no parameter {name!r}; {metric.name} knows: {known}")
+    raise NotValid(f"the metric {text!r} has no parameter {name!r}; parameters of {metric.name}: {known}")
 
 
 def _value(parameter: Parameter, value: str, text: str) -> Value:
     if parameter.choices:
         if value in parameter.choices:
             return value
-        raise NotValid(f"in {text!r}, {parameter.name} is one of {', '.join(parameter.choices)}, not {value!r}")
+        raise NotValid(f"in {text!r}, {parameter.name} must be one of {', '.join(parameter.choices)}, not {value!r}")
     if parameter.read is not None:
         try:
             return parameter.read(value)
@@ -233,9 +239,9 @@ def _value(parameter: Parameter, value: str, text: str) -> Value:
     if isinstance(parameter.default, bool):
         if value in ("true", "false", "1", "0"):
             return value in ("true", "1")
-        raise NotValid(f"in {text!r}, {parameter.name} is True or False, not {value!r}")
+        raise NotValid(f"in {text!r}, {parameter.name} must be True or False, not {value!r}")
     most = parameter.below or float("inf")
     if re.fullmatch(r"\d+(\.\d*)?|\.\d+", value) and 0 < float(value) < most:
         return int(value) if value.isdigit() else float(value)
     limit = "above 0" if parameter.below is None else f"above 0 and below {parameter.below:g}"
-    raise NotValid(f"in {text!r}, {parameter.name} is a number {limit}, not {value!r}")
+    raise NotValid(f"in {text!r}, {parameter.name} must be a number {limit}, not {value!r}")

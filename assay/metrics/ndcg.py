@@ -1,4 +1,4 @@
-"""Normalized discounted cumulative gain (nDCG): DCG divided by that of the ideal ranking."""
+"""Normalized discounted cumulative gain (nDCG): DCG divided by the DCG of the ideal ranking."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linea
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
-        The last rank that counts, for the run and for the ideal alike.
+        The last rank that counts, for the run and the ideal.
     gain : {"linear", "exp"}
         A grade g gains g, or 2^g - 1.
     gains : str, optional
-        What single grades gain instead, such as ``"{1:3,2:9}"``. A grade that is not named gains what `gain` says; the
-        ideal is sorted by gain.
+        Gains of specific grades, such as ``"{1:3,2:9}"``. `gain` determines the gain of other grades; the ideal is
+        sorted by gain.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linea
 
 
 def _best(counts: Integers, cutoff: int | None, **_: object) -> Floats:
-    """Compute what so many documents of gain 1 are worth in the best order."""
+    """Compute the value of this many documents of gain 1 in the best order."""
     ranks = np.arange(1, int(counts.max(initial=0)) + 1)
     ideal: Floats = np.concatenate(([0.0], np.cumsum(discount(ranks, cutoff))))[counts]
     return ideal
@@ -55,7 +55,7 @@ def _best(counts: Integers, cutoff: int | None, **_: object) -> Floats:
 NDCG = Metric(
     name="nDCG",
     title="Normalized discounted cumulative gain",
-    description="How close the ranking is to the ideal one by the judgments; high grades at the top count most.",
+    description="How close the ranking is to the ideal ranking; high grades at the top count most.",
     formula="DCG@k / IDCG@k; DCG = sum over ranks i of gain(g_i) / log2(i + 1); IDCG is the DCG of all judged "
     "documents of the query, sorted by gain. 0 if no gain is positive.",
     source="Järvelin and Kekäläinen 2002; the discount of trec_eval's ndcg_cut. gain=exp: Burges and others 2005.",

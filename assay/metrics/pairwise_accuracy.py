@@ -14,9 +14,8 @@ def pairwise_accuracy(rankings: JudgedRankings, cutoff: None = None) -> Floats:
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
-    cutoff : None
-        There is none.
+        The ranks of the judged documents of each query.
+    cutoff : None Not used.
 
     Returns
     -------
@@ -42,12 +41,12 @@ def pairwise_accuracy(rankings: JudgedRankings, cutoff: None = None) -> Floats:
 
 
 def _wrong(rankings: JudgedRankings) -> Floats:
-    """Count, query by query, the pairs of returned documents with the lower grade above."""
+    """Count, by query, the pairs of returned documents with the lower grade ranked above."""
     place = np.arange(len(rankings.ranks)) - rankings.offsets[rankings.query]
     wrong = np.zeros(rankings.queries)
     order = np.lexsort((rankings.grades, rankings.query))
-    # The documents of a block are sorted by grade; an upper and a lower half of its places are the blocks
-    # of the next pass. Two documents are in different halves of one block exactly once.
+    # The documents of a block are sorted by grade; the upper and lower half of its positions are the blocks of the next
+    # pass. Two documents are in different halves of one block exactly once.
     for bit in reversed(range(int(place.max(initial=0)).bit_length())):
         query, grade, at = rankings.query[order], rankings.grades[order], place[order]
         block, upper = (at >> (bit + 1)) << (bit + 1), (at >> bit) & 1 == 0
@@ -62,7 +61,7 @@ def _wrong(rankings: JudgedRankings) -> Floats:
 
 
 def _starts(block: Integers, grade: Floats) -> Integers:
-    """Return for each row where the rows of its block and grade begin, which are adjacent."""
+    """Return for each row the start of the adjacent rows of its block and grade."""
     differs = np.zeros(len(block), dtype=np.bool_)
     differs[1:] = (block[1:] != block[:-1]) | (grade[1:] != grade[:-1])
     starts: Integers = np.maximum.accumulate(np.where(differs, np.arange(len(differs)), 0))
@@ -73,8 +72,9 @@ PAIRWISE_ACCURACY = Metric(
     name="PairwiseAccuracy",
     title="Pairwise accuracy",
     description="The share of the pairs of documents with different grades that the run ranks in the right order.",
-    formula="pairs of judged documents with the higher grade above / pairs with different grades. What is not returned "
-    "ranks below returned ones; a pair without a returned document is not right. 0 if all grades are equal.",
+    formula="pairs of judged documents with the higher grade above / pairs with different grades. Documents that "
+    "are not returned rank below returned ones; a pair without a returned document counts as wrong. 0 if all grades "
+    "are equal.",
     source="As zbench's accuracy of rerankers, without its pairs of equal grades; (Kendall's tau-a + 1) / 2 where all "
     "documents are returned and no grades are equal.",
     per_query=pairwise_accuracy,

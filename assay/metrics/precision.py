@@ -1,4 +1,4 @@
-"""Precision: the share of the top ranks that hold a relevant document."""
+"""Precision: the share of the top ranks with a relevant document."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 
 
 def precision(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
-    """Compute the share of the top `cutoff` ranks that hold a relevant document.
+    """Compute the share of the top `cutoff` ranks with a relevant document.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int
-        The number of ranks; also the divisor when fewer documents were returned.
+        The number of ranks; also the divisor if fewer documents were returned.
     rel : float
         The lowest grade that is relevant.
 

@@ -16,16 +16,16 @@ def r_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : None
-        Takes none: the query's own R is the cutoff.
+        Not used: the query's own R is the cutoff.
     rel : float
         The lowest grade that is relevant.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; divides by R also when fewer documents are returned; 0 if R is 0.
+        Between 0 and 1; divides by R even if fewer documents are returned; 0 if R is 0.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def r_precision_bounds(rankings: JudgedRankings, rel: float = 1, **_: object) ->
 
 
 def _r_precisions(block: Holes, rel: float, *, first: bool) -> Floats:
-    """Rprec in each column where the unjudged documents down to it are relevant, or those from it on."""
+    """Return Rprec for each column if the unjudged documents down to it, or from it on, are relevant."""
     known = block.rankings.relevant(rel)[:, np.newaxis]
     relevant = with_none(np.cumsum(block.spread(block.rankings.grades >= rel), axis=1))
     seen = with_none(block.seen)
@@ -61,9 +61,8 @@ def _r_precisions(block: Holes, rel: float, *, first: bool) -> Floats:
 
 
 def r_precision_outside(low: Floats, high: Floats, relevant: Integers, further: Integers) -> tuple[Floats, Floats]:
-    """Return bounds where up to so many further relevant documents, which the run did not return, raise R.
-
-    Each of them moves the cutoff down by one rank, which finds one relevant document more at most.
+    """Return bounds if up to this many further relevant documents, which the run did not return, raise R. Each of
+    them lowers the cutoff by one rank, which adds at most one relevant document.
     """
     least = np.maximum(relevant, 1)
     found = high * relevant + further

@@ -1,10 +1,10 @@
 """Maximum of a sum divided by an ideal, over all grades of some documents.
 
-The documents are in an order for which a best solution is known to give no later document the higher grade. What
-remains is to choose, for each step of gain, how many of the first documents reach it. A step's part of the sum and of
-the divisor depends only on its own count, so Dinkelbach's method (1967) finds the largest quotient: it repeatedly
-finds where "sum less quotient times divisor" is largest, separately for each step. The resulting counts never rise
-from step to step: if more judged documents reach a step, the ideal grows by one less.
+The documents are sorted so that an optimal solution never gives a later document a higher grade. It remains to choose,
+for each step of gain, how many of the first documents reach it. A step's part of the sum and divisor depends only on
+its own count, so Dinkelbach's method (1967) finds the largest quotient: it repeatedly maximizes "sum minus quotient
+times divisor", separately for each step. The resulting counts never increase from step to step, because the ideal grows
+less for each additional document that reaches a step.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ MOST_PASSES = 64
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The gains that a grade can have, as a stair.
+    """The gains of grades, as steps.
 
     Parameters
     ----------
     rises : float64 array, shape (steps,)
-        By how much each step that an allowed grade can reach rises above the one before.
+        The increase of each step over the previous step, for steps that an allowed grade can reach.
     grades : float64 array, shape (steps,)
         The lowest allowed grade that reaches each step.
     divisor : float64 array, shape (queries,)
-        The divisor's part that no new grade changes.
+        The part of the divisor that new grades do not change.
     ideals : tuple of float64 array, shape (queries, columns)
-        For each step, the divisor's part in each column, where so many new documents reach it as the column counts.
+        For each step, the part of the divisor if as many new documents reach it as the column counts.
     """
 
     rises: Floats
@@ -47,26 +47,26 @@ class Steps:
         return float(self.rises.sum())
 
     def part(self, rows: Integers, columns: int) -> Steps:
-        """The same for some of the queries and the first columns."""
+        """Return the steps for some of the queries and the first columns."""
         ideals = tuple(ideal[rows, :columns] for ideal in self.ideals)
         return Steps(self.rises, self.grades, self.divisor[rows], ideals)
 
 
 def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, counts: Integers, grades: Floats) -> Steps:
-    """Lay out the stair for some queries.
+    """Compute the steps for some queries.
 
     Parameters
     ----------
     metric : BoundMetric
-        Which metric.
+        The metric.
     additive : Additive
         The metric as a sum.
     rankings : JudgedRankings
-        The queries; only the grades of all their judged documents are read.
+        The queries, of which only the grades of all judged documents are used.
     counts : int64 array, shape (queries, columns)
-        How many new documents a column represents.
+        Number of new documents in each column.
     grades : float64 array
-        The grades above 0 that a document can get, ascending.
+        The possible grades above 0, ascending.
     """
     arguments = metric.arguments
     reach, first = _distinct(additive.gain(grades, **arguments))
@@ -87,7 +87,7 @@ def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, cou
 
 
 def _distinct(gains: Floats) -> tuple[Floats, Integers]:
-    """Return the gains above 0 that there are, ascending, and where each is first."""
+    """Return the distinct gains above 0 in ascending order, and the first position of each."""
     # Not np.unique: its first call imports numpy.ma, which takes as long as all of this.
     above = np.flatnonzero(gains > 0)
     order = above[np.argsort(gains[above], kind="stable")]
@@ -97,7 +97,7 @@ def _distinct(gains: Floats) -> tuple[Floats, Integers]:
 
 
 def at_the_top(start: Floats, added: Floats, stair: Steps) -> Floats:
-    """Compute the quotient in each column where all its documents reach the top step, shape (queries, columns)."""
+    """Compute the quotient in each column if all its documents reach the top step, shape (queries, columns)."""
     whole = stair.divisor[:, np.newaxis] + sum(stair.ideals, np.zeros(added.shape))
     value = np.zeros(added.shape)
     there = np.isfinite(added)
@@ -113,12 +113,12 @@ def largest(start: Floats, added: Floats, stair: Steps) -> tuple[Floats, Integer
     Parameters
     ----------
     start : float64 array, shape (queries,)
-        The sum as it is.
+        The current sum.
     added : float64 array, shape (queries, columns)
-        What the documents of a column add to the sum where each gains 1; the first column represents none. Minus
-        infinity where a query has no such column.
+        The contribution of a column's documents to the sum with a gain of 1 each; the first column represents no
+        documents. Minus infinity if a query has no such column.
     stair : Steps
-        Of these queries and columns.
+        The steps for these queries and columns.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def largest(start: Floats, added: Floats, stair: Steps) -> tuple[Floats, Integer
 
 
 def _pass(start: Floats, added: Floats, stair: Steps, rows: Integers, quotient: Floats) -> tuple[Integers, Floats]:
-    """Let each step choose its column by what it adds less the quotient times its part of the divisor."""
+    """Choose the column of each step that maximizes its sum minus the quotient times its part of the divisor."""
     columns, total, whole = [], start.copy(), stair.divisor[rows].copy()
     for rise, ideal in zip(stair.rises, stair.ideals, strict=True):
         of_step = ideal[rows]

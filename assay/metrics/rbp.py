@@ -17,20 +17,20 @@ def rank_biased_precision(
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
         The last rank that counts.
     p : float
-        The probability of going on to the next document, above 0 and below 1.
+        The probability of continuing to the next document, above 0 and below 1.
     rel : float
-        The lowest grade that is relevant; plays no part where `max_rel` is given.
+        The lowest grade that is relevant; ignored if `max_rel` is given.
     max_rel : float, optional
         The top grade of the scale: a document of grade g then gains g / max_rel instead of 0 or 1.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1. Unjudged documents and negative grades gain 0; what that may hide is RBPresid.
+        Between 0 and 1. Unjudged documents and negative grades gain 0; RBPresid measures the possible effect.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def rank_biased_precision(
         return rankings.total(weights, (rankings.grades >= rel) & rankings.within(cutoff))
     if len(rankings.judged) and rankings.judged.max() > max_rel:
         raise NotValid(
-            f"RBP takes max_rel={max_rel:g} for the top of the scale, and a label has the grade "
+            f"RBP has max_rel={max_rel:g} as the top of the scale, but a label has the grade "
             f"{rankings.judged.max():g}; write max_rel={rankings.judged.max():g} or more"
         )
     return rankings.total(weights * rankings.grades / max_rel, (rankings.grades > 0) & rankings.within(cutoff))

@@ -1,4 +1,4 @@
-"""Residual of rank-biased precision: how far it could rise if everything were judged."""
+"""Residual of rank-biased precision: how far it could rise if all documents were judged."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ def rank_biased_residual(rankings: JudgedRankings, cutoff: int | None = None, *,
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
-        The last rank that is looked at; all below it is unknown.
+        The last rank to include; all deeper ranks are unknown.
     p : float
-        The probability of going on to the next document, above 0 and below 1.
+        The probability of continuing to the next document, above 0 and below 1.
 
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1: RBP is between its value and its value plus this. All below the list is unknown, so a short
-        list has a residual even where all of it is judged, and a list without documents has 1. A negative grade counts
-        as not judged.
+        Between 0 and 1: RBP is between its value and its value plus this. All ranks below the list are unknown, so a
+        short list has a residual even if all its documents are judged, and an empty list has 1. A negative grade counts
+        as unjudged.
 
     Examples
     --------
@@ -37,22 +37,24 @@ def rank_biased_residual(rankings: JudgedRankings, cutoff: int | None = None, *,
 
 
 def weight_of(ranks: Integers, p: float) -> Floats:
-    """Compute the weight of ranks: the probability that a reader looks at them, times 1 - p so that all add up to 1."""
+    """Compute the weight of ranks: the probability that a reader views them, times 1 - p so that the weights sum to
+    1.
+    """
     weights: Floats = (1.0 - p) * np.power(p, (ranks - 1).astype(np.float64))
     return weights
 
 
 P = Parameter(
-    "p", None, "The probability that a reader goes on to the next document.", required=True, below=1.0,
+    "p", None, "The probability that a reader continues to the next document.", required=True, below=1.0,
     trec=lambda p: f"_p={p}",
 )  # fmt: skip
 
 RBP_RESIDUAL = Metric(
     name="RBPresid",
     title="Residual of rank-biased precision",
-    description="How much RBP could rise if every document were judged and relevant; smaller is more certain.",
-    formula="(1 - p) times the sum of p^(i-1) over the ranks i of unjudged documents, plus p^n for all below the n "
-    "documents returned.",
+    description="How much RBP could rise if every unjudged document were relevant; a smaller value is more certain.",
+    formula="(1 - p) times the sum of p^(i-1) over the ranks i of unjudged documents, plus p^n for all ranks below "
+    "the n documents returned.",
     source="Moffat and Zobel 2008. trec_eval 10's rbp_resid leaves out p^n where every returned document is judged.",
     per_query=rank_biased_residual,
     parameters=(P,),

@@ -15,7 +15,7 @@ def recall(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int
         The number of ranks.
     rel : float

@@ -13,7 +13,7 @@ def reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None, rel: fl
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int, optional
         The last rank that counts.
     rel : float
@@ -22,7 +22,7 @@ def reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None, rel: fl
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 0 if no relevant document stands within the cutoff.
+        Between 0 and 1; 0 if there is no relevant document within the cutoff.
 
     Examples
     --------

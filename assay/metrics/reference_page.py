@@ -13,31 +13,31 @@ from assay.metrics.metric import Metric, Parameter
 
 HEAD = """# Metrics
 
-This page is written from the declarations in `assay/metrics/`; `python -m assay.metrics.reference_page` prints it.
+This page is generated from the declarations in `assay/metrics/`; `python -m assay.metrics.reference_page` prints it.
 
 ## Rules for all metrics
 
-- **Order.** Documents are sorted by score descending, then by id descending (UTF-8 bytes). That is trec_eval's rule;
-  the rank column and the order of lines are ignored. Ties are counted in the diagnostics of each run.
+- **Order.** Documents are sorted by score descending, then by id descending (UTF-8 bytes), as in trec_eval.
+  The rank column and the order of lines are ignored. The diagnostics of each run show the number of ties.
 - **Relevant** means a grade of at least `rel`, which is 1 by default: `P(rel=2)@10` sets it to 2. R is the
   number of relevant documents of the query, returned or not.
-- **Unjudged documents** gain nothing. `Judged@k` shows their share; `judged_only=True` (or `--condensed`) drops
-  them before scoring.
-- **Negative grades** gain nothing and are never relevant. `Judged` counts them as judged; `Bpref`, `RBPresid` and
+- **Unjudged documents** have a gain of 0. `Judged@k` shows the judged share; `judged_only=True` (or `--condensed`)
+  drops unjudged documents before scoring.
+- **Negative grades** have a gain of 0 and are never relevant. `Judged` counts them as judged; `Bpref`, `RBPresid` and
   `judged_only=True` treat them as unjudged, `infAP` as pooled and unjudged.
-- **The mean** runs over the queries of the qrels. A query that the run does not answer is an empty ranking: it scores 0
-  (except for `NumQ`, `NumRel` and `RBPresid`), or is left out with `--missing skip`. A query without relevant documents
-  scores 0 and stays in the mean. Queries that only the run has are ignored.
-- **Weighted means** are sum(w/p m) / sum(w/p), w the query's share of traffic and p its inclusion probability.
+- **The mean** is taken over the queries of the qrels. A query that the run does not answer counts as an empty ranking:
+  it scores 0 (except for `NumQ`, `NumRel` and `RBPresid`), or is left out with `--missing skip`. A query without
+  relevant documents scores 0 and stays in the mean. Queries that are only in the run are ignored.
+- **Weighted means** are sum(w/p m) / sum(w/p), where w is the query's share of traffic and p its inclusion probability.
 
 ## Metric names
 
-`NAME(parameter=value)@k`. Case and blanks do not matter on input, `@`, `_` and `.` before the cutoff are equal, and
-`P@5,10` means two metrics. If tools compute different things under one name (`hits@k`, `unj_k`, `ndcg@k-l2`,
-`ndcg_cut` without a cutoff) the name is refused, and the message lists the alternatives.
+Names have the form `NAME(parameter=value)@k`. Case and spaces are ignored on input, `@`, `_` or `.` may precede the
+cutoff, and `P@5,10` means two metrics. If tools compute different values under one name (`hits@k`, `unj_k`,
+`ndcg@k-l2`, `ndcg_cut` without a cutoff), Assay rejects the name and lists the alternatives.
 
 These metrics of trec_eval are not supported: preferences, Z-scores, `utility`, `G`, `binG`, `Rndcg`, `ndcg_rel`,
-`Rprec_mult`, `set_map`, `gm_bpref`, `num_nonrel_judged_ret`; and names of whole sets (`official`, `all_trec`).
+`Rprec_mult`, `set_map`, `gm_bpref`, `num_nonrel_judged_ret`, and names of whole sets (`official`, `all_trec`).
 """
 
 CUTOFFS = {
@@ -48,7 +48,7 @@ CUTOFFS = {
 }
 MEANS = {
     "geometric": "The mean is geometric: exp of the mean of ln max(value, 0.00001).",
-    "sum": "The values of the queries are added up instead of averaged.",
+    "sum": "The values of the queries are summed, not averaged.",
 }
 
 
@@ -79,7 +79,7 @@ def _section(metric: Metric) -> str:
         lines.append(f"- Also read as: {', '.join(f'`{alias}`' for alias in metric.aliases)}")
     flags = "".join(p.trec(p.name) for p in metric.parameters if p.required and p.trec)
     theirs = (metric.trec_name and metric.trec_name + flags, re.sub(r"\{k.*?\}", "k", metric.trec_name_at))
-    lines.append(f"- In `--format trec`: {', '.join(f'`{name}`' for name in theirs if name) or 'its own name'}")
+    lines.append(f"- In `--format trec`: {', '.join(f'`{name}`' for name in theirs if name) or 'the name above'}")
     lines += [_parameter(metric, parameter) for parameter in metric.parameters]
     labels = "--subtopics diversity.qrels" if metric.by_subtopic else "qrels.txt"
     example = f"assay evaluate {labels} bm25.run -m '{metric.example}'"
@@ -100,8 +100,8 @@ def _parameter(metric: Metric, parameter: Parameter) -> str:
 def _extending() -> str:
     return """## Adding a metric
 
-One file with a function of `JudgedRankings` and a `Metric` that declares it, and one line in
-`assay/metrics/__init__.py`; then regenerate this page. Other packages add metrics by the entry point
+Add one file with a function of `JudgedRankings` and a `Metric` that declares it, and one line in
+`assay/metrics/__init__.py`; then regenerate this page. Other packages add metrics through the entry point
 `assay.metrics`.
 """
 

@@ -14,13 +14,12 @@ def set_f(rankings: JudgedRankings, cutoff: None = None, rel: float = 1, beta: f
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
-    cutoff : None
-        Takes none.
+        The ranks of the judged documents of each query.
+    cutoff : None Not used.
     rel : float
         The lowest grade that is relevant.
     beta : float
-        Recall weighs beta times as much as precision.
+        Recall has beta times the weight of precision.
 
     Returns
     -------

@@ -8,14 +8,13 @@ from assay.metrics.metric import REL, Metric
 
 
 def set_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floats:
-    """Compute the share of the returned documents that is relevant, whatever their order.
+    """Compute the share of the returned documents that is relevant, regardless of their order.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
-    cutoff : None
-        Takes none.
+        The ranks of the judged documents of each query.
+    cutoff : None Not used.
     rel : float
         The lowest grade that is relevant.
 

@@ -8,14 +8,13 @@ from assay.metrics.metric import REL, Metric
 
 
 def set_recall(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floats:
-    """Compute the share of the query's relevant documents that is returned, at whatever rank.
+    """Compute the share of the query's relevant documents that is returned at any rank.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
-    cutoff : None
-        Takes none.
+        The ranks of the judged documents of each query.
+    cutoff : None Not used.
     rel : float
         The lowest grade that is relevant.
 

@@ -10,12 +10,12 @@ from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 
 
 def success(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
-    """Say whether a relevant document is in the top `cutoff`.
+    """Return whether a relevant document is in the top `cutoff`.
 
     Parameters
     ----------
     rankings : JudgedRankings
-        Where the judged documents of each query stand.
+        The ranks of the judged documents of each query.
     cutoff : int
         The number of ranks.
     rel : float

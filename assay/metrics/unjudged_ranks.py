@@ -1,6 +1,6 @@
 """Unjudged documents (holes) of a run, by rank.
 
-Each query is a row with one column per rank, so that a computation down the ranks is arithmetic along a row.
+Each query is a row with one column per rank, so that a computation down the ranks runs along a row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assay.metrics.aligned_ranks import alike
 from assay.metrics.hypothetical_grades import chosen
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
 
-# Counts and marks are added up as they are, sums of weights as floats.
+# Counts and flags are summed as integers, weights as floats.
 Columns = npt.NDArray[Any]
 
 
@@ -28,7 +28,7 @@ class Holes:
     Parameters
     ----------
     places : int64 array, shape (queries,)
-        The queries, as places in the rankings that were asked about.
+        The queries, as positions in the given rankings.
     rankings : JudgedRankings
         Their rankings.
     open : bool array, shape (queries, depth)
@@ -41,7 +41,7 @@ class Holes:
 
     @property
     def depth(self) -> int:
-        """Return how many ranks there are columns for."""
+        """Return the number of rank columns."""
         return int(self.open.shape[1])
 
     @cached_property
@@ -51,11 +51,11 @@ class Holes:
 
     @cached_property
     def seen(self) -> Integers:
-        """Return how many unjudged documents there are down to each rank."""
+        """Return the number of unjudged documents down to each rank."""
         return np.cumsum(self.open, axis=1)
 
     def spread(self, values: Floats | Mask) -> Floats:
-        """Put one value of each returned judged document into the column of its rank; 0 elsewhere."""
+        """Put a value of each returned judged document in the column of its rank; 0 elsewhere."""
         spread_values = np.zeros(self.open.shape, dtype=np.float64)
         there = self.rankings.ranks <= self.depth
         spread_values[self.rankings.query[there], self.rankings.ranks[there] - 1] = values[there]
@@ -63,7 +63,7 @@ class Holes:
 
 
 def holes(rankings: JudgedRankings, cutoff: int | None) -> Iterator[Holes]:
-    """Yield the unjudged documents within a cutoff, some queries of like depth at a time.
+    """Yield the unjudged documents within a cutoff, in blocks of queries with similar depth.
 
     Examples
     --------
@@ -85,11 +85,11 @@ def _of(rankings: JudgedRankings, places: Integers, depths: Integers) -> Holes:
 
 
 def with_none(columns: Columns) -> Columns:
-    """Put a column in front for no document at all."""
+    """Prepend a column for no documents."""
     return np.concatenate((np.zeros((len(columns), 1), dtype=columns.dtype), columns), axis=1)
 
 
 def from_below(columns: Columns) -> Columns:
-    """Add up from the last column back to each."""
+    """Sum from the last column back to each column."""
     sums: Columns = np.cumsum(columns[:, ::-1], axis=1)[:, ::-1]
     return sums

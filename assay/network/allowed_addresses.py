@@ -1,8 +1,8 @@
 """Allowlist of the hosts, networks and folders that the server may use on behalf of its users.
 
-A user who connects an engine or a model chooses an address; without this check the server would send requests to
-anything in its own network for that user. A host is checked by name, then every address of that name is checked,
-and the connection goes to exactly an address that was checked: a name cannot point elsewhere in between.
+A user who connects an engine or a model chooses an address; without this check, the server would send requests to any
+host in its own network for that user. A host is checked by name, then every address of that name is checked, and the
+connection uses exactly a checked address, so that a name cannot point elsewhere in between.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.network.faults import EngineFault
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# Addresses of the IPv6 world that are IPv4 addresses in disguise (RFC 6052).
+# IPv6 addresses that embed IPv4 addresses (RFC 6052).
 TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 # Default limit in seconds for resolving a name.
 PATIENCE = 10.0
@@ -35,15 +35,15 @@ class Allowed:
     Parameters
     ----------
     hosts : tuple of str
-        ``search.example.com``, ``search.example.com:9200``, ``*.example.com``; ``*`` is every host.
+        ``search.example.com``, ``search.example.com:9200``, ``*.example.com``; ``*`` for every host.
     networks : tuple of ip_network
-        Networks that are not public and may be asked anyway. Public addresses need no mention.
+        Private networks that are allowed. Public addresses are always allowed.
     folders : tuple of Path
-        Where files of connectors may lie.
+        Folders for files of connectors.
     setting : str
-        How the operator's settings begin that hold this, for messages.
+        Prefix of the operator's settings, for messages.
     by_grant : bool
-        Whether this is the part that the operator granted to one collection, for messages.
+        Whether this is the part that the operator granted to a collection, for messages.
 
     Examples
     --------
@@ -110,18 +110,18 @@ class Allowed:
         Parameters
         ----------
         host : str
-            A name or an address.
+            A host name or an address.
         port : int
-            Where it will be asked.
+            The port of the connection.
         seconds : float
-            How long finding them may take.
+            Time limit for the lookup.
 
         Raises
         ------
         EngineFault
             ``not-allowed`` when the host is not on the operator's list, or any of its addresses is in a network that is
-            neither public nor allowed; ``unreachable`` when it has no address; ``timeout`` if the lookup did not end in
-            time.
+            neither public nor allowed; ``unreachable`` when it has no address; ``timeout`` when the lookup does not
+            finish in time.
         """
         if not self.names(host, port):
             raise EngineFault("not-allowed", self.refusal(host, port))
@@ -130,39 +130,47 @@ class Allowed:
             if not self._reachable(address):
                 raise EngineFault(
                     "not-allowed",
-                    f"{host} has the address {address}, which is not public. Ask the operator of this server to add "
-                    f"its network to {self.setting}_NETWORKS.",
+                    (
+                        f"{host} has the address {address}, which is not public. Ask the server operator to add its "
+                        f"network to {self.setting}_NETWORKS."
+                    ),
                 )
         return [str(address) for address in resolved]
 
     def refusal(self, host: str, port: int) -> str:
         """Return why a host is not allowed, and what the operator can do about it."""
         if not self.by_grant:
-            return f"This server may not connect to {host}. The operator can add {host}:{port} to {self.setting}_HOSTS."
+            return (
+                f"This server may not connect to {host}. The server operator can add {host}:{port} to "
+                f"{self.setting}_HOSTS."
+            )
         return (
-            f"This collection may not connect to {host}. The server's operator can add {host}:{port} to "
+            f"This collection may not connect to {host}. The server operator can add {host}:{port} to "
             f"{self.setting}_HOSTS and grant it to the collection."
         )
 
     def file(self, name: str) -> Path:
-        """Return the path of a file that may be read.
+        """Return the path of a file in an allowed folder.
 
         Raises
         ------
         EngineFault
-            ``not-allowed`` when it lies in no allowed folder, ``unreachable`` when there is no such file.
+            ``not-allowed`` when it is in no allowed folder, ``unreachable`` when the file does not exist.
         """
         # A file outside is refused with the same message whether or not it exists, so that messages do not reveal it.
         try:
             path = Path(name).resolve()
             there = path.is_file()
-        except (OSError, ValueError):  # no file can be called so: too long, a NUL, half a surrogate pair
-            raise EngineFault("not-allowed", f"{name[:100]!r} cannot be the name of a file.") from None
+        except (OSError, ValueError):  # not a valid file name: too long, a NUL, or an unpaired surrogate
+            raise EngineFault("not-allowed", f"{name[:100]!r} is not a valid file name.") from None
         if not path.is_absolute() or not any(path.is_relative_to(folder) for folder in self.folders):
             raise EngineFault(
                 "not-allowed",
-                f"{name} is outside the folders that may be read. The server's operator lists folders in "
-                f"CONNECTOR_FOLDERS{' and grants them to collections' if self.by_grant else ''}. Enter the full path.",
+                (
+                    f"{name} is outside the allowed folders. The server operator lists allowed folders in "
+                    f"CONNECTOR_FOLDERS{' and grants them to collections' if self.by_grant else ''}. Enter the full "
+                    "path."
+                ),
             )
         if not there:
             raise EngineFault("unreachable", f"The server has no file {name}.")
@@ -220,7 +228,7 @@ def _narrower(one: str, two: str) -> str:
 
 
 def _resolved(host: str, port: int, seconds: float) -> list[Address]:
-    """Resolve a name in a separate thread, since the system's resolver has no time limit."""
+    """Resolve a name in a separate thread, because the system resolver has no time limit."""
     answers: SimpleQueue[list[str] | None] = SimpleQueue()
 
     def ask() -> None:

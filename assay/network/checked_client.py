@@ -1,8 +1,8 @@
 """HTTP client that connects only to checked addresses.
 
-httpx asks a network backend for each connection. This backend looks the name up, has every address checked, and
-connects to one of them by number; the name stays in ``Host`` and in the TLS handshake. So a name cannot point
-elsewhere between the check and the connection, and nothing that this client sends leaves by another way.
+httpx requests each connection from a network backend. This backend resolves the name, checks every address, and
+connects to one of them by number; the name remains in ``Host`` and in the TLS handshake. A name can therefore not point
+elsewhere between the check and the connection, and all traffic of the client goes through this backend.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CheckedNetwork:
     Parameters
     ----------
     allowed : Allowed
-        Where it may go.
+        The allowed addresses.
     """
 
     def __init__(self, allowed: Allowed) -> None:
@@ -48,7 +48,7 @@ class CheckedNetwork:
         Raises
         ------
         httpcore.ConnectError
-            None does, or none may be asked; with why in words.
+            No address accepts the connection, or none is allowed; the message has the reason.
         """
         import httpcore
 
@@ -60,13 +60,13 @@ class CheckedNetwork:
             try:
                 return self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
             except httpcore.ConnectError:
-                # The next address: "localhost" is ::1 first, and many servers listen on 127.0.0.1 alone.
+                # Try the next address: "localhost" resolves to ::1 first, but many servers listen only on 127.0.0.1.
                 if number == len(addresses):
                     raise
         raise httpcore.ConnectError(f"{host} has no address")
 
     def connect_unix_socket(self, *args: Any, **kwargs: Any) -> httpcore.NetworkStream:
-        """Raise an exception: Unix sockets are never allowed."""
+        """Raise an exception, because Unix sockets are never allowed."""
         import httpcore
 
         raise httpcore.ConnectError("connections to Unix sockets are not allowed")
@@ -82,22 +82,22 @@ def checked_client(allowed: Allowed, timeout: float, connections: int) -> Pools:
     Parameters
     ----------
     allowed : Allowed
-        Where it may go.
+        The allowed addresses.
     timeout : float
         Seconds for each step of a request.
     connections : int
-        How many at a time.
+        Maximum number of connections.
     """
     import httpcore
     import httpx
 
     from assay.network.connection_pools import Pools
 
-    context = ssl.create_default_context()  # once: it reads every certificate that the machine trusts
+    context = ssl.create_default_context()  # once, because it reads all trusted certificates
 
     def make() -> httpx.Client:
         transport = httpx.HTTPTransport(verify=context, trust_env=False)
-        # httpx has no way to hand a network in; httpcore, on which it stands, has.
+        # httpx does not accept a network backend, but httpcore, which it uses, does.
         transport._pool = httpcore.ConnectionPool(
             ssl_context=context,
             max_connections=connections,

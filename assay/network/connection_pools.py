@@ -1,7 +1,6 @@
-"""Connections to one server in several pools, for many threads that ask at once.
-
-A pool of httpx looks at all of its connections, under one lock, whenever a request begins or ends. With more than some
-dozens of them the threads wait for that lock, not for the server.
+"""Connections to a server in several pools, for many concurrent threads. A pool of httpx checks all its connections
+under a lock whenever a request begins or ends. With more than a few dozen connections, the threads wait for that
+lock instead of the server.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     import httpx
 
-# Threads that ask through one pool.
+# Number of threads per pool.
 MOST = 16
 
 
 class Pools:
-    """Several HTTP clients, each with its own connection pool; a thread always uses the same one.
+    """Several HTTP clients, each with its own connection pool; a thread always uses the same client.
 
     Parameters
     ----------
     make : callable
-        Returns a client that may keep as many connections as all of them together need.
+        Returns a client that may keep as many connections as all threads together need.
     threads : int
-        How many ask at once.
+        Number of concurrent threads.
     """
 
     def __init__(self, make: Callable[[], httpx.Client], threads: int) -> None:
@@ -44,7 +43,7 @@ class Pools:
         """Send a request, as `httpx.Client.stream` does."""
         client: httpx.Client | None = getattr(self._mine, "client", None)
         if client is None:
-            # In turn, so that all have alike.
+            # In turn, so that all pools have the same number of threads.
             client = self._mine.client = self._clients[next(self._number) % len(self._clients)]
         return client.stream(method, url, **more)
 

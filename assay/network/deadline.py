@@ -1,7 +1,6 @@
-"""Deadline of a whole HTTP request, where the network layer limits only single steps.
-
-The limit of a read restarts with each byte that arrives: an engine that sends its headers one letter at a time
-never exceeds it. With this transport, each step gets what is left of the request's time and no more.
+"""Deadline of a whole HTTP request, because the network layer limits only single steps. The limit of a read restarts
+with each byte that arrives, so an engine that sends its headers one byte at a time never exceeds it. With this
+transport, each step gets only the remaining time of the request.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import httpcore
     import httpx
 
-# A slow network takes some of this at a time; between two of them the clock is looked at.
+# A slow network accepts part of this at a time; the clock is checked in between.
 WRITTEN_AT_ONCE = 1 << 16
 
 
@@ -31,8 +30,7 @@ class Clock(threading.local):
 
         Raises
         ------
-        httpcore.ReadTimeout
-            There are none.
+        httpcore.ReadTimeout No time remains.
         """
         import httpcore
 
@@ -45,7 +43,7 @@ class Clock(threading.local):
 
 
 class TimedStream:
-    """Connection whose every operation is limited by the clock (``httpcore.NetworkStream``)."""
+    """Connection that limits every operation by the clock (``httpcore.NetworkStream``)."""
 
     def __init__(self, inner: httpcore.NetworkStream, clock: Clock) -> None:
         self._inner, self._clock = inner, clock
@@ -101,12 +99,12 @@ class TimedNetwork:
 
 
 def timed_transport(clock: Clock, context: ssl.SSLContext) -> httpx.HTTPTransport:
-    """Return an httpx transport that keeps to the clock."""
+    """Return an httpx transport with the deadline."""
     import httpcore
     import httpx
 
     transport = httpx.HTTPTransport(verify=context, trust_env=False)
-    # httpx has no way to hand a network in; httpcore, on which it stands, has.
+    # httpx does not accept a network backend, but httpcore, which it uses, does.
     transport._pool = httpcore.ConnectionPool(
         ssl_context=context,
         max_connections=100,

@@ -1,4 +1,4 @@
-"""Error raised when an engine fails, with whether a retry is worthwhile."""
+"""Error of a failed engine, which tells whether a retry is worthwhile."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from assay.core.errors import AssayError
 FaultName = Literal[
     "not-allowed",  # the operator has not allowed this host, address or folder
     "unreachable",  # no connection
-    "timeout",  # no whole reply in time
-    "busy",  # 429, 5xx, or a partial reply: worth another try
+    "timeout",  # no complete response in time
+    "busy",  # 429, 5xx, or a partial response: worth a retry
     "secret",  # 401 or 403
-    "refused",  # the engine does not take the request
-    "redirect",  # the engine sends elsewhere
-    "reply",  # a reply that is not what was expected: HTML, no hits, no ids
-    "too-large",  # a reply beyond all measure
+    "refused",  # the engine rejects the request
+    "redirect",  # the engine redirects elsewhere
+    "reply",  # an unexpected response: HTML, no hits, no ids
+    "too-large",  # a response that is too large
 ]
 FAULTS: tuple[FaultName, ...] = get_args(FaultName)
-# Asking again can help against these; nothing that is asked can help against the others below.
+# A retry can help with these; no query can succeed with the faults below.
 PASSING = frozenset({"unreachable", "timeout", "busy"})
 HOPELESS = frozenset({"not-allowed", "secret", "redirect"})
 
@@ -31,9 +31,9 @@ class EngineFault(AssayError):
     name : str
         One of `FAULTS`.
     message : str
-        What happened and what to do. It never holds a secret.
+        What happened and what to do, without secrets.
     wait : float, optional
-        Seconds that the engine asked to be left alone.
+        Seconds for which the engine asked to wait.
     """
 
     def __init__(self, name: FaultName, message: str, wait: float | None = None) -> None:

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 HIDDEN = "•••"
-# What begins an escape. Bounded: a text of many backslashes is walked once, and not once for each of them.
+# Start of an escape. Bounded, so that a text with many backslashes takes linear time.
 SLASHES, AMP, ZEROS = r"\\{1,8}", "&(?:amp;){0,3}", "0{0,6}"
 
 
 def masked(text: str, secret: str) -> str:
     """Mask a secret in a text: plain, escaped for URLs, JSON or HTML, in Base64 or in hex.
 
-    Escapes are found also where only some letters are escaped, or several times; Base64 with any text before and after
-    the secret, as in ``Basic`` log-ins. A provider can still return a disguised secret, but it knows the secret anyway.
+    Escapes are also found if only some letters are escaped, or repeatedly; Base64 with any text before and after the
+    secret, as in ``Basic`` log-ins. A provider can still return a disguised secret, but it knows the secret anyway.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def _letter(letter: str) -> str:
         forms.append(f"{AMP}{html.escape(letter)[1:]}")
     if letter == " ":
         forms.append(r"\+")
-    # The letter itself comes last: in `\\x78` the `x` is none.
+    # The letter itself comes last, because the `x` in `\\x78` is not a letter.
     return f"(?:(?i:{'|'.join(forms[1:])})|{forms[0]})"
 
 
@@ -76,11 +76,11 @@ def _base64(raw: bytes) -> Iterator[str]:
     """Yield patterns of the secret's Base64 letters at each offset within a group of three bytes, in both alphabets."""
     for before in range(3):
         coded = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
-        first = -(-before * 8 // 6)  # the first letter that holds nothing of what is before
-        whole = (before + len(raw)) * 8 // 6  # the last one may hold something of what is behind
+        first = -(-before * 8 // 6)  # the first letter without bits of the preceding text
+        whole = (before + len(raw)) * 8 // 6  # the last letter may contain bits of the following text
         sure = coded[first:whole]
         if len(sure) < 4:
             continue
         letters = "".join({"+": "[+-]", "/": "[/_]"}.get(letter, letter) for letter in sure)
-        # The letters at its edges go too, with the padding, but no more of the words around it.
+        # Also mask the letters at its edges and the padding, but no more of the surrounding text.
         yield f"{'[A-Za-z0-9+/_-]' if before else ''}{letters}(?:[A-Za-z0-9+/_-]?={{0,2}})"

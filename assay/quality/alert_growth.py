@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-# Where a check's value causes an alert: at or above its threshold, below it, or as far to either side of zero.
+# Where a check's value causes an alert: at or above its threshold, below it, or at the same distance on either side of
+# zero.
 Side = Literal["above", "below", "either"]
 
-# The value must lie half as far again beyond the line, and by this share of the line further out.
+# The value must be 50% further beyond the threshold, and further out by this share of the threshold.
 FURTHER, OF_THE_LINE = 1.5, 0.1
 
 
@@ -24,11 +25,10 @@ class Numbers:
 
 
 def grown(then: Numbers, now: Numbers, side: Side) -> bool:
-    """Return whether the numbers have grown markedly: twice as many grades, or a value clearly further out.
-
-    Clearly is half as far again beyond the line, a tenth of the line at least, and outside of the interval that was
-    there then, where there was one. A value that stays while the rater goes on is worth another look after as many
-    grades again: whatever was said to them changed nothing.
+    """Return whether the numbers have grown clearly: twice as many grades, or a value clearly further out. Clearly
+    means 50% further beyond the threshold, at least a tenth of the threshold, and outside the earlier interval, if
+    there was one. An unchanged value deserves another review after twice as many grades, because earlier feedback had
+    no effect.
 
     Examples
     --------

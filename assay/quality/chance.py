@@ -44,8 +44,8 @@ def wilson(x: float, n: int) -> tuple[float, float]:
 def mean_by_query(values: Floats, query: Ints) -> tuple[float, float, int]:
     """Return the mean, its standard error and the number of queries, clustered by query.
 
-    The error is that of the linearized mean over the queries' sums, with the usual factor for few of them; it is
-    infinite for a single query.
+    The error is that of the linearized mean over the query sums, with the usual small-sample factor; it is infinite for
+    a single query.
     """
     n = len(values)
     mean = float(values.mean())
@@ -58,7 +58,7 @@ def mean_by_query(values: Floats, query: Ints) -> tuple[float, float, int]:
 
 
 def beyond(difference: float, error: float, freedom: float) -> float:
-    """Return P(T >= difference / error) for Student's t, the one-sided probability of so large a difference.
+    """Return P(T >= difference / error) for Student's t, the one-sided probability of a difference this large.
 
     Examples
     --------

@@ -19,12 +19,11 @@ def kappa(table: Floats) -> tuple[float | None, float]:
     Parameters
     ----------
     table : array, shape (grades, grades)
-        How often which grade came first, and which then.
+        Number of repeats by first and second grade.
 
     Returns
     -------
-    float or None, float
-        None if only one grade was given, so that nothing could differ.
+    float or None, float None if only one grade was given.
 
     Examples
     --------
@@ -87,7 +86,7 @@ def _of(rater: str, table: Floats) -> Finding:
 CONSISTENCY = Check(
     name="consistency",
     title="Self-consistency",
-    asks="Whether repeats got the same grade as the first time.",
+    asks="Checks whether repeats got the same grade as the first time.",
     advice="Ask which pairs were hard to decide. The line between two grades may need an example in the guidelines.",
     severity="mild",
     needed=NEEDED,

@@ -1,6 +1,6 @@
 """Check: two raters agree so often that one may have copied from the other.
 
-Pairs that both gave the round's most frequent grade are uninformative, since most raters agree there. Only the
+Pairs to which both gave the round's most frequent grade are uninformative, because most raters agree on them. Only the
 other pairs count.
 """
 
@@ -16,15 +16,17 @@ NEEDED = 20
 SUSPICIOUS = 1e-4
 # If no other raters share pairs, the expected agreement is what people reach on the easiest tasks.
 USUAL = 0.95
-# Over thousands of pairs a few percent are beyond chance too: copyists differ at most half as often as usual.
+# Over thousands of pairs, even a few percent are significant, so raters who copy must also differ at most half as often
+# as usual.
 DIFFERS = 0.5
 
 
 def find(record: Record) -> list[Finding]:
     """Compare the agreement of two raters on 20 or more informative pairs with that of all other pairs of raters.
 
-    With x equal grades on n telling pairs, two are named when P(Binomial(n, b) >= x), times the number of twos, is
-    below 1e-4 and they differ at most half as often as usual; b is the share of equal grades among all other twos.
+    With x equal grades on n informative pairs, two raters are reported if P(Binomial(n, b) >= x), times the number of
+    rater pairs, is below 1e-4 and they differ at most half as often as usual; b is the share of equal grades among all
+    other rater pairs.
     """
     twos = _Twos(record)
     scores = [_of_two(record, twos, place) for place in range(len(twos.n))]
@@ -43,7 +45,7 @@ class _Twos:
         self.a, self.b = key // max(record.size, 1), key % max(record.size, 1)
         self.n: Ints = np.bincount(code, minlength=len(key))
         self.x: Ints = np.bincount(code[record.grade[first] == record.grade[second]], minlength=len(key))
-        # Rows are in the order in which they were given.
+        # Rows are in the order of grading.
         self.later: Ints = np.bincount(code[first > second], minlength=len(key))
 
     def of(self, rater: int) -> Ints:
@@ -67,7 +69,7 @@ def _of(record: Record, code: int, twos: _Twos, scores: list[tuple[bool, float, 
     if most < NEEDED:
         return too_little("copied", rater, most, NEEDED)
     enough = [place for place in mine.tolist() if twos.n[place] >= NEEDED]
-    # The one to show is the least likely of those that ring, or of all.
+    # Show the least likely of the pairs with an alert, or of all pairs.
     place = min(enough, key=lambda one: (not scores[one][0], scores[one][2]))
     rings, usual, chance = scores[place]
     n, x = int(twos.n[place]), int(twos.x[place])
@@ -85,9 +87,11 @@ def _of(record: Record, code: int, twos: _Twos, scores: list[tuple[bool, float, 
 COPIED = Check(
     name="copied",
     title="Copied grades",
-    asks="Whether two raters agree far more often than others on pairs without the most frequent grade.",
-    advice="Check whether two people share a screen or an account. The rater who graded second is the likelier copy: "
-    "exclude only that rater's judgments.",
+    asks="Checks whether two raters agree far more often than others on pairs without the most frequent grade.",
+    advice=(
+        "Check whether two people share a screen or an account. The rater who graded second is more likely to "
+        "have copied: exclude only that rater's judgments."
+    ),
     severity="serious",
     needed=NEEDED,
     unit="informative shared pairs",

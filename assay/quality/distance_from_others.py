@@ -43,8 +43,8 @@ def find(record: Record) -> list[Finding]:
 APART = Check(
     name="apart",
     title="Far from other raters",
-    asks="Mean distance between these grades and those of other raters on the same pairs.",
-    advice="Review the largest conflicts together. The rater may be right, so ask before you exclude judgments.",
+    asks="Mean distance between this rater's grades and those of other raters on the same pairs.",
+    advice="Review the largest conflicts together. The rater may be right, so ask before excluding judgments.",
     severity="mild",
     needed=NEEDED,
     unit="comparisons with other raters",

@@ -13,7 +13,7 @@ State = Literal["fine", "alarm", "too little"]
 # "serious" requires action now, "mild" a conversation.
 Severity = Literal["serious", "mild"]
 
-# A check alerts by chance in at most one round in so many, however many raters it has.
+# A check raises a chance alert in at most one of this many rounds, regardless of the number of raters.
 ROUNDS = 20
 Z = 1.959963984540054
 
@@ -27,19 +27,19 @@ class Finding:
     check, rater : str
         The check's name, and the rater's pseudonym.
     state : {"fine", "alarm", "too little"}
-        ``too little`` means that there is not enough data.
+        ``too little`` means not enough data.
     n, needed : int
-        How many observations there are, and how many are needed.
+        Number of observations, and number needed.
     message : str
         A sentence with the numbers.
     value, low, high : float or None
-        The statistic with its 95 % interval, where there is one.
+        The statistic with its 95% interval, if there is one.
     threshold : float or None
         The threshold of the value.
     chance : float or None
-        The probability of so large a value by chance alone, for one rater.
+        The probability of a value this large by chance, for one rater.
     others : tuple of str
-        Other raters that it is about.
+        Other raters concerned.
     """
 
     check: str
@@ -61,12 +61,12 @@ class Finding:
         return self.state == "alarm"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under the names of the API, which calls the message ``said``."""
+        """Return the fields under their API names, in which the message is ``said``."""
         return {"said" if name == "message" else name: value for name, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Finding:
-        """Return the finding that `to_dict` wrote."""
+        """Return the finding from the result of `to_dict`."""
         values = {"message" if name == "said" else name: value for name, value in row.items()}
         return cls(**{**values, "others": tuple(row["others"])})
 
@@ -78,23 +78,24 @@ class Check:
     Attributes
     ----------
     name, title : str
-        For programs and for people.
+        Name for programs, and title for people.
     asks : str
-        What it looks at, in a sentence.
+        What it checks, in a sentence.
     advice : str
         What to do about an alert.
     severity : {"serious", "mild"}
-        How much it takes to act on it.
+        Severity of an alert.
     needed : int
-        How much it takes before it says anything.
+        Minimum number of observations.
     unit : str
-        What is counted there.
+        Unit of the observations.
     find : callable
         ``find(record)``: a finding for each rater, in the record's order.
     rings : {"above", "below", "either"}
-        On which side of its threshold a value causes an alert; "either" is as far to either side of zero.
+        The side of the threshold on which a value causes an alert; "either" means the same distance on both sides of
+        zero.
     turn : int
-        Checks run in turns: raters with a serious alert are not among the others that later turns compare with.
+        Checks run in turns: later turns do not compare with raters who have a serious alert.
     """
 
     name: str
@@ -126,10 +127,10 @@ def too_little(check: str, rater: str, n: int, needed: int, **more: Any) -> Find
 
 
 def state_of(rings: bool) -> State:
-    """Return the state when there is enough data."""
+    """Return the state if there is enough data."""
     return "alarm" if rings else "fine"
 
 
 def beyond_chance(chance: float, record: Record) -> bool:
-    """Return whether a probability is significant in a round with so many raters."""
+    """Return whether a probability is significant in a round with this many raters."""
     return chance * max(record.size, 1) * ROUNDS < 1

@@ -1,8 +1,8 @@
 """Check: how often a rater gives gold pairs their gold grade.
 
-Whether a rater answers 85% or 65% of gold pairs correctly becomes visible with about fifty: with ten, half of the
-careless raters are missed (power .49 at a false alert rate of .05, .93 at fifty). Below fifty the check decides
-nothing.
+About fifty gold pairs are needed to distinguish a rater who answers 85% correctly from one who answers 65%: with ten,
+half of the careless raters are missed (power .49 at a false alert rate of .05; .93 at fifty). Below fifty, the check
+does not decide.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def _of(rater: str, x: int, n: int) -> Finding:
     low, high = wilson(x, n)
     if n < NEEDED:
         early = too_little("gold", rater, n, NEEDED, value=x / n, low=low, high=high, threshold=MARK)
-        message = f"{x} of {n} gold pairs right so far. {early.message}"
+        message = f"{x} of {n} gold pairs correct so far. {early.message}"
         if n >= COACH and high < MARK:
-            message += " Review the wrong answers together; it is too early to judge."
+            message += " Review the wrong answers together. It is too early to draw conclusions."
         return replace(early, message=message, numbers={"right": x})
-    message = f"{x} of {n} gold pairs right: {percent(x / n)} (95% CI {percent(low)} to {percent(high)}); "
+    message = f"{x} of {n} gold pairs correct: {percent(x / n)} (95% CI {percent(low)} to {percent(high)}); "
     message += f"{percent(MARK)} is required."
     numbers = {"right": x}
     return Finding("gold", rater, state_of(high < MARK), n, NEEDED, message, x / n, low, high, MARK, numbers=numbers)
@@ -47,9 +47,11 @@ def _of(rater: str, x: int, n: int) -> Finding:
 GOLD = Check(
     name="gold",
     title="Gold pairs",
-    asks="Share of gold pairs that got their gold grade.",
-    advice="Go through the wrong answers together with the guidelines. If the share stays low, pause the rater and "
-    "have the pairs graded again.",
+    asks="Share of gold pairs that received the gold grade.",
+    advice=(
+        "Review the wrong answers with the rater and the guidelines. If the share stays low, pause the rater and "
+        "have the pairs graded again."
+    ),
     severity="serious",
     needed=NEEDED,
     unit="gold pairs",

@@ -35,7 +35,7 @@ def _of(record: Record, code: int, step: float) -> Finding:
     parts = np.array_split(rows, PARTS)
     bias, bias_chance = _moved(record, record.bias, parts[0], parts[-1])
     away, away_chance = _moved(record, np.abs(record.bias), parts[0], parts[-1])
-    # Either way for the bias, and two questions in all.
+    # Two-sided for the bias, and two tests in total.
     bias_rings = abs(bias) >= STEPS * step and beyond_chance(4 * min(bias_chance, 1 - bias_chance), record)
     away_rings = away >= STEPS * step and beyond_chance(2 * away_chance, record)
     seconds = [_median(record.seconds[part]) for part in parts]
@@ -58,7 +58,7 @@ def _of(record: Record, code: int, step: float) -> Finding:
 
 
 def _moved(record: Record, values: Floats, first: Ints, last: Ints) -> tuple[float, float]:
-    """Return the last part's mean minus the first's, and the one-sided probability of so large a difference."""
+    """Return the last part's mean minus the first's, and the one-sided probability of a difference this large."""
     before, error, queries = mean_by_query(values[first], record.query[first])
     after, other, more = mean_by_query(values[last], record.query[last])
     both = math.hypot(error, other)
@@ -85,7 +85,7 @@ def _signed(value: float) -> str:
 DRIFT = Check(
     name="drift",
     title="Drift over time",
-    asks="Whether bias and distance to other raters differ between the first and the last third of the work.",
+    asks="Checks whether bias and distance to other raters differ between the first and the last third of the work.",
     advice="Review five early and five late pairs together. A short calibration helps most raters.",
     severity="mild",
     needed=NEEDED,

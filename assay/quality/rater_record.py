@@ -26,17 +26,16 @@ def floats(values: Sequence[float] | Floats = ()) -> Floats:
 
 
 def units(pair: Ints, called_in: Bools) -> Ints:
-    """Number the pairs of the answers; each additional rating that was requested later is a unit of its own.
-
-    A further rater is called in where two grades lie apart. Who answers such pairs only would be far from the others
+    """Number the pairs of the answers; each additional rating that was requested later is a separate unit. An
+    additional rater is requested if two grades differ. A rater who answers only such pairs would be far from the others
     on all of them, however well they grade.
 
     Parameters
     ----------
     pair : int array, shape (grades,)
-        Which pair each answer is for.
+        The pair of each answer.
     called_in : bool array, shape (grades,)
-        Whether it was asked for because of the answers before.
+        Whether it was requested because of earlier answers.
 
     Examples
     --------
@@ -50,12 +49,12 @@ def units(pair: Ints, called_in: Bools) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """Timed answers with the length of the text that was shown.
+    """Timed answers with the length of the shown text.
 
     Attributes
     ----------
     rater : int array, shape (answers,)
-        Places in ``Record.raters``.
+        Positions in ``Record.raters``.
     seconds : array, shape (answers,)
         Active seconds.
     characters : array, shape (answers,)
@@ -74,7 +73,7 @@ class GradeComparisons:
     Attributes
     ----------
     rater, expected, given : int arrays, shape (answers,)
-        A rater's place in ``Record.raters``, the known grade, and theirs.
+        The rater's position in ``Record.raters``, the expected grade, and the rater's grade.
     """
 
     rater: Ints = field(default_factory=ints)
@@ -84,22 +83,22 @@ class GradeComparisons:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """The counted grades of a round in order of time.
+    """The grades of a round that count, in order of time.
 
     Attributes
     ----------
     raters : tuple of str
         The raters, by pseudonym.
     scale : tuple of int
-        The grades that could be given, the lowest first.
+        The grades of the scale, ascending.
     rater, unit, query, grade : int arrays, shape (grades,)
-        Who gave it, to which pair (see `units`), of which query, and what.
+        The rater, pair (see `units`), query and value of each grade.
     seconds : array, shape (grades,)
-        How long it took; NaN if it was not measured.
+        Duration; NaN if not measured.
     timed, gold, repeats : Timed, GradeComparisons, GradeComparisons
-        A part of the answers with the length of the text; answers to gold pairs; answers to repeats.
+        Some answers with the length of the text, answers to gold pairs, and answers to repeats.
     within : int
-        How many steps off the gold grade still count as right.
+        Number of steps from the gold grade that still count as correct.
     """
 
     raters: tuple[str, ...]
@@ -131,7 +130,7 @@ class Record:
 
     @cached_property
     def by_unit(self) -> Ints:
-        """Return how often each pair got each grade, shape (units, grades of the scale)."""
+        """Return how often each pair received each grade, shape (units, grades of the scale)."""
         units = int(self.unit.max(initial=-1)) + 1
         flat = np.bincount(self.unit * len(self.scale) + self.place, minlength=units * len(self.scale))
         return flat.reshape(units, len(self.scale)).astype(np.int64)
@@ -143,7 +142,9 @@ class Record:
 
     @cached_property
     def bias(self) -> Floats:
-        """Return each grade minus the mean of the others on the same pair, shape (grades,); NaN if there is none."""
+        """Return each grade minus the mean of the others on the same pair, shape (grades,); NaN if there are no
+        others.
+        """
         totals = (self.by_unit @ np.asarray(self.scale, dtype=np.int64))[self.unit] - self.grade
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.grade - totals / np.where(self.others > 0, self.others, np.nan))
@@ -155,7 +156,7 @@ class Record:
         unit = self.unit[order]
         first, second = [ints()], [ints()]
         shift = 1
-        # Rows of one pair are adjacent, so no two of them are further apart than a pair has grades.
+        # Rows of a pair are adjacent, so their distance is at most the number of its grades.
         while shift < len(unit) and len(rows := np.flatnonzero(unit[:-shift] == unit[shift:])):
             first.append(order[rows])
             second.append(order[rows + shift])

@@ -10,16 +10,16 @@ from assay.quality.rater_record import Ints, Record
 
 NEEDED = 30
 PERIODS = (2, 3, 4)
-# How many grades in a row must repeat the ones before them.
+# Minimum number of grades in a row that repeat earlier grades.
 LEAST = 12
 
 
 def find(record: Record) -> list[Finding]:
     """Find the longest stretch in which each grade equals the one two, three or four grades before.
 
-    A stretch of L such grades comes by chance with at most ``3 n q^L``: q is the chance that two of the rater's grades
-    are equal, among all of them or among those that repeat, whichever is larger. One grade again and again is another
-    check's matter.
+    A stretch of L such grades has a chance probability of at most ``3 n q^L``: q is the probability that two of the
+    rater's grades are equal, among all grades or among those that repeat, whichever is larger. Another check covers
+    repetitions of a single grade.
     """
     return [_of(record, code) for code in range(record.size)]
 
@@ -81,7 +81,7 @@ def _equal(grades: Ints) -> float:
 PATTERN = Check(
     name="pattern",
     title="Repeating pattern",
-    asks="Whether grades follow a fixed sequence, whatever the documents are.",
+    asks="Checks whether grades follow a fixed sequence, regardless of the documents.",
     advice="Careful grading does not look like this. Pause the rater, talk to them, and have the pairs graded again.",
     severity="serious",
     needed=NEEDED,

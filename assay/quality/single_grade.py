@@ -14,15 +14,15 @@ NEEDED = 30
 SHARE = 0.8
 EXCESS = 0.15
 LEAST_SHARED = 20
-# A row of one grade: how long it must be, and how many of its pairs another rater must have graded.
+# Minimum length of a sequence of one grade, and minimum number of its pairs graded by another rater.
 ROW, ROW_SHARED, ROW_ALIKE = 20, 15, 0.5
 
 
 def find(record: Record) -> list[Finding]:
     """Compare the share of the rater's most frequent grade with the others' share on the same pairs.
 
-    Alert if the share is over 80%, at least 15 points over the others', and significant (t over queries); or
-    when in the longest row of one grade others gave that grade to less than half, beyond chance (binomial).
+    Alert if the share is over 80%, at least 15 points over the others', and significant (t over queries); or if others
+    gave that grade to significantly less than half of the pairs in its longest sequence (binomial).
     """
     usual = _usual(record)
     return [_of(record, code, usual) for code in range(record.size)]
@@ -59,7 +59,7 @@ def _of(record: Record, code: int, usual: float) -> Finding:
     if shared >= ROW_SHARED:
         message += f"; other raters graded {shared} of these pairs and agreed on {alike} ({percent(usual)} is usual)"
         numbers |= {"row_shared": shared, "row_alike": alike, "usual": usual}
-        # There are about n / length rows that might have been the longest.
+        # About n / length sequences might have been the longest.
         row_rings = length >= ROW and alike / shared < ROW_ALIKE and beyond_chance(row_chance * n / length, record)
         rings, chance = rings or row_rings, min(chance, row_chance) if row_rings else chance
     state = state_of(rings)
@@ -79,7 +79,7 @@ def _shares(record: Record, rows: Ints) -> dict[str, list[float] | None]:
 def _beside_others(record: Record, rows: Ints, common: int, mine: Bools) -> tuple[float | None, float, float]:
     """Return the others' share of the grade on the same pairs, the excess over it, and its probability.
 
-    Where too few pairs are shared, the others' share in the whole round is used.
+    If too few pairs are shared, the others' share in the whole round is used.
     """
     shared = record.others[rows] > 0
     if shared.sum() >= LEAST_SHARED:
@@ -114,7 +114,9 @@ def longest(values: Ints) -> tuple[int, int]:
 
 
 def _row(record: Record, rows: Ints, usual: float) -> tuple[int, int, float]:
-    """Return for a run of pairs how many others graded, how many of them agreed, and the probability of so few."""
+    """Return for a sequence of pairs how many others graded, how many of them agreed, and the probability of this
+    few.
+    """
     shared = rows[record.others[rows] > 0]
     if not len(shared):
         return 0, 0, 1.0
@@ -126,7 +128,10 @@ def _row(record: Record, rows: Ints, usual: float) -> tuple[int, int, float]:
 SAME_GRADE = Check(
     name="same-grade",
     title="Always the same grade",
-    asks="Whether one grade is far more frequent than with other raters on the same pairs, or too often in a row.",
+    asks=(
+        "Checks whether one grade is far more frequent than with other raters on the same pairs, or repeats too "
+        "often in a row."
+    ),
     advice="Review some of the pairs together. If the grades are careless, pause the rater and have the pairs graded "
     "again.",
     severity="serious",

@@ -13,8 +13,8 @@ from assay.quality.finding import Check, Finding, percent, state_of, too_little
 from assay.quality.rater_record import Floats, Record
 
 NEEDED = 30
-# Seconds to see what is there and to press a key, and characters a second that a quick eye skims; a text need not be
-# read further than this to be told apart from what helps.
+# Seconds to look and press a key, characters per second of quick skimming, and the number of characters after which a
+# text's relevance is usually clear.
 LOOK, PACE, READ = 0.4, 200.0, 400.0
 SHARE = 0.2
 
@@ -31,7 +31,7 @@ def least_seconds(characters: Floats) -> Floats:
 
 
 def find(record: Record) -> list[Finding]:
-    """Compute the share of answers faster than a quick reader; alert from a fifth on, by the lower Wilson limit."""
+    """Compute the share of answers faster than a quick reader; alert if the lower Wilson limit is at least a fifth."""
     timed = record.timed
     under = timed.seconds < least_seconds(timed.characters)
     return [
@@ -45,7 +45,7 @@ def _of(rater: str, under: Floats, seconds: Floats) -> Finding:
         return too_little("too-fast", rater, n, NEEDED)
     x, usual = int(under.sum()), float(np.median(seconds))
     low, high = wilson(x, n)
-    message = f"{x} of {n} answers ({percent(x / n)}) came faster than the text can be skimmed; "
+    message = f"{x} of {n} answers ({percent(x / n)}) were faster than the text can be skimmed; "
     message += f"the median time is {usual:.1f} s."
     state = state_of(low >= SHARE)
     numbers = {"under": x, "median_seconds": usual}
@@ -55,8 +55,10 @@ def _of(rater: str, under: Floats, seconds: Floats) -> Finding:
 TOO_FAST = Check(
     name="too-fast",
     title="Too fast",
-    asks="Share of answers that came faster than the text can be skimmed.",
-    advice="Ask how the rater works: titles may be enough for some queries. If grades are off too, pause the rater.",
+    asks="Share of answers that were faster than the text can be skimmed.",
+    advice=(
+        "Ask how the rater works: titles may be enough for some queries. If the grades are also off, pause the rater."
+    ),
     severity="mild",
     needed=NEEDED,
     unit="timed answers",

@@ -1,6 +1,6 @@
 """Evaluation of RAG systems: metrics over samples and outputs.
 
-``import assay.rag`` is light; what a metric needs is imported when it is used.
+``import assay.rag`` is fast, because the libraries of a metric are imported on first use.
 """
 
 from __future__ import annotations

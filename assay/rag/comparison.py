@@ -24,14 +24,14 @@ NO_MEAN = "the metric is not a mean over samples"
 
 @dataclass(frozen=True)
 class RagComparison:
-    """One metric of two systems, over the samples that have a value for both.
+    """A metric of two systems, over the samples that have a value for both.
 
     Parameters
     ----------
     metric, a, b : str
         The label of the metric, and the systems; the baseline is ``a``.
     samples : int
-        How many samples have a value for both.
+        Number of samples with a value for both.
     a_value, b_value : float or None
         The metric over these samples; for a metric that is not a mean, over all samples of each system.
     difference : float or None
@@ -39,9 +39,9 @@ class RagComparison:
     low, high : float or None
         The bootstrap interval of the difference.
     p, p_corrected : float or None
-        Of the paired test, and corrected over the comparisons of the metric.
+        p-value of the paired test, and p-value corrected over the comparisons of the metric.
     wins, ties, losses : int or None
-        Samples on which b is better, the same, worse; better is smaller for latency.
+        Number of samples on which b is better, the same, or worse; smaller is better for latency.
     reason : str or None
         Why a number is None.
     """
@@ -63,7 +63,7 @@ class RagComparison:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
@@ -78,9 +78,9 @@ def compare(
     Parameters
     ----------
     evaluation : RagEvaluation
-        Of two or more systems.
+        An evaluation of two or more systems.
     baseline : str, optional
-        The system that all others are compared with; by default all pairs are.
+        The system that all others are compared with; by default all pairs are compared.
     plan : Plan, optional
         Test, correction, draws, seed and interval; the sign-flip test with Holm's correction by default, with the seed,
         the level and the resamples of the evaluation.
@@ -88,7 +88,7 @@ def compare(
     Returns
     -------
     list of RagComparison
-        By metric, then by pair.
+        Sorted by metric, then by pair.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def compare(
     if len(systems) < 2:
         raise NotValid("a comparison needs two systems with different names")
     if baseline is not None and baseline not in systems:
-        raise NotValid(f"no system is called {baseline!r}; systems: {', '.join(systems)}")
+        raise NotValid(f"unknown system {baseline!r}; systems: {', '.join(systems)}")
     pairs = [(baseline, name) for name in systems if name != baseline] if baseline else [*combinations(systems, 2)]
     chosen = plan or Plan(seed=evaluation.seed, level=evaluation.level, resamples=evaluation.resamples)
     comparisons: list[RagComparison] = []
@@ -166,7 +166,7 @@ def _compared(metric: Metric, a: SystemScores, b: SystemScores, plan: Plan) -> R
 
 
 def of_samples(reason: str | None) -> str | None:
-    """Return a reason of the paired tests, which name their rows queries, as one about samples."""
+    """Return a reason of the paired tests, worded for samples instead of queries."""
     return reason and reason.replace("queries", "samples").replace("query", "sample")
 
 

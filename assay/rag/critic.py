@@ -1,4 +1,4 @@
-"""The contract of critics: models that score an answer."""
+"""Contract of critics: models that score an answer."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay.core.errors import NotValid
 from assay.rag.fields import plain
 from assay.rag.metric import Skip
 
-# The ends of the scales that a critic may answer on; a score is mapped to 0..1.
+# Lowest and highest value of each critic scale; scores are mapped to 0..1.
 SCALES = {"0-1": (0.0, 1.0), "1-5": (1.0, 5.0), "0-10": (0.0, 10.0), "0-100": (0.0, 100.0)}
 
 _NUMBER = r"([+-]?(?:\d+(?:\.\d+)?|\.\d+))(?![\w%]|[.,]\d)(?:\s*/\s*(\d+(?:\.\d+)?))?"
 _LABELED = re.compile(rf"score[\s\"'*_`]*[:=][\s\"'*_`(]*{_NUMBER}", re.IGNORECASE)
-# The number is all of the line, or what follows it begins with a sign and not with a word.
+# The number is the whole line, or is followed by a punctuation mark instead of a word.
 _ALONE = re.compile(rf"[\s\"'*_`(\[]*{_NUMBER}[^\S\n]*(?=$|\n|[^\w\s])")
 
 
@@ -42,12 +42,12 @@ class LLMCritic(ABC):
 
     @abstractmethod
     def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:
-        """Return a score on the scale that the prompt asks for.
+        """Return a score on the scale of the prompt.
 
         Parameters
         ----------
         prompt : str
-            The question to the model.
+            The prompt for the model.
         metadata : mapping, optional
             ``sample_id``, ``metric``, ``dimension``, ``scale`` and ``system`` (instructions that go before the prompt).
 
@@ -69,18 +69,18 @@ class LLMCritic(ABC):
 
 
 class Remembering(LLMCritic):
-    """A critic that scores each different prompt once, so that slices and systems with equal answers share scores."""
+    """A critic that scores each distinct prompt once, so that slices and systems with equal answers share scores."""
 
     def __init__(self, critic: LLMCritic) -> None:
         self.critic = critic
         self._known: dict[str, float | CriticError] = {}
 
     def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:
-        """Return the score of one prompt."""
+        """Return the score of a prompt."""
         return self.critic.score(prompt=prompt, metadata=metadata)
 
     def score_all(self, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> list[float | CriticError]:
-        """Score the prompts that are new, and return all scores."""
+        """Score new prompts, and return all scores."""
         keys = [repr((text, sorted(of.items()))) for text, of in zip(prompts, metadata, strict=True)]
         new = {key: at for at, key in enumerate(keys) if key not in self._known}
         if new:
@@ -103,10 +103,10 @@ def scored(
     Raises
     ------
     NotValid
-        When the critic fails in another way than by `CriticError`.
+        When the critic fails other than by `CriticError`.
     """
     if critic is None:
-        raise NotValid("there is no critic: name a model with --provider, or pass critic=")
+        raise NotValid("there is no critic; name a model with --model, or pass critic=")
     try:
         answers = _as_many(critic, critic.score_all(prompts, metadata), len(prompts))
     except NotValid:
@@ -138,14 +138,13 @@ def on_scale(value: object, scale: str) -> float | Skip:
 
 
 def number_in(text: str, highest: float | None = None) -> float:
-    """Read the score from a model's reply: the first line is a number, or ``score:`` comes before one.
-
-    A number in a sentence is not the score, nor is one with another denominator than the highest score.
+    """Parse the score in a model's reply: the first line is a number, or a number follows ``score:``. A number in a
+    sentence is not the score, nor is a number with a denominator other than the highest score.
 
     Raises
     ------
     CriticError
-        When the reply has no score, or several.
+        When the reply has no score or several scores.
 
     Examples
     --------

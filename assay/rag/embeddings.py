@@ -15,7 +15,7 @@ EmbedFn = Callable[[list[str]], Any]
 
 
 def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
-    """Embed each different text once.
+    """Embed each distinct text once.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
     embed_fn : callable
         ``embed_fn(list of str) -> vectors``, one for each text and all of the same length.
     owner : str
-        What messages call the metric.
+        The name of the metric in messages.
 
     Returns
     -------
@@ -49,7 +49,9 @@ def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
 
 
 def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
-    """Return vectors as an array; raise an error when they differ in length or hold anything but finite numbers."""
+    """Return vectors as an array; raise an error if they differ in length or contain values other than finite
+    numbers.
+    """
     try:
         rows = list(vectors)
         sizes = {len(row) for row in rows}
@@ -58,7 +60,7 @@ def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
     if len(rows) != number:
         raise NotValid(f"{owner} returned {len(rows):,} vectors for {number:,} texts")
     if len(sizes) > 1:
-        raise NotValid(f"{owner} has vectors of {' and '.join(map(str, sorted(sizes)[:2]))} numbers; give one length")
+        raise NotValid(f"{owner} has vectors of {' and '.join(map(str, sorted(sizes)[:2]))} numbers; use one length")
     try:
         matrix = np.array(rows, dtype=float)
     except (TypeError, ValueError):
@@ -78,7 +80,7 @@ def cosines(first: Floats, second: Floats) -> Floats:
 
 
 def directions(vectors: Floats) -> Floats:
-    """Return each row with length one; a row of zeros stays as it is.
+    """Return each row normalized to length 1; a row of zeros is unchanged.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""Usefulness of retrieved documents to the system that answers with them (eRAG), and how well whole lists are answered.
-
-The task answers each question from each document alone; a metric scores the answer, and that is the label of the
-document. The same task answers from the whole list, which is the quality that the labels should predict. Source:
+"""Usefulness of retrieved documents to the system that answers with them (eRAG), and the quality of answers from
+whole lists. The task answers each question from each document alone, and the metric's score of the answer is the
+label of the document. The same task answers from the whole list, whose quality the labels should predict. Source:
 Salemi and Zamani 2024.
 """
 
@@ -27,28 +26,28 @@ MOST_TOKENS = 200
 
 
 class TaskInput(NamedTuple):
-    """A question, and the texts from which it is answered."""
+    """A question, and the texts from which to answer it."""
 
     sample_id: str
     query: str
     documents: tuple[str, ...]
 
 
-# Answers all inputs, in their order; None if there is no answer.
+# Answers all inputs in order; None if there is no answer.
 Task = Callable[[Sequence[TaskInput]], list[str | None]]
 
 
 class ModelTask:
-    """A task that a provider's model does.
+    """A task for a provider's model.
 
     Parameters
     ----------
     calls : PromptCalls
         The calls of the model that answers.
     template : Template
-        The words, with places for ``query`` and ``document``; best those of the system that is evaluated.
+        The prompt template with ``query`` and ``document``, preferably that of the evaluated system.
     most_tokens, most_characters : int
-        Of an answer, and of a document.
+        Limits for an answer and for a document.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class ModelTask:
         self._reader = PromptReader(lambda text, about: Outcome("graded", usefulness=1.0), most_tokens)
 
     def __call__(self, inputs: Sequence[TaskInput]) -> list[str | None]:
-        """Answer all inputs at once; a refusal, or an answer that was cut off, is none."""
+        """Answer all inputs at once; a refusal or a truncated answer does not count."""
         outcomes = self._calls.ask([self._prompt(one) for one in inputs], self._reader)
         return [one.raw.strip() if one is not None and one.name == "graded" else None for one in outcomes]
 
@@ -76,14 +75,14 @@ class ModelTask:
 
 
 class FunctionTask:
-    """A task that a function of the user's own does.
+    """A task for a custom function.
 
     Parameters
     ----------
     spec : str
         ``module:function``; called as ``function(query, documents)`` with a list of texts, it returns the answer.
     seconds : float
-        How long one call may take.
+        Time limit per call.
     watch : callable, optional
         Called with the number of answers so far.
     """
@@ -95,12 +94,12 @@ class FunctionTask:
             raise NotValid(f"the task {spec} is {value_kind(self._function)}, not a function")
 
     def __call__(self, inputs: Sequence[TaskInput]) -> list[str | None]:
-        """Answer all inputs, one after the other.
+        """Answer all inputs, one at a time.
 
         Raises
         ------
         NotValid
-            The function raises, does not return in time, or returns no text.
+            The function raises, does not return in time, or does not return text.
         """
         known: dict[tuple[str, tuple[str, ...]], str] = {}
         answers: list[str | None] = []
@@ -124,20 +123,20 @@ class FunctionTask:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """What `usefulness` finds.
+    """Result of `usefulness`.
 
     Parameters
     ----------
     labels : dict of (sample_id, doc_id) to float
         The score of the answer from each document alone, for all systems together.
     end_to_end : dict of str to dict
-        By system, the score of the answer from the whole list of each sample that was asked.
+        By system, the score of the answer from the whole list for each sample that was answered.
     responses : dict of str to dict
         By system, these answers.
     unlabeled : dict of str to int
         Documents without a label, by reason: ``no_answer``, or the reason of the metric.
     left_out : dict of str to int
-        Samples that were not asked, by the reason of the metric.
+        Number of samples that were not answered, by the reason of the metric.
     """
 
     labels: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -148,7 +147,7 @@ class Usefulness:
 
 
 class _Request(NamedTuple):
-    """One input with what it is for: a document alone, or the list of a system."""
+    """An input and its purpose: a document alone, or the list of a system."""
 
     input: TaskInput
     sample: EvaluationSample
@@ -173,17 +172,17 @@ def usefulness(
     samples : sequence of EvaluationSample
         The questions with their right answers.
     outputs : mapping of str to sequence of SystemOutputs
-        By system, what it retrieved, with texts. Its responses are not used.
+        By system, the retrieved documents with texts. Responses are not used.
     task : callable
-        ``task(inputs) -> answers``: a `ModelTask`, a `FunctionTask`, or any other.
+        ``task(inputs) -> answers``: a `ModelTask`, a `FunctionTask`, or another callable.
     metric : Metric
-        What scores an answer, from 0 to 1.
+        The metric that scores an answer, from 0 to 1.
     k : int
-        How many documents of a list count, also for the answer from the whole list.
+        Number of documents per list, also for the answer from the whole list.
     end_to_end : int, optional
-        How many samples are answered from the whole list, drawn with the seed; all by default, 0 for none.
+        Number of samples to answer from the whole list, drawn with the seed; all by default, 0 for none.
     seed : int
-        Of that draw.
+        Seed of that draw.
 
     Raises
     ------
@@ -191,9 +190,9 @@ def usefulness(
         A document has no text or two texts, a number is out of bounds, or the metric is not between 0 and 1.
     """
     if k < 1:
-        raise NotValid(f"k is {k}; give 1 or more")
+        raise NotValid(f"k is {k}; use 1 or more")
     if end_to_end is not None and end_to_end < 0:
-        raise NotValid(f"end_to_end is {end_to_end}; give 0 or more")
+        raise NotValid(f"end_to_end is {end_to_end}; use 0 or more")
     result = Usefulness()
     why = {sample.sample_id: _left_out(metric, sample) for sample in samples}
     result.left_out.update(Counter(skip.reason for skip in why.values() if skip is not None))
@@ -222,20 +221,20 @@ def usefulness(
 
 
 def _left_out(metric: Metric, sample: EvaluationSample) -> Skip | None:
-    """Why an answer to this sample could not be scored, before it is paid for."""
+    """Return why an answer to this sample could not be scored, before paying for it."""
     if not isinstance(metric, SampleMetric):
         return None
     return metric.skip(sample, SystemOutputs(sample.sample_id, (), Answer("an answer")))
 
 
 def _first(output: SystemOutputs, k: int) -> tuple[RetrievedDocument, ...]:
-    """The first k documents, each once."""
+    """Return the first k distinct documents."""
     documents = {one.doc.doc_id: one for one in reversed(output.retrieved[:k])}
     ranked = sorted(documents.values(), key=lambda one: one.rank)
     for one in ranked:
         if not one.doc.text.strip():
             what = f"the document {one.doc.doc_id!r} that was retrieved for {output.sample_id!r} has no text"
-            raise NotValid(f"{what}; add it to the outputs, or give --documents FILE")
+            raise NotValid(f"{what}; add it to the outputs, or use --documents FILE")
     return tuple(ranked)
 
 
@@ -272,7 +271,7 @@ def _lists(
 
 
 def _scores(metric: Metric, requests: Sequence[_Request], answers: Sequence[str | None]) -> list[float | Skip]:
-    """Score all answers; a metric that is no mean over samples scores each alone."""
+    """Score all answers; a metric that is not a mean over samples scores each separately."""
     places = [at for at, answer in enumerate(answers) if answer is not None]
     samples = [requests[at].sample for at in places]
     outputs = [

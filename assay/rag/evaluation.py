@@ -21,7 +21,7 @@ from assay.rag.metrics.variants import parents
 from assay.rag.reader import Aligned, Missing, align, read_outputs, read_samples
 from assay.rag.records import EvaluationSample
 
-# What is computed where no metric is named: a selection that needs no model. What has nothing to measure says so.
+# Default metrics: a selection that needs no model. Metrics with nothing to measure report this.
 DEFAULT = (
     "RecallAtK(k=10)",
     "PrecisionAtK(k=10)",
@@ -43,14 +43,14 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class Score:
-    """The value of one metric, with its interval.
+    """The value of a metric, with its interval.
 
     Parameters
     ----------
     value : float
-        As the metric gives it: 0.0 where it is not defined.
+        The value; 0.0 if undefined.
     low, high : float or None
-        The bootstrap interval over samples; None exactly where ``interval_reason`` says why.
+        The bootstrap interval over samples; None exactly if ``interval_reason`` is set.
     interval_reason : str or None
         Why there is no interval.
     result : MetricResult
@@ -65,29 +65,29 @@ class Score:
 
     @property
     def defined(self) -> bool:
-        """Whether something was measured."""
+        """Return whether the metric is defined."""
         return self.result.defined
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the fields as JSON values."""
         why = {} if self.interval_reason is None else {"interval_reason": self.interval_reason}
         return {"value": self.value, "low": self.low, "high": self.high, **why, "details": self.result.details}
 
 
 @dataclass(frozen=True)
 class SystemScores:
-    """All scores of one system.
+    """All scores of a system.
 
     Parameters
     ----------
     name : str
         The system.
     scores : mapping of str to Score
-        By the label of the metric.
+        Scores by metric label.
     slices : mapping of str to mapping
-        Label to value to the scores over the samples with that value.
+        Scores over the samples with each value of each label.
     aligned : Aligned
-        The samples that count, with the outputs.
+        The samples that count, with their outputs.
     """
 
     name: str
@@ -111,20 +111,17 @@ class SystemScores:
 
 @dataclass(frozen=True)
 class RagEvaluation(Result):
-    """The result of `evaluate`.
+    """Result of `evaluate`.
 
     Parameters
     ----------
-    systems : tuple of SystemScores
-        In the order given.
-    metrics : tuple of Metric
-        In the order given.
+    systems : tuple of SystemScores The systems in the given order. metrics : tuple of Metric The metrics in the given
+    order.
     samples : tuple of EvaluationSample
-        All of them.
+        All samples.
     missing : str
-        What became of samples without an output.
-    level, resamples, seed : float, int, int
-        Of the intervals.
+        How samples without an output were treated.
+    level, resamples, seed : float, int, int Level, resamples and seed of the intervals.
     """
 
     systems: tuple[SystemScores, ...]
@@ -137,7 +134,7 @@ class RagEvaluation(Result):
     notes: tuple[str, ...] = field(default=())
 
     def to_dict(self, *, per_sample: bool = True) -> dict[str, Any]:
-        """Return the shape of ``assay rag --format json``."""
+        """Return the content of ``assay rag --format json``."""
         return {
             "samples": len(self.samples),
             "settings": {
@@ -172,7 +169,7 @@ class RagEvaluation(Result):
         }
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one row for each system, slice and metric; the slice of all samples is empty."""
+        """Return a row for each system, slice and metric; the slice of all samples is empty."""
         rows = []
         for system in self.systems:
             parts = [("", "", system.scores)]
@@ -218,29 +215,29 @@ def evaluate(
     samples : path, list of dict, list of EvaluationSample, or DataFrame
         The test cases, as `read_samples` takes them.
     outputs : the same for one system, or a mapping of system name to outputs
-        What each system returned, as `read_outputs` takes it. They meet the samples by id.
+        The outputs of each system, as `read_outputs` takes them. They are matched with the samples by id.
     metrics : str, Metric, or iterable of them
         Names as `parse_metric` reads them; by default a selection that needs no model.
     missing : {"error", "skip", "zero"}
-        What becomes of a sample without an output.
+        How to treat a sample without an output.
     slices : sequence of str
         Labels; every metric is also computed over the samples of each value.
     level, resamples, seed : float, int, int
-        Of the bootstrap intervals over samples.
+        Level, resamples and seed of the bootstrap intervals over samples.
     critic : LLMCritic, optional
-        For the metrics that ask a model.
+        The critic, for metrics that call a model.
     embed_fn : callable, optional
-        ``embed_fn(list of str) -> vectors``, for the metrics that compare embeddings.
+        ``embed_fn(list of str) -> vectors``, for metrics that compare embeddings.
 
     Returns
     -------
     RagEvaluation
-        One score for each system and metric.
+        A score for each system and metric.
 
     Raises
     ------
     NotValid
-        When an input cannot be used; the message says which and what to do.
+        When an input cannot be used; the message names it and the fix.
     UnreadableInput
         When a file cannot be read.
 
@@ -252,9 +249,9 @@ def evaluate(
     1.0
     """
     if not 0 < level < 1:
-        raise NotValid(f"the level is {level:g}; give a number between 0 and 1")
+        raise NotValid(f"the level is {level:g}; use a number between 0 and 1")
     if resamples < 1:
-        raise NotValid(f"resamples is {resamples}; give 1 or more")
+        raise NotValid(f"resamples is {resamples}; use 1 or more")
     critic = Remembering(critic) if isinstance(critic, LLMCritic) else critic
     chosen = _metrics(metrics, {"critic": critic, "embed_fn": embed_fn})
     cases = read_samples(samples)
@@ -277,7 +274,7 @@ def evaluate(
 
 
 def _odd_variants(samples: Sequence[EvaluationSample]) -> list[str]:
-    """Count the variants whose parent cannot be used: metrics over variants leave them out."""
+    """Count the variants whose parent cannot be used, which metrics over variants leave out."""
     reasons = Counter(parent.reason for parent in parents(samples) if isinstance(parent, Skip))
     return [
         f"{amount(count, 'sample')} left out of metrics over variants: {REASONS[reason]}"
@@ -292,7 +289,7 @@ def _metrics(given: str | Metric | Iterable[str | Metric], services: Mapping[str
         for metric in parse_metrics([one], services) if isinstance(one, str) else [with_services(one, services)]:
             metrics.setdefault(metric.label, metric)
     if not metrics:
-        raise NotValid("no metric is named; write for example TokenF1")
+        raise NotValid("no metric was named; write a metric such as TokenF1")
     for metric in metrics.values():
         _check_critic(metric)
     return list(metrics.values())
@@ -301,13 +298,13 @@ def _metrics(given: str | Metric | Iterable[str | Metric], services: Mapping[str
 def _check_critic(metric: Metric) -> None:
     one = asking(metric)
     if one is not None and getattr(one, "critic", None) is None:
-        raise NotValid(f"{type(one).__name__} needs a critic: name a model with --provider, or pass critic=")
+        raise NotValid(f"{type(one).__name__} needs a critic; name a model with --model, or pass critic=")
 
 
 def _systems(outputs: Any) -> list[tuple[str, Any]]:
     if isinstance(outputs, Mapping):
         if not outputs:
-            raise NotValid("there is no system; give the outputs of one or more")
+            raise NotValid("there are no systems; add the outputs of at least one")
         return [(str(name), given) for name, given in outputs.items()]
     if isinstance(outputs, str | Path):
         from assay.core.run_names import stem
@@ -340,7 +337,7 @@ def _slices(
         scores[label] = {}
         for value, part in sorted(places.items()):
             samples, outputs = [aligned.samples[at] for at in part], [aligned.outputs[at] for at in part]
-            # A mean is taken from the values that are there: a model is not run again.
+            # Compute the mean from existing values, so that no model runs again.
             results = [
                 part_of(result, part) if result.is_mean and result.reasons else metric.compute(samples, outputs)
                 for metric, result in ((metric, whole[metric.label].result) for metric in metrics)
@@ -362,7 +359,7 @@ def _scores(
 def _intervals(
     results: Sequence[MetricResult], level: float, resamples: int, seed: int
 ) -> list[tuple[float | None, float | None, str | None]]:
-    """The percentile bootstrap over samples; all metrics share the draws."""
+    """Compute percentile bootstrap intervals over samples; all metrics share the draws."""
     from assay.scoring.resampling import resampled_means
 
     whole = [result.columns for result in results if _why_none(result) is None]

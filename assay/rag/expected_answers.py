@@ -1,7 +1,7 @@
 """Relevance by expected answers: a judge decides which expected answer each retrieved text contains.
 
-The rule is that of the judge design of Evret. A text that contains an expected answer gets the id of the first such
-answer; any other text gets an id of its own. The expected answers are the relevant documents.
+The rule is from Evret's judge design. A text that contains an expected answer gets the id of the first such answer; any
+other text gets a unique id. The expected answers are the relevant documents.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ TOGETHER = 4_096
 
 
 def expected_as_relevant(samples: Sequence[EvaluationSample]) -> list[EvaluationSample]:
-    """Return samples whose relevant documents are their expected answers, with the ids ``relevant_doc_1`` and on.
+    """Return samples whose relevant documents are their expected answers, with the ids ``relevant_doc_1``,
+    ``relevant_doc_2`` and so on.
 
     Raises
     ------
     NotValid
-        A sample has relevant documents already.
+        A sample already has relevant documents.
     """
     for sample in samples:
         if sample.relevant_docs is not None:
             raise NotValid(
-                f"the sample {sample.sample_id!r} has relevant documents; a judge is for samples that have only "
-                "expected answers: leave out the judge, or `relevant_docs`"
+                f"the sample {sample.sample_id!r} has relevant documents, but a judge is for samples with only "
+                "expected answers; remove the judge or `relevant_docs`"
             )
     return [
         replace(
@@ -50,9 +51,9 @@ def judged(
     Parameters
     ----------
     samples : sequence of EvaluationSample
-        With the expected answers as reference answers.
+        Samples with the expected answers as reference answers.
     outputs : sequence of SystemOutputs
-        With the texts of what was retrieved; they are matched with the samples by id.
+        Outputs with the texts of retrieved documents, matched with the samples by id.
     judge : object with ``batch_judge(contexts) -> list of bool``
         The judge. Each context has one text and one expected answer.
 
@@ -91,7 +92,7 @@ def judged(
 
 
 def relevant_id(place: int) -> str:
-    """Return the id of an expected answer, by its place from 0."""
+    """Return the id of an expected answer, by its position from 0."""
     return f"relevant_doc_{place + 1}"
 
 
@@ -99,12 +100,12 @@ def _with_texts(output: SystemOutputs) -> tuple[RetrievedDocument, ...]:
     for one in output.retrieved:
         if not one.doc.text.strip():
             what = f"the document {one.doc.doc_id!r} that was retrieved for {output.sample_id!r} has no text"
-            raise NotValid(f"{what}; a judge reads texts: add it to the outputs, or give --documents FILE")
+            raise NotValid(f"{what}, which a judge needs; add it to the outputs, or use --documents FILE")
     return output.retrieved
 
 
 def _verdicts(judge: YesNoJudge, contexts: Sequence[Context]) -> Iterator[bool]:
-    """Judge in portions, each when it is wanted; a text and an answer that come again are judged once."""
+    """Judge in portions on demand; repeated combinations of text and answer are judged once."""
     known: dict[Context, bool] = {}
     for begin in range(0, len(contexts), TOGETHER):
         portion = contexts[begin : begin + TOGETHER]

@@ -1,4 +1,4 @@
-"""The fields of samples and outputs in JSON objects, under the names that neighboring tools use."""
+"""The fields of samples and outputs in JSON objects, including the names used by other tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.formats.text_lines import MAX_LINE
 from assay.formats.value_kinds import value_kind
 from assay.rag.records import Answer, Document, EvaluationSample, RetrievedDocument, SystemOutputs
 
-# The names of each field, ours first. Rows of ragas and of Hugging Face data sets hold a sample and an output in one.
+# The names of each field, ours first. Rows of ragas and of Hugging Face data sets contain a sample and an output.
 SAMPLE_ID = ("sample_id", "id", "_id", "question_id", "query_id")
 QUERY = ("query", "question", "user_input", "query_text")
 REFERENCE = (
@@ -26,7 +26,7 @@ RELEVANT = ("relevant_docs", "reference_contexts")
 CANDIDATES = ("candidate_docs",)
 RESPONSE = ("response", "answer")
 RETRIEVED = ("retrieved", "retrieved_docs", "contexts", "retrieved_contexts")
-# Lists of texts, where the other lists of documents hold ids or objects.
+# Lists of texts; the other lists of documents contain ids or objects.
 OF_TEXTS = ("reference_contexts", "contexts", "retrieved_contexts")
 # Labels that may also be fields of the sample.
 LABELS = ("variant_of", "scenario")
@@ -37,7 +37,7 @@ TEXT = ("text", "content", "page_content")
 
 
 def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
-    """Return the sample of an object; without an id, its place in the file, from 1, is the id.
+    """Return the sample of an object; the default id is its position in the file, from 1.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
     name, query = _first(of, QUERY)
     if not isinstance(query, str) or not query.strip():
         code = "E11" if query is None or isinstance(query, str) else "E23"
-        raise RowFault(code, f"the field `{name}` is {_problem(query)}", "give the question")
+        raise RowFault(code, f"the field `{name}` is {_problem(query)}", "add the question")
     answers = _answers(of)
     return EvaluationSample(
         sample_id_of(of, place),
@@ -61,15 +61,15 @@ def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
 
 
 def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
-    """Return the output of an object; without an id, its place in the file, from 1, is the id.
+    """Return the output of an object; the default id is its position in the file, from 1.
 
     Raises
     ------
     RowFault
-        When a field is invalid, or there is neither a response nor a list of documents nor a timing.
+        When a field is invalid, or there is no response, list of documents or timing.
     """
     if not any(name in of for name in (*RESPONSE, *RETRIEVED, "timings")):
-        raise RowFault("E23", "there is no `response`, `retrieved` or `timings`", "give what the system returned")
+        raise RowFault("E23", "there is no `response`, `retrieved` or `timings`", "add what the system returned")
     name, response = _first(of, RESPONSE)
     return SystemOutputs(
         sample_id_of(of, place), _retrieved(of), None if response is None else _answer(name, response), _timings(of)
@@ -77,7 +77,7 @@ def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
 
 
 def checked_output(output: SystemOutputs) -> SystemOutputs:
-    """Return an output that was made in Python, its documents in the order of rank and its timings as in a file.
+    """Return an output that was created in Python, with its documents sorted by rank and its timings as in a file.
 
     Raises
     ------
@@ -97,11 +97,11 @@ def sample_id_of(of: Mapping[str, Any], place: int) -> str:
     name, value = _first(of, SAMPLE_ID)
     if value is None:
         return str(place)
-    return _id(value, f"the field `{name}`", "give each sample an id")
+    return _id(value, f"the field `{name}`", "add an id to each sample")
 
 
 def text_id(text: str) -> str:
-    """Return the id of a document that has a text and no id: the same text has the same id."""
+    """Return the id of a document with a text but no id; the same text has the same id."""
     return "text-" + hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -119,7 +119,7 @@ def _nothing(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return the Python number of a NumPy scalar, as measurements and columns of data frames hold them."""
+    """Return the Python number of a NumPy scalar, which measurements and data frames contain."""
     return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
 
 
@@ -132,19 +132,19 @@ def _problem(value: Any) -> str:
 def _answer(name: str, value: Any) -> Answer:
     text = value.get("text") if isinstance(value, Mapping) else value
     if not isinstance(text, str):
-        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}", 'give a text, or {"text": ...}')
+        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}", 'use a text, or {"text": ...}')
     return Answer(short(name, text))
 
 
 def short(name: str, text: str) -> str:
-    """Return a text that is not too long.
+    """Return a text after checking its length.
 
     Raises
     ------
     RowFault
-        When it is longer than a line of a file may be.
+        When it is longer than the maximum line length.
     """
-    # As for a line of a file, so that what is read from a file and from Python is the same.
+    # As for a line of a file, so that files and Python objects have the same limit.
     if len(text) > MAX_LINE:
         raise RowFault("E23", f"the field `{name}` is a text of over 16 MiB", "shorten it")
     return text
@@ -160,7 +160,7 @@ def _answers(of: Mapping[str, Any]) -> list[Answer]:
 
 
 def _is_list(value: Any) -> bool:
-    # Columns of data frames hold lists as arrays.
+    # Columns of data frames contain lists as arrays.
     return isinstance(value, list | tuple) or (hasattr(value, "tolist") and not isinstance(value, str | bytes))
 
 
@@ -173,7 +173,7 @@ def _documents(of: Mapping[str, Any], names: Sequence[str]) -> tuple[Document, .
     if value is None:
         return None
     if not _is_list(value):
-        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}, not a list", "give a list")
+        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}, not a list", "use a list")
     return tuple(_document(name, one) for one in _items(value))
 
 
@@ -184,13 +184,13 @@ def _document(name: str, value: Any) -> Document:
         return Document(_doc_id(name, value))
     key, text = _first(value, TEXT)
     if text is not None and not isinstance(text, str):
-        raise RowFault("E23", f"the field `{key}` of a document in `{name}` is {value_kind(text)}", "give a text")
+        raise RowFault("E23", f"the field `{key}` of a document in `{name}` is {value_kind(text)}", "use a text")
     id_key, given = _first(value, DOCUMENT)
     if given is None and not text:
-        raise RowFault("E11", f"a document in `{name}` has neither `doc_id` nor `text`", "give one of them")
+        raise RowFault("E11", f"a document in `{name}` has neither `doc_id` nor `text`", "add one of them")
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
-        raise RowFault("E23", f"`metadata` of a document in `{name}` is {value_kind(metadata)}", "give an object")
+        raise RowFault("E23", f"`metadata` of a document in `{name}` is {value_kind(metadata)}", "use an object")
     used, content = {key, id_key, "metadata", "score", "rank"}, short(key, text or "")
     more = {other: part for other, part in value.items() if other not in used and not _nothing(part)}
     doc_id = text_id(content) if given is None else _doc_id(name, given)
@@ -198,7 +198,7 @@ def _document(name: str, value: Any) -> Document:
 
 
 def _doc_id(name: str, value: Any) -> str:
-    return _id(value, f"the id of a document in `{name}`", "give each document an id")
+    return _id(value, f"the id of a document in `{name}`", "add an id to each document")
 
 
 def _id(value: Any, what: str, fix: str) -> str:
@@ -216,7 +216,7 @@ def _retrieved(of: Mapping[str, Any]) -> tuple[RetrievedDocument, ...]:
     if value is None:
         return ()
     if not _is_list(value):
-        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}, not a list", "give a list")
+        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}, not a list", "use a list")
     items = _items(value)
     ranks = [plain(one.get("rank")) if isinstance(one, Mapping) else None for one in items]
     ranks = [None if _nothing(rank) else rank for rank in ranks]
@@ -238,18 +238,18 @@ def _check_embeddings(embeddings: Sequence[Any], name: str) -> None:
     try:
         as_matrix(given, len(given), f"`embedding` in `{name}`")
     except NotValid as error:
-        raise RowFault("E23", str(error), "correct the embeddings or leave them out") from None
+        raise RowFault("E23", str(error), "correct the embeddings or remove them") from None
 
 
 def _check_ranks(ranks: Sequence[Any], name: str) -> None:
     given = [rank for rank in ranks if rank is not None]
     if len(given) < len(ranks) or len(set(map(str, given))) < len(given):
         raise RowFault(
-            "E23", f"the ranks in `{name}` are {given[:10]}", "give each document a rank of its own, or none"
+            "E23", f"the ranks in `{name}` are {given[:10]}", "give each document a unique rank, or remove the ranks"
         )
     for rank in given:
         if isinstance(rank, bool) or not isinstance(rank, int) or rank < 1:
-            raise RowFault("E12", f"a rank in `{name}` is {rank!r}", "give whole numbers from 1")
+            raise RowFault("E12", f"a rank in `{name}` is {rank!r}", "use whole numbers from 1")
 
 
 def _score(name: str, value: Any) -> float | None:
@@ -257,7 +257,7 @@ def _score(name: str, value: Any) -> float | None:
     if _nothing(score):
         return None
     if isinstance(score, bool) or not isinstance(score, int | float) or math.isinf(score):
-        raise RowFault("E12", f"a score in `{name}` is {score!r}", "give a number")
+        raise RowFault("E12", f"a score in `{name}` is {score!r}", "use a number")
     return float(score)
 
 
@@ -267,7 +267,7 @@ def _timings(of: Mapping[str, Any]) -> dict[str, float]:
         return {}
     if not isinstance(value, Mapping):
         raise RowFault(
-            "E23", f"the field `timings` is {value_kind(value)}", 'give an object such as {"end_to_end": 0.8}'
+            "E23", f"the field `timings` is {value_kind(value)}", 'use an object such as {"end_to_end": 0.8}'
         )
     timings = {}
     for stage, given in value.items():
@@ -275,7 +275,7 @@ def _timings(of: Mapping[str, Any]) -> dict[str, float]:
         if _nothing(seconds):
             continue
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-            raise RowFault("E12", f"the timing `{stage}` is {seconds!r}", "give seconds from 0")
+            raise RowFault("E12", f"the timing `{stage}` is {seconds!r}", "use seconds, 0 or more")
         timings[str(stage)] = float(seconds)
     return timings
 
@@ -284,10 +284,10 @@ def _labels(of: Mapping[str, Any]) -> dict[str, Any]:
     labels = None if _nothing(of.get("labels")) else of["labels"]
     if labels is not None and not isinstance(labels, Mapping):
         raise RowFault(
-            "E23", f"the field `labels` is {value_kind(labels)}", 'give an object such as {"scenario": "typo"}'
+            "E23", f"the field `labels` is {value_kind(labels)}", 'use an object such as {"scenario": "typo"}'
         )
     result = {str(name): value for name, value in (labels or {}).items() if not _nothing(value)}
     result |= {name: of[name] for name in LABELS if name not in result and not _nothing(of.get(name))}
     if "variant_of" in result:
-        result["variant_of"] = _id(result["variant_of"], "the label `variant_of`", "give the id of a sample")
+        result["variant_of"] = _id(result["variant_of"], "the label `variant_of`", "use the id of a sample")
     return result

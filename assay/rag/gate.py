@@ -29,14 +29,14 @@ BASELINE, CANDIDATE = "baseline", "candidate"
 
 @dataclass(frozen=True)
 class RuleMetric:
-    """A RAG metric as rules name it, by its label."""
+    """A RAG metric in a rule, named by its label."""
 
     name: str
     metric: Metric
 
 
 def read_rules(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
-    """Read the rules of a RAG gate.
+    """Parse the rules of a RAG gate.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def read_rules(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
     Raises
     ------
     NotValid
-        When a rule cannot be read, or there is none.
+        When a rule is not valid, or there are no rules.
     """
     many = [rules] if isinstance(rules, str | Rule) else list(rules)
     if not many:
-        raise NotValid(f"there is no rule to decide by; write for example {EXAMPLE!r} or {DROP_EXAMPLE!r}")
+        raise NotValid(f"there are no rules; write one such as {EXAMPLE!r} or {DROP_EXAMPLE!r}")
     return [parse_rule(rule, _read_metrics) if isinstance(rule, str) else rule for rule in many]
 
 
@@ -73,21 +73,21 @@ def gate(
     samples : path, list or DataFrame
         The test cases, as `read_samples` takes them.
     baseline, candidate : path, list or DataFrame
-        The outputs of two systems, as `read_outputs` takes them. No baseline is needed where no rule is about a drop.
+        The outputs of two systems, as `read_outputs` takes them. The baseline is needed only for rules about drops.
     rules : str, Rule, or iterable of them
-        As `read_rules` reads them. A metric that is not defined fails its rule.
+        As for `read_rules`. An undefined metric fails its rule.
     missing : {"error", "skip", "zero"}
-        What becomes of a sample without an output.
+        How to treat a sample without an output.
     permutations, seed : int
-        Of the paired sign-flip test.
+        Number of permutations and seed of the paired sign-flip test.
     critic, embed_fn : optional
-        As `evaluate` takes them.
+        As for `evaluate`.
 
     Returns
     -------
     GateResult
-        One verdict for each rule, in their order. A drop is the baseline's value less the candidate's over the samples
-        that have a value for both.
+        A verdict for each rule, in order. A drop is the baseline's value minus the candidate's, over the samples that
+        have a value for both.
 
     Raises
     ------
@@ -130,9 +130,9 @@ def _read_metrics(text: str) -> list[RuleMetric]:
 
 
 def metric_of(rule: Rule) -> Metric:
-    """Return the metric that a rule of `read_rules` is about."""
+    """Return the metric of a rule from `read_rules`."""
     if not isinstance(rule.metric, RuleMetric):
-        raise NotValid(f"the rule {rule.text!r} names no RAG metric; read it with assay.rag.gate.read_rules")
+        raise NotValid(f"the rule {rule.text!r} has no RAG metric; read it with assay.rag.gate.read_rules")
     return rule.metric.metric
 
 
@@ -164,7 +164,9 @@ def _few(numbers: Sequence[int]) -> list[str]:
     fewest = min(numbers)
     if fewest >= FEW_QUERIES:
         return []
-    return [f"decided on {amount(fewest, 'sample')}, fewer than {FEW_QUERIES}: other samples may decide otherwise"]
+    return [
+        (f"decided on {amount(fewest, 'sample')}, fewer than {FEW_QUERIES}: other samples may give a different result")
+    ]
 
 
 def _skipped(evaluation: RagEvaluation) -> list[str]:

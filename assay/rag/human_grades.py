@@ -1,4 +1,6 @@
-"""Human grades of answers beside a metric: how far the metric agrees, and its mean corrected by the grades."""
+"""Comparison of a metric with human grades of answers: their agreement, and the metric's mean corrected by the
+grades.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True)
 class Corrected:
-    """The mean of one metric of one system, corrected by human grades of some of its answers.
+    """The mean of a metric of a system, corrected by human grades of some of its answers.
 
     Parameters
     ----------
@@ -32,11 +34,11 @@ class Corrected:
     metric_mean : float or None
         The mean of the metric alone.
     estimate : Powered or None
-        The prediction-powered mean of human grades, mapped to 0..1, with its interval and that of the grades alone.
+        The prediction-powered mean of human grades, mapped to 0..1, with its interval and the human-only interval.
     reason : str or None
         Why there is no estimate.
     with_metric : int
-        How many samples have a value of the metric.
+        Number of samples with a value of the metric.
     """
 
     system: str
@@ -47,13 +49,13 @@ class Corrected:
     with_metric: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class PeopleComparison:
-    """A metric beside human grades of the same answers.
+    """A metric compared with human grades of the same answers.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class PeopleComparison:
     calibration : Calibrated
         Kappa, alpha, confusion and bias over all systems, with the metric rounded to the nearest grade of the scale.
     systems : tuple of Corrected
-        One for each system.
+        The corrected means, one per system.
     """
 
     metric: str
@@ -70,7 +72,7 @@ class PeopleComparison:
     systems: tuple[Corrected, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the fields as JSON values."""
         return {
             "metric": self.metric,
             "calibration": self.calibration.as_json(),
@@ -84,19 +86,19 @@ def read_grades(path: str | Path, values: Sequence[int]) -> tuple[dict[tuple[str
     Parameters
     ----------
     path : path
-        CSV with the columns ``sample_id,system,grade`` and, where several people graded, ``rater``.
+        CSV with the columns ``sample_id,system,grade`` and, if several people graded, ``rater``.
     values : sequence of int
         The grades of the scale.
 
     Returns
     -------
     dict of (sample_id, system) to int, and Report
-        The lower median of the grades of each answer, and what was odd in the file.
+        The lower median of the grades of each answer, and the report.
 
     Raises
     ------
     UnreadableInput
-        When the file cannot be read, or a line of it.
+        When the file or a line cannot be read.
     """
     from assay.formats import ratings_csv
 
@@ -123,15 +125,14 @@ def compare_with_people(
     Parameters
     ----------
     evaluation : RagEvaluation
-        With the metric.
+        The evaluation with the metric.
     metric : str
-        Its label. It must have a value between 0 and 1 for each sample, as critics have.
+        Label of the metric, which must have a value between 0 and 1 for each sample, as critics do.
     grades : mapping of (sample_id, system) to number
-        Human grades. The graded samples of a system must be a random sample of all.
+        Human grades. The graded samples of a system must be a random sample of all samples.
     values : sequence of int
         The grades of the scale, ascending.
-    level, seed : float, int
-        Of the intervals.
+    level, seed : float, int Level and seed of the intervals.
 
     Returns
     -------
@@ -141,7 +142,7 @@ def compare_with_people(
     Raises
     ------
     NotValid
-        When the metric is not there or cannot be compared, or the grades are of no answer.
+        When the metric was not measured or cannot be compared, or the grades match no answer.
 
     Examples
     --------
@@ -165,8 +166,10 @@ def compare_with_people(
     names = {system.name for system in evaluation.systems}
     strange = [key for key in grades if key[0] not in ids or key[1] not in names]
     if len(strange) == len(grades):
-        what = f"no grade is of an answer; systems are called {', '.join(sorted(names))}"
-        raise NotValid(f"{what}, and grades name for example sample {strange[0]}" if strange else "there are no grades")
+        what = f"no grade belongs to an answer; systems are named {', '.join(sorted(names))}"
+        raise NotValid(
+            f"{what}, but the grades have, for example, sample {strange[0]}" if strange else "there are no grades"
+        )
     return compare_values(
         metric, [one.name for one in evaluation.systems], known, grades, values, level=level, seed=seed
     )
@@ -187,14 +190,14 @@ def compare_values(
     Raises
     ------
     NotValid
-        When the scale has fewer than two grades, or a value is outside of 0 and 1.
+        When the scale has fewer than two grades, or a value is outside 0 to 1.
     """
     from assay.coefficients.human_machine import against_people
 
     if len(values) < 2:
-        raise NotValid("the scale needs two grades or more")
+        raise NotValid("the scale needs at least two grades")
     if any(not 0 <= value <= 1 for value in known.values()):
-        raise NotValid(f"{metric} has values outside of 0 and 1, which cannot be compared with grades")
+        raise NotValid(f"{metric} has values outside 0 to 1, which cannot be compared with grades")
     nearest = {key: _nearest(value, values) for key, value in known.items()}
     calibration = against_people(grades, nearest, values, resamples=RESAMPLES, seed=seed)
     corrected = tuple(_corrected(name, metric, known, grades, values, level) for name in systems)
@@ -202,7 +205,7 @@ def compare_values(
 
 
 def _nearest(value: float, values: Sequence[int]) -> int:
-    """Return the grade whose place on the scale, from 0 to 1, is nearest; the lower one of two."""
+    """Return the grade whose position on the scale, from 0 to 1, is nearest; the lower grade in a tie."""
     low, high = values[0], values[-1]
     return min(values, key=lambda grade: (abs((grade - low) / (high - low) - value), grade))
 
@@ -226,7 +229,7 @@ def _corrected(
     }
     mean = sum(own.values()) / len(own) if own else None
     if len(people) < 3:
-        why = f"people graded {len(people)} answers with a value of the metric; 3 are needed"
+        why = f"people graded {len(people)} answers for which the metric has a value; the comparison needs 3"
         return Corrected(system, metric, mean, None, why, len(own))
     both = list(people)
     rest = [value for sample, value in own.items() if sample not in people]

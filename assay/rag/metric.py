@@ -19,7 +19,7 @@ from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
 
 Floats = npt.NDArray[np.float64]
 Field = Literal["reference_answer", "relevant_docs", "response"]
-# Why a sample has no value although its fields are there, in words. A metric may add reasons of its own.
+# Reasons for a sample without a value although its fields are present. A metric may add its own reasons.
 REASONS = {
     "empty_gold": "no relevant document is known",
     "no_reference": "the sample has no reference answer",
@@ -27,20 +27,20 @@ REASONS = {
     "empty_answer": "the answer is empty",
     "short_answer": "the answer has fewer words than an n-gram",
     "no_evidence": "the evidence has no text",
-    "no_timing": "the output does not time this stage",
+    "no_timing": "the output has no timing for this stage",
     "missing_output": "the system has no output",
     "missing_embedding": "a document has no embedding",
-    "zero_vector": "an embedding has length zero",
+    "zero_vector": "an embedding has length 0",
     "fewer_than_two_documents": "fewer than two documents were retrieved",
     "unknown_parent": "`variant_of` names a sample that is not in the set",
     "circular_variant": "`variant_of` leads back to the sample",
-    "not_selected": "the sample is not in the set that the metric is about",
+    "not_selected": "the metric does not apply to this sample",
     "critic_error": "the critic failed",
     "critic_unparseable": "the critic's reply has no score",
     "critic_off_scale": "the critic's score is off its scale",
     "critic_not_asked": "the critic was not asked",
 }
-# Why a sample has no value when a field is not there.
+# Reasons for a sample without a value because a field is missing.
 LACKING: dict[Field, str] = {
     "relevant_docs": "empty_gold",
     "reference_answer": "no_reference",
@@ -49,7 +49,7 @@ LACKING: dict[Field, str] = {
 
 
 class Skip(NamedTuple):
-    """Why a sample has no value: a key of `REASONS`."""
+    """Reason why a sample has no value: a key of `REASONS`."""
 
     reason: str
 
@@ -69,19 +69,19 @@ class MetricResult:
     Parameters
     ----------
     value : float
-        The value. It is 0.0 where nothing could be measured; ``details["defined"]`` tells the two apart.
+        The value, which is 0.0 if nothing could be measured; ``details["defined"]`` distinguishes both cases.
     details : dict
         ``num_samples`` (with a value), ``num_skipped``, ``skipped`` (reason to count), ``skipped_REASON``, ``defined``,
-        ``reason`` (why it is not defined, else None), and what the metric adds.
+        ``reason`` (why it is undefined, otherwise None), and details of the metric.
     per_sample : tuple of float or None
         The value of each sample; None if it was skipped.
     reasons : tuple of str or None
         Why each sample was skipped, for a mean over samples.
     columns : float64 array, shape (samples, columns), or None
-        The numbers whose means over the samples make the value; NaN if a sample does not count.
+        The numbers whose means over the samples determine the value; NaN if a sample does not count.
     combine : callable or None
-        Turns means of the columns, shape (draws, columns), into values, shape (draws,). None if the value is the
-        mean of the one column, or where there are no columns.
+        Converts means of the columns, shape (draws, columns), to values, shape (draws,). None if the value is the mean
+        of a single column, or there are no columns.
     """
 
     value: float
@@ -93,12 +93,12 @@ class MetricResult:
 
     @property
     def defined(self) -> bool:
-        """Whether something was measured."""
+        """Return whether the metric is defined."""
         return bool(self.details["defined"])
 
     @property
     def is_mean(self) -> bool:
-        """Whether the value is the mean of the values of the samples."""
+        """Return whether the value is the mean of the sample values."""
         return self.columns is not None and self.combine is None
 
 
@@ -116,18 +116,18 @@ class Metric(ABC):
     source: ClassVar[str]
     # The value of -m in the documentation; empty for the label.
     example: ClassVar[str] = ""
-    # Where it differs from a metric of the same name, and why.
+    # How and why it differs from a metric with the same name.
     differs: ClassVar[str] = ""
-    # The name as a regular expression; groups are parameters. Empty where only the class name is read.
+    # The name as a regular expression whose groups are parameters; empty to accept only the class name.
     pattern: ClassVar[str] = ""
     # None if neither is better.
     higher_is_better: ClassVar[bool | None] = True
-    # The extra of the package that has what it imports; empty for none.
+    # The extra with its dependencies; empty for none.
     extra: ClassVar[str] = ""
     # Parameters that the label always contains.
     shown: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[Field, ...]] = ()
-    # The name before the parentheses, for a metric that takes another one.
+    # The name before the parentheses, for a metric with an inner metric.
     called: ClassVar[str] = ""
     # Whether the value of a sample depends on other samples, which a slice may lack.
     across_samples: ClassVar[bool] = False
@@ -140,16 +140,16 @@ class Metric(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The stable, machine-readable name, such as ``recall@5``."""
+        """Return the stable, machine-readable name, such as ``recall@5``."""
 
     @property
     def category(self) -> TargetCategory:
-        """The target with these parameters."""
+        """Return the target with these parameters."""
         return self.target
 
     @property
     def label(self) -> str:
-        """The class name with the parameters that are not at their default, such as ``RecallAtK(k=5)``."""
+        """Return the class name with the parameters that differ from their defaults, such as ``RecallAtK(k=5)``."""
         parameters = []
         for one in fields(self):
             value = getattr(self, one.name)
@@ -160,7 +160,7 @@ class Metric(ABC):
         return f"{type(self).__name__}({', '.join(parameters)})" if parameters else type(self).__name__
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return list(self.needs)
 
     @abstractmethod
@@ -170,17 +170,17 @@ class Metric(ABC):
         Parameters
         ----------
         samples, outputs : sequence
-            Of the same length; each output belongs to the sample at its place.
+            Sequences of the same length; each output belongs to the sample at its position.
 
         Raises
         ------
         NotValid
-            When they do not belong together, or an input cannot be used.
+            When they do not match, or an input cannot be used.
         """
 
     @classmethod
     def from_name(cls, text: str) -> Self | None:
-        """Return the metric that this name means, or None."""
+        """Return the metric with this name, or None."""
         match = re.fullmatch(cls.pattern, text) if cls.pattern else None
         if match is None:
             return None
@@ -193,14 +193,14 @@ class SampleMetric(Metric):
     """A metric whose value is the mean over samples."""
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
-        """Compute the mean; a sample without what it needs is skipped and counted."""
+        """Compute the mean; a sample without a required field is skipped and counted."""
         check_pairs(samples, outputs)
         values = self.values(samples, outputs)
-        # The count of each field that is needed is there even when it is 0.
+        # The count of each required field is included even if it is 0.
         return mean_result(values, possible=[LACKING[name] for name in self.needs])
 
     def values(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
-        """The value of each sample, or why it has none. A missing output counts as 0."""
+        """Return the value of each sample, or why it has none. A missing output counts as 0."""
         values: list[float | Skip | None] = [self.skip(*pair) for pair in zip(samples, outputs, strict=True)]
         open_ = []
         for place, output in enumerate(outputs):
@@ -214,7 +214,7 @@ class SampleMetric(Metric):
         return cast("list[float | Skip]", values)
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
-        """Why the sample has no value, before anything is computed."""
+        """Return why the sample has no value, before any computation."""
         lacks: dict[Field, bool] = {
             "relevant_docs": not sample.relevant_docs,
             "reference_answer": not sample.references,
@@ -223,22 +223,22 @@ class SampleMetric(Metric):
         return next((Skip(LACKING[name]) for name, lacking in lacks.items() if lacking and name in self.needs), None)
 
     def missing_value(self) -> float | Skip:
-        """What a missing output counts."""
+        """Return the value of a missing output."""
         return 0.0
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> Sequence[float | Skip]:
-        """The values of samples that have what they need; override it to compute them together."""
+        """Return the values of samples with all required fields; override this method to compute them together."""
         return [self.score(sample, output) for sample, output in zip(samples, outputs, strict=True)]
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float | Skip:
-        """The value of one sample."""
+        """Return the value of a sample."""
         raise NotImplementedError
 
 
 def mean_result(
     values: Sequence[float | Skip], more: Mapping[str, Any] | None = None, possible: Iterable[str] = ()
 ) -> MetricResult:
-    """Build the result of a mean from the values of the samples; ``possible`` reasons are counted even when it is 0."""
+    """Build the result of a mean from the sample values; ``possible`` reasons are listed even if their count is 0."""
     per_sample = tuple(None if isinstance(value, Skip) else float(value) for value in values)
     column = np.array([[np.nan if value is None else value] for value in per_sample]).reshape(len(per_sample), 1)
     known = [value for value in per_sample if value is not None]
@@ -252,7 +252,7 @@ def mean_result(
 
 
 def part_of(result: MetricResult, places: Sequence[int]) -> MetricResult:
-    """Return a mean over the samples at these places, from values that were computed for all."""
+    """Return a mean over the samples at these positions, from values that were computed for all samples."""
     reasons = [key.removeprefix("skipped_") for key in result.details if key.startswith("skipped_")]
     return mean_result([_value_or_skip(result, at) for at in places], possible=reasons)
 
@@ -270,9 +270,9 @@ def counts(values: Sequence[float | Skip]) -> dict[str, Any]:
 
 
 def details(number: int, skipped: Mapping[str, int], undefined: str | None = None) -> dict[str, Any]:
-    """The details that every result has."""
+    """Return the details that every result has."""
     if not number and undefined is None:
-        # Samples that the metric is not about say nothing about those that it is about.
+        # Samples outside the metric's scope say nothing about the others.
         most = max(skipped, key=lambda reason: (reason != "not_selected", skipped[reason]), default="")
         undefined = REASONS.get(most, most) if most else "there are no samples"
     return {
@@ -286,13 +286,13 @@ def details(number: int, skipped: Mapping[str, int], undefined: str | None = Non
 
 
 def check_pairs(samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> None:
-    """Raise an error when samples and outputs do not belong together."""
+    """Raise an error if samples and outputs do not match."""
     if len(samples) != len(outputs):
-        raise NotValid(f"there are {len(samples):,} samples and {len(outputs):,} outputs; give one output per sample")
+        raise NotValid(f"there are {len(samples):,} samples and {len(outputs):,} outputs; pass one output per sample")
     for sample, output in zip(samples, outputs, strict=True):
         if sample.sample_id != output.sample_id:
-            what = f"the output of sample {output.sample_id!r} is at the place of sample {sample.sample_id!r}"
-            raise NotValid(f"{what}; put outputs in the order of the samples, or use assay.rag.evaluate")
+            what = f"the output of sample {output.sample_id!r} is at the position of sample {sample.sample_id!r}"
+            raise NotValid(f"{what}; sort the outputs like the samples, or use assay.rag.evaluate")
 
 
 def _checked(owner: str, one: Any, value: Any) -> Any:
@@ -302,9 +302,7 @@ def _checked(owner: str, one: Any, value: Any) -> Any:
     if isinstance(default, tuple):
         given = (value,) if isinstance(value, str) else value
         if not isinstance(given, list | tuple) or not given or not all(isinstance(part, str) for part in given):
-            raise NotValid(
-                f"{owner}: {one.name} is {value!r}; give a list of texts", {one.name: "give a list of texts"}
-            )
+            raise NotValid(f"{owner}: {one.name} is {value!r}; use a list of texts", {one.name: "use a list of texts"})
         if choices and (odd := [part for part in given if part not in choices]):
             raise NotValid(f"{owner}: {one.name} has no {odd[0]!r}; choose from {', '.join(choices)}")
         return tuple(given)
@@ -327,6 +325,6 @@ def _written(value: Any) -> str:
         return "[" + ", ".join(map(_written, value)) + "]"
     if not isinstance(value, str):
         return str(value)
-    # As `parse_metric` reads it: a word needs no quotation marks, unless it is a keyword of Python.
+    # In the notation of `parse_metric`: a word needs no quotation marks unless it is a Python keyword.
     plain = re.fullmatch(r"[^\W\d]\w*", value) and not iskeyword(value.title()) and not iskeyword(value)
     return value if plain else repr(value)

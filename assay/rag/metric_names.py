@@ -15,15 +15,15 @@ EXAMPLE = "TokenF1, RecallAtK(k=5) or recall@5"
 
 
 def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric:
-    """Read one metric.
+    """Parse a metric.
 
     Parameters
     ----------
     text : str
-        A class name, with parameters in parentheses where they differ from the defaults, or a name such as
-        ``recall@5``. A text that is a word needs no quotation marks.
+        A class name, with parameters in parentheses if they differ from the defaults, or a name such as ``recall@5``. A
+        single word needs no quotation marks.
     services : mapping, optional
-        What is passed to each metric that takes it: ``critic``, ``embed_fn``, ``model``.
+        Objects that are passed to each metric that takes them: ``critic``, ``embed_fn``, ``model``.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric
     Raises
     ------
     NotValid
-        When there is no such metric or parameter, or the value of a parameter is invalid.
+        When the metric or a parameter is unknown, or the value of a parameter is invalid.
 
     Examples
     --------
@@ -44,19 +44,19 @@ def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric
     """
     name = text.strip()
     if not name:
-        raise NotValid(f"a metric is empty; write for example {EXAMPLE}")
+        raise NotValid(f"a metric is empty; write a metric such as {EXAMPLE}")
     metric = _by_name(name)
     if metric is None:
         try:
             tree = ast.parse(name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            _refuse(name, "cannot be read; put a text that is more than a word in quotation marks")
+            _refuse(name, "cannot be parsed; put texts of more than one word in quotation marks")
         metric = _metric(tree, name)
     return with_services(metric, services or {})
 
 
 def parse_metrics(texts: Iterable[str], services: Mapping[str, Any] | None = None) -> list[Metric]:
-    """Read several metrics; a text may hold several, separated by blanks or commas outside parentheses.
+    """Parse several metrics; a text may contain several, separated by blanks or commas outside parentheses.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def parse_metrics(texts: Iterable[str], services: Mapping[str, Any] | None = Non
 
 
 def split(text: str) -> list[str]:
-    """Split a text at blanks and commas that no bracket encloses."""
+    """Split a text at blanks and commas outside brackets."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign in "([{") - (sign in ")]}")
@@ -79,7 +79,7 @@ def split(text: str) -> list[str]:
 
 
 def with_services(metric: Metric, services: Mapping[str, Any]) -> Metric:
-    """Pass services to a metric, and to the metric inside it, where it has none of its own."""
+    """Pass services to a metric and its inner metric, unless they have their own."""
     changes: dict[str, Any] = {}
     for one in fields(metric):
         value = getattr(metric, one.name)
@@ -91,7 +91,7 @@ def with_services(metric: Metric, services: Mapping[str, Any]) -> Metric:
 
 
 def asking(metric: Metric) -> Metric | None:
-    """Return the metric that asks a critic: this one, the one inside it, or None."""
+    """Return the metric that uses a critic: this metric, its inner metric, or None."""
     if hasattr(metric, "critic"):
         return metric
     inner = getattr(metric, "metric", None)
@@ -111,15 +111,15 @@ def _metric(tree: ast.expr, text: str) -> Metric:
     elif isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
         cls, positional, named = _class(tree.func.id), tree.args, tree.keywords
     else:
-        _refuse(text, "cannot be read")
+        _refuse(text, "cannot be parsed")
     takes = {one.name: one for one in fields(cls) if one.init and (one.metadata or _is_metric(one))}
     values: dict[str, Any] = {}
     if len(positional) > len(takes):
-        _refuse(text, f"{cls.__name__} takes {len(takes)} parameters")
+        _refuse(text, f"{cls.__name__} has {len(takes)} parameters")
     pairs = [*zip(takes, positional, strict=False), *((word.arg or "**", word.value) for word in named)]
     for name, value in pairs:
         if name not in takes:
-            _refuse(text, f"{cls.__name__} has no parameter {name!r}; it takes {', '.join(takes) or 'none'}")
+            _refuse(text, f"{cls.__name__} has no parameter {name!r}; parameters: {', '.join(takes) or 'none'}")
         if name in values:
             _refuse(text, f"{name} is given twice")
         values[name] = _value(value, takes[name], text)
@@ -155,4 +155,4 @@ def _value(tree: ast.expr, one: Any, text: str) -> Any:
 
 
 def _refuse(text: str, problem: str) -> NoReturn:
-    raise NotValid(f"the metric {text!r}: {problem}; write for example {EXAMPLE}")
+    raise NotValid(f"the metric {text!r}: {problem}; write a metric such as {EXAMPLE}")

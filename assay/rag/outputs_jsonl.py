@@ -20,7 +20,7 @@ EXAMPLE = (
 
 
 def to_dict(output: SystemOutputs) -> dict[str, Any]:
-    """Return an output as the object that a file holds."""
+    """Return an output as an object for a file."""
     return {
         "sample_id": output.sample_id,
         "retrieved": [_retrieved(one) for one in output.retrieved],
@@ -30,7 +30,7 @@ def to_dict(output: SystemOutputs) -> dict[str, Any]:
 
 
 def write(rows: Iterable[SystemOutputs], stream: BinaryIO) -> Written:
-    """Write outputs in the order given."""
+    """Write outputs in the given order."""
     return write_objects(map(to_dict, rows), stream)
 
 

@@ -1,4 +1,4 @@
-"""Prompts to a model, asked at once, with a ledger, limits and a budget; no answer is paid for twice."""
+"""Concurrent prompts to a model with a ledger, limits and a budget, so that no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Prompt(NamedTuple):
-    """A prompt, the instructions that go before it, and what its reader needs to know."""
+    """A prompt, its system instructions, and data for the parser of the reply."""
 
     text: str
     system: str = ""
@@ -35,16 +35,15 @@ class Prompt(NamedTuple):
 
 @dataclass(frozen=True)
 class PromptReader:
-    """The judge behind `PromptCalls`: its context is a prompt, its outcome carries a usefulness.
+    """The judge behind `PromptCalls`, whose context is a prompt and whose outcome has a usefulness.
 
     Parameters
     ----------
     read : callable
         ``read(reply text, about)``: the outcome ``graded``, ``unparseable`` or ``out_of_scale``.
     most_tokens : int
-        Of an answer.
-    temperature, seed : float, int
-        As for every model.
+        Maximum tokens per answer.
+    temperature, seed : float, int Sampling parameters of the model.
     """
 
     read: Callable[[str, str], Outcome]
@@ -53,46 +52,46 @@ class PromptReader:
     seed: int = 0
 
     def provenance(self) -> Mapping[str, Any]:
-        """Return the settings of a question, apart from the model and the prompt."""
+        """Return the settings of a question, except the model and the prompt."""
         return {"most_tokens": self.most_tokens, "temperature": self.temperature, "seed": self.seed}
 
     def questions(self, context: Context) -> list[Question]:
-        """The prompt; equal prompts have one key."""
+        """Return the prompt as a question; equal prompts have the same key."""
         identity = [self.provenance(), context.narrative, context.query]
         key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         return [Question(key, context.narrative, context.query, None, self.most_tokens, self.temperature, self.seed)]
 
     def read_one(self, context: Context, reply: Reply) -> Outcome:
-        """Return the outcome of one reply, or why there is none."""
+        """Return the outcome of a reply, or why there is none."""
         return failure(reply) or replace(self.read(reply.text, context.text), raw=storable(reply.text))
 
     def together(self, outcomes: Sequence[Outcome]) -> Outcome:
-        """Return the one outcome: a prompt is one question."""
+        """Return the single outcome."""
         return outcomes[0]
 
 
 class PromptCalls:
-    """Calls of one model.
+    """Calls of a model.
 
     Parameters
     ----------
     endpoint : Endpoint
         The model and its server.
     ledger : path, optional
-        A JSONL file of every call. What it holds is not asked again, also by a later process.
+        A JSONL file of all calls. Recorded calls are not repeated, even by a later process.
     limits : Limits, optional
-        How fast.
+        Rate limits.
     budget_usd, max_calls : float or int, optional
-        The most to spend, with what the ledger holds; ``budget_usd`` needs both prices of the endpoint.
+        Spending limits, including calls in the ledger; ``budget_usd`` needs both prices of the endpoint.
     dry_run : bool
         Send nothing, and estimate calls and cost in `plan`.
 
     Attributes
     ----------
     plan : Plan
-        What all prompts so far take, or took.
+        Estimate for all prompts so far.
     ended : Ended or None
-        Why the last call ended; prompts that were not asked have no outcome.
+        Why the last call ended; prompts that were not sent have no outcome.
     asked, tokens_in, tokens_out, models : int, int, int, Counter
         The questions that this object sent, their tokens, and the models that answered.
     """
@@ -111,7 +110,7 @@ class PromptCalls:
         from assay.llm.judges.ledger import Ledger
 
         if budget_usd is not None and (endpoint.price_in is None or endpoint.price_out is None):
-            raise NotValid("a budget in dollars needs the price of a million tokens, read and written")
+            raise NotValid("a budget in dollars needs the prices per million tokens read and written")
         who = ["prompts", endpoint.protocol.name, endpoint.base_url, endpoint.model]
         self.endpoint, self.limits, self.dry_run = endpoint, limits or Limits(), dry_run
         self._ledger = Ledger(None if ledger is None else Path(ledger), hashlib.sha256(repr(who).encode()).hexdigest())
@@ -124,31 +123,31 @@ class PromptCalls:
 
     @property
     def spent(self) -> float | None:
-        """Dollars that this object spent; None if prices are not known."""
+        """Return the dollars spent by this object; None if prices are unknown."""
         known = self.endpoint.price_in is not None and self.endpoint.price_out is not None
         return self.budget.spent - self._known.spent if known else None
 
     @property
     def complete(self) -> bool:
-        """Whether all was asked so far."""
+        """Return whether all prompts so far were sent."""
         return self.ended is None or self.ended.end == "done"
 
     def ask(self, prompts: Sequence[Prompt], reader: PromptReader) -> list[Outcome | None]:
-        """Ask all prompts at once; outcomes and errors as in `judge`."""
+        """Send all prompts concurrently; outcomes and errors as in `judge`."""
         return self.judge(reader, [Context(one.text, one.about, narrative=one.system) for one in prompts])
 
     def judge(self, judge: ModelJudge, contexts: Sequence[Context]) -> list[Outcome | None]:
-        """Ask all questions that a judge has about contexts at once.
+        """Send all questions of a judge about contexts concurrently.
 
         Returns
         -------
         list of Outcome or None
-            In the order of the contexts; None for one that was not asked, as `ended` says.
+            In the order of the contexts; None for contexts that were not sent, see `ended`.
 
         Raises
         ------
         NotValid
-            The provider refuses key, model or questions. What was answered before is in the ledger.
+            The provider refuses the key, model or questions. Earlier answers are in the ledger.
         """
         from assay.llm.judges.bulk_judging import Asking, Plan
 
@@ -169,8 +168,8 @@ class PromptCalls:
 
             ended = asking.run(record, answered=answered, limits=self.limits, budget=self.budget)
         if ended.end == "refused":
-            raise NotValid(f"{self.endpoint.protocol.title} refused: {ended.message}; what was answered is kept")
-        # What ended early stays so, also where the next questions are all known.
+            raise NotValid(f"{self.endpoint.protocol.title} refused: {ended.message}; earlier answers are saved")
+        # An early end stays recorded even if all following questions are known.
         self.ended = ended if self.complete else self.ended
         return outcomes
 
@@ -192,17 +191,17 @@ def endpoint_of(
     price_in: float | None = None,
     price_out: float | None = None,
 ) -> Endpoint:
-    """Return a model that can be asked; without a key it is read from the provider's environment variable.
+    """Return a model endpoint; without a key, the key is read from the provider's environment variable.
 
     Raises
     ------
     NotValid
-        There is no key although the provider's own server is asked.
+        There is no key for the provider's own server.
     UnknownName
-        There is no such provider.
+        The provider is unknown.
     """
     protocol = PROTOCOLS[provider]
     key = key or os.environ.get(protocol.key_variable, "").strip()
     if not key and not base_url:
-        raise NotValid(f"the environment variable {protocol.key_variable} holds no key; set it, or pass key=")
+        raise NotValid(f"the environment variable {protocol.key_variable} has no key; set it, or pass key=")
     return Endpoint(protocol, model, (base_url or protocol.base_url).rstrip("/"), key, price_in, price_out)

@@ -1,4 +1,4 @@
-"""A critic that asks a model of a provider."""
+"""A critic that calls a provider's model."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ REASONS = {
 
 
 class Calls(Protocol):
-    """Questions to one model: `PromptCalls`, or another class with its `ask` and `ended`."""
+    """Calls of a model: `PromptCalls`, or another class with its `ask` and `ended`."""
 
     ended: Ended | None
 
     def ask(self, prompts: Sequence[Prompt], reader: PromptReader) -> list[Outcome | None]:
-        """Return the outcome of each prompt; None for one that was not asked."""
+        """Return the outcome of each prompt; None for prompts that were not sent."""
 
 
 class ProviderCritic(LLMCritic):
@@ -41,21 +41,20 @@ class ProviderCritic(LLMCritic):
     Parameters
     ----------
     model : str, Endpoint or Calls
-        Which model; an endpoint has all that ``provider`` to ``price_out`` say, calls all up to ``dry_run``.
+        The model; an endpoint replaces ``provider`` to ``price_out``, calls replace everything up to ``dry_run``.
     provider, base_url, key : str
         The provider. Without a key it is read from the provider's environment variable.
     price_in, price_out : float, optional
-        Dollars for a million tokens, read and written.
+        Dollars per million tokens read and written.
     ledger : path, optional
-        A JSONL file of every call. What it holds is not asked again, also by a later process.
+        A JSONL file of all calls. Recorded calls are not repeated, even by a later process.
     budget_usd, max_calls : float or int, optional
-        The most to spend, with what the ledger holds.
+        Spending limits, including calls in the ledger.
     concurrency : int
         Questions in flight.
     limits : Limits, optional
-        In place of ``concurrency``: how fast, in full.
-    most_tokens : int
-        Of a reply.
+        Full rate limits, instead of ``concurrency``.
+    most_tokens : int Maximum tokens per reply.
     dry_run : bool
         Send nothing, and estimate calls and cost in ``calls.plan``.
 
@@ -110,12 +109,12 @@ class ProviderCritic(LLMCritic):
         self._reader = PromptReader(_read, most_tokens)
 
     def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:
-        """Return the score of one prompt.
+        """Return the score of a prompt.
 
         Raises
         ------
         CriticError
-            There is none; its reason says why.
+            There is no score; `reason` tells why.
         """
         (score,) = self.score_all([prompt], [metadata or {}])
         if isinstance(score, CriticError):
@@ -123,7 +122,7 @@ class ProviderCritic(LLMCritic):
         return score
 
     def score_all(self, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> list[float | CriticError]:
-        """Score all prompts at once, in their order.
+        """Score all prompts concurrently, in order.
 
         Raises
         ------
@@ -144,7 +143,7 @@ class ProviderCritic(LLMCritic):
 
 
 def _read(text: str, scale: str) -> Outcome:
-    """Return where a reply is on its scale; without a scale any number counts."""
+    """Parse the score of a reply; without a scale, any number is valid."""
     try:
         value = number_in(text, _highest(scale))
     except CriticError:
@@ -155,5 +154,5 @@ def _read(text: str, scale: str) -> Outcome:
 
 def _highest(scale: str) -> float | None:
     if scale and scale not in SCALES:
-        raise NotValid(f"the scale is {scale!r}; known: {', '.join(SCALES)}")
+        raise NotValid(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
     return SCALES[scale][1] if scale else None

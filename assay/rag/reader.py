@@ -1,4 +1,4 @@
-"""Samples and outputs from files, dicts, records and data frames, and how they meet."""
+"""Samples and outputs from files, dicts, records and data frames, and their alignment."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def read_samples(source: Any) -> list[EvaluationSample]:
     Returns
     -------
     list of EvaluationSample
-        In the order of the source, each id once.
+        The samples in the order of the source, with distinct ids.
 
     Raises
     ------
     NotValid
-        When a field is missing or cannot be used, or an id comes twice.
+        When a field is missing or cannot be used, or an id is repeated.
     UnreadableInput
-        When a file cannot be read, or a line of it.
+        When a file or a line cannot be read.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def read_samples(source: Any) -> list[EvaluationSample]:
 
 
 def read_outputs(source: Any) -> list[SystemOutputs]:
-    """Read the outputs of one system.
+    """Read the outputs of a system.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ def read_outputs(source: Any) -> list[SystemOutputs]:
     Returns
     -------
     list of SystemOutputs
-        In the order of the source, each sample id once.
+        The outputs in the order of the source, with distinct sample ids.
 
     Raises
     ------
     NotValid
-        When a field cannot be used, or an id comes twice.
+        When a field cannot be used, or an id is repeated.
     UnreadableInput
-        When a file cannot be read, or a line of it.
+        When a file or a line cannot be read.
     """
     if isinstance(source, str | Path):
         result = outputs_jsonl.read(Path(source), path=str(source))
@@ -79,12 +79,11 @@ def read_outputs(source: Any) -> list[SystemOutputs]:
 
 @dataclass(frozen=True)
 class Aligned:
-    """The samples that count for a system, and its output for each at the same place.
+    """The samples that count for a system, and its outputs at the same positions.
 
     Parameters
     ----------
-    samples, outputs : list
-        Of one length.
+    samples, outputs : list Lists of the same length.
     missing, extra : tuple of str
         Ids of samples without an output, and of outputs without a sample.
     """
@@ -101,17 +100,17 @@ def align(
     missing: Missing = "error",
     system: str = "the system",
 ) -> Aligned:
-    """Put outputs beside their samples, by id.
+    """Align outputs with their samples by id.
 
     Parameters
     ----------
     samples, outputs : sequence
         In any order.
     missing : {"error", "skip", "zero"}
-        What becomes of a sample without an output: an error, left out, or counted as 0. Outputs without a sample are an
-        error too, or left out.
+        How to treat a sample without an output: error, leave out, or count as 0. Outputs without a sample are also an
+        error, or left out.
     system : str
-        What messages call the system.
+        The name of the system in messages.
 
     Raises
     ------
@@ -126,8 +125,10 @@ def align(
     extra = tuple(output.sample_id for output in outputs if output.sample_id not in ids)
     if samples and len(lacking) == len(samples) and outputs:
         raise NotValid(
-            f"{system}: no output belongs to a sample; samples are called {_some([one.sample_id for one in samples])}, "
-            f"outputs {_some(extra)}; give both the same ids",
+            (
+                f"{system}: no output belongs to a sample; samples have ids such as "
+                f"{_some([one.sample_id for one in samples])}, outputs {_some(extra)}; use the same ids in both"
+            ),
         )
     if missing == "error" and lacking:
         what = f"{system}: {len(lacking):,} of {len(samples):,} samples have no output ({_some(lacking)})"
@@ -165,14 +166,14 @@ def _records(
             except RowFault as fault:
                 raise NotValid(f"{what} {place}: {fault}" + (f"; {fault.fix}" if fault.fix else "")) from None
         else:
-            raise NotValid(f"{what} {place} is {value_kind(row)}; give a dict, a dataclass or {kind.__name__}")
+            raise NotValid(f"{what} {place} is {value_kind(row)}; use a dict, a dataclass or {kind.__name__}")
         if records.setdefault(record.sample_id, record) != record:
-            raise NotValid(f"{what} {place}: the id {record.sample_id!r} came before, with other content; keep one")
+            raise NotValid(f"{what} {place}: the id {record.sample_id!r} is repeated with different content; keep one")
     return list(records.values())
 
 
 def _check_texts(record: EvaluationSample | SystemOutputs) -> None:
-    """Refuse a record with a field that holds something else than its type says, or a text that is too long."""
+    """Reject a record with a field of the wrong type, or a text that is too long."""
     checks: list[tuple[str, Iterable[Any], type[Any]]]
     if isinstance(record, EvaluationSample):
         checks = [
@@ -188,8 +189,8 @@ def _check_texts(record: EvaluationSample | SystemOutputs) -> None:
             if one is None:
                 continue
             if not isinstance(one, wanted):
-                fix = f"give {wanted.__name__}, or pass a dict, not a record"
-                raise RowFault("E23", f"`{name}` holds {value_kind(one)}", fix)
+                fix = f"pass {wanted.__name__} or a dict, not a record"
+                raise RowFault("E23", f"`{name}` contains {value_kind(one)}", fix)
             if isinstance(one, Answer):
                 short(name, one.text)
             else:
@@ -202,5 +203,5 @@ def _rows(source: Any, what: str) -> Iterable[Any]:
     if hasattr(source, "to_dict") and hasattr(source, "columns"):  # pandas
         return [dict(row) for row in source.to_dict("records")]
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise NotValid(f"the {what}s are {value_kind(source)}; give a path, a list of dicts, or a DataFrame")
+        raise NotValid(f"the {what}s are {value_kind(source)}; use a path, a list of dicts, or a DataFrame")
     return source

@@ -1,4 +1,4 @@
-"""Records of a RAG evaluation: the samples, and what a system returned for each."""
+"""Records of a RAG evaluation: samples and the outputs of systems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 
 class TargetCategory(StrEnum):
-    """What a metric measures."""
+    """The target of a metric."""
 
     RETRIEVAL_RELEVANCE = "retrieval_relevance"
     RETRIEVAL_ACCURACY = "retrieval_accuracy"
@@ -35,7 +35,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document; ``metadata["embedding"]`` may hold its vector."""
+    """A document; ``metadata["embedding"]`` may contain its vector."""
 
     doc_id: str
     text: str = ""
@@ -44,7 +44,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedDocument:
-    """A document at a rank, counted from 1, with the score that the system gave it."""
+    """A document at a rank, counted from 1, with the system's score."""
 
     doc: Document
     rank: int
@@ -53,21 +53,21 @@ class RetrievedDocument:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSample:
-    """One test case.
+    """A test case.
 
     Parameters
     ----------
     sample_id, query : str
         Its id, and the question.
     reference_answer : Answer or None
-        The right answer; None if there is none.
+        The correct answer; None if there is none.
     relevant_docs, candidate_docs : tuple of Document or None
-        The documents that are relevant, and those among which the system could choose; None if they are not known.
+        The relevant documents, and the documents among which the system could choose; None if unknown.
     labels : mapping
         ``variant_of`` (the id of the clean sample), ``scenario`` (``typo``, ``paraphrase``, ``unanswerable``,
         ``counterfactual``), and any label to slice by.
     further_answers : tuple of Answer
-        Other answers that are right too. Metrics take the best match.
+        Other correct answers. Metrics use the best match.
     """
 
     sample_id: str
@@ -80,26 +80,26 @@ class EvaluationSample:
 
     @property
     def relevant_ids(self) -> frozenset[str]:
-        """The ids of the relevant documents."""
+        """Return the ids of the relevant documents."""
         return frozenset(doc.doc_id for doc in self.relevant_docs or ())
 
     @property
     def references(self) -> list[str]:
-        """The texts of the right answers that say something."""
+        """Return the texts of the correct answers that are not empty."""
         answers = [self.reference_answer, *self.further_answers]
         return [answer.text for answer in answers if answer is not None and answer.text.strip()]
 
 
 @dataclass(frozen=True, slots=True)
 class SystemOutputs:
-    """What a system returned for one sample.
+    """The output of a system for a sample.
 
     Parameters
     ----------
     sample_id : str
         The sample.
     retrieved : tuple of RetrievedDocument
-        In the order of rank.
+        The retrieved documents, sorted by rank.
     response : Answer or None
         The generated answer; None for a system that only retrieves.
     timings : mapping of str to float

@@ -1,4 +1,4 @@
-"""The page docs/rag.md, generated from the declarations of the metrics.
+"""Generator of docs/rag.md from the declarations of the metrics.
 
 ``python -m assay.rag.reference_page > docs/rag.md`` writes the page.
 """
@@ -46,10 +46,10 @@ OUTPUTS = """\
 
 HEAD = """# RAG evaluation
 
-Assay measures the retrieval and the answers of RAG systems. A *sample* is one test case: a question, with its
-reference answer, relevant documents and labels. An *output* is what one system retrieved and answered for it.
-`assay rag` reads both from files and prints every metric of every system; `assay.rag.evaluate` does the same in
-Python; [cli.md](cli.md) lists the options.
+Assay measures the retrieval and the answers of RAG systems. A *sample* is a test case: a question with its reference
+answer, relevant documents and labels. An *output* contains the documents and the response of one system for a sample.
+`assay rag` reads both from files and prints every metric of every system. `assay.rag.evaluate` does the same in
+Python. [cli.md](cli.md) lists the options.
 
 This page is generated from the declarations in `assay/rag/metrics/`; `python -m assay.rag.reference_page` prints it.
 
@@ -65,8 +65,8 @@ and the outputs of one system, in `outputs.jsonl`:
 """
 
 COMMANDS = """
-The first command prints a table, the second the values of each sample, the third compares two systems and
-measures each topic on its own.
+The first command prints a table, the second prints the values of each sample, and the third compares two systems and
+measures each topic separately.
 
 ```
 assay rag samples.jsonl outputs.jsonl
@@ -74,8 +74,8 @@ assay rag samples.jsonl outputs.jsonl -m 'TokenF1 recall@2' --per-sample --forma
 assay rag samples.jsonl first=outputs.jsonl second=outputs.jsonl -m TokenF1 --slice topic --baseline first
 ```
 
-The same in Python. Samples and outputs are paths, lists of dicts, dataclasses or records (`EvaluationSample`,
-`SystemOutputs`), or polars or pandas data frames; a dict of outputs names several systems:
+In Python, samples and outputs are paths, lists of dicts, dataclasses or records (`EvaluationSample`, `SystemOutputs`),
+or polars or pandas data frames. A dict of outputs names several systems:
 
 ```python
 import assay.rag
@@ -90,98 +90,98 @@ table = evaluation.to_polars()
 
 RECORDS = """## Records and files
 
-A file holds one JSON object per line. [formats.md](formats.md) shows an example of `samples-jsonl` and
-`outputs-jsonl`, and says how odd lines are reported. Rows of ragas and of Hugging Face data sets, which hold a sample
-and an output in one object, are read as samples and as outputs: give the same file twice.
+A file contains one JSON object per line. [formats.md](formats.md) shows an example of `samples-jsonl` and
+`outputs-jsonl`, and describes the report of issues. Rows of ragas and of Hugging Face data sets contain a sample and an
+output in one object: pass the same file as samples and as outputs.
 
-| field of a sample | read from | holds |
+| field of a sample | read from | content |
 |---|---|---|
 {samples}
 
-| field of an output | read from | holds |
+| field of an output | read from | content |
 |---|---|---|
 {outputs}
 
-- **Answers** are a text or `{{"text": ...}}`. `reference_answer` may be a list of answers that are all right: metrics
-  take the one that fits best.
+- **Answers** are a text or `{{"text": ...}}`. `reference_answer` may be a list of correct answers: metrics use the best
+  match.
 - **Documents** are an id, or an object with {document_names} for the id and {text_names} for the text. Other keys,
   such as `embedding`, go to `metadata`. In `contexts`, `retrieved_contexts` and `reference_contexts` a string is a
-  text and not an id. A document without an id gets one from its text: equal texts are the same document.
-- **Order.** Retrieved documents keep the order of the list, or are sorted by `rank` (from 1) if every document has one.
-- **Ids.** Samples and outputs are matched by `sample_id`; their order does not matter. The id of a row without one is
-  its place in the file, from 1.
-- **Labels** are any names and values. Two have a meaning: `scenario` (`paraphrase`, `typo`, `counterfactual`,
+  text and not an id. A document without an id gets an id computed from its text: equal texts are the same document.
+- **Order.** Retrieved documents keep the order of the list, or are sorted by `rank` (from 1) if every document has a
+  rank.
+- **Ids.** Samples and outputs are matched by `sample_id`, in any order. The id of a row without one is its position in
+  the file, from 1.
+- **Labels** are any names and values. Two labels have a meaning: `scenario` (`paraphrase`, `typo`, `counterfactual`,
   `unanswerable`) and `variant_of` (the id of the clean sample). Every label can be used with `--slice`.
-- **Nothing is guessed.** A field of a wrong type, an id that comes twice with other content, a rank twice in one list
-  and a timing below 0 are errors, reported with file and line. A field that is `null` counts as not given.
+- **Errors.** A field of a wrong type, an id that occurs twice with different content, a repeated rank in a list and a
+  negative timing are errors, reported with file and line. A field that is `null` counts as missing.
 
 """
 
 MISSING_OUTPUTS = """## Missing outputs
 
 A sample without an output, and an output without a sample, are errors by default. `--missing skip` leaves such
-samples out of every metric of this system. `--missing zero` counts them as 0: a system that fails on a question must
-not look better than one that answers it badly. Latency and diversity skip them in both cases, because a missing
-output took no time that could be counted; their count is in the details. Outputs without a sample are left out in
-both cases, and the command says how many.
+samples out of every metric of this system. `--missing zero` counts them as 0, so that a system that fails on a
+question does not look better than a system that answers it badly. In both cases, latency and diversity skip these
+samples, because a missing output has no time; the details contain their number. Outputs without a sample are left out
+in both cases, and the command prints their number.
 
 ## Undefined values and skipped samples
 
-A metric skips a sample that lacks what it needs, and counts it. `details` of every result hold `num_samples` (samples
-with a value), `num_skipped` (all other samples), `skipped` (a count for each reason), `skipped_REASON` (the same
-counts; 0 where every sample has a field that the metric needs), `defined` and `reason`. Where no sample has a value,
-the value is 0.0, as the specification asks, `num_samples` is 0 and `defined` is false: tables show "not measured", CSV
-has an empty cell, and a rule of `assay gate` on it fails.
+A metric skips and counts samples that lack a field it needs. The `details` of every result contain `num_samples`
+(samples with a value), `num_skipped` (all other samples), `skipped` (a count for each reason), `skipped_REASON` (the
+same counts; 0 if every sample has a field that the metric needs), `defined` and `reason`. If no sample has a value,
+the value is 0.0, as the specification requires, `num_samples` is 0 and `defined` is false: tables show "not measured",
+CSV has an empty cell, and a rule of `assay gate` on it fails.
 
 | reason | the sample is skipped because |
 |---|---|
 {reasons}
 
-An empty answer is an answer: it has 0 in `ExactMatch`, `TokenF1`, ROUGE, BLEU, `BertScoreMetric`,
-`EmbeddingSimilarity` and `LLMAnswerQuality`, and no model is run on it. Metrics of faithfulness skip it, because it
+An empty answer counts as an answer: it scores 0 in `ExactMatch`, `TokenF1`, ROUGE, BLEU, `BertScoreMetric`,
+`EmbeddingSimilarity` and `LLMAnswerQuality`, and no model is called for it. Faithfulness metrics skip it, because it
 makes no claim.
 
 ## Intervals and comparisons
 
-Every mean over samples has a percentile bootstrap interval over samples (`--ci`, `--resamples`, `--seed`), from
-{fewest} samples on. All metrics of a system share the draws. `BleuScore` and `NoiseRobustness` are not means, but are
-computed anew from each resample. `QuantileLatency` and `DistinctN` have no interval; `interval_reason` says why there
-is none.
+Every mean over at least {fewest} samples has a percentile bootstrap interval over samples (`--ci`, `--resamples`,
+`--seed`). All metrics of a system use the same resamples. `BleuScore` and `NoiseRobustness` are not means, and are
+recomputed from each resample. `QuantileLatency` and `DistinctN` have no interval; `interval_reason` gives the reason.
 
-Two systems are compared on the samples that have a value for both, with the paired tests and corrections of
-[significance.md](significance.md): `--baseline NAME` compares each system with one, `--compare` all pairs.
+Two systems are compared on the samples for which both have a value, with the paired tests and corrections of
+[significance.md](significance.md): `--baseline NAME` compares each system with one system, `--compare` all pairs.
 
 """
 
 NAMES = """## Names
 
-`-m` takes class names with parameters where they differ from the default, as in `RecallAtK(k=5)`, and the names of
-the specification, as in `recall@5`. Separate several names with blanks or commas. A metric that takes another one has
-it in parentheses: `NoiseRobustness(TokenF1)` or `noise_robustness(token_f1)`. A text needs quotation marks only if it
-is more than one word. Without `-m`, `assay rag` computes {default}.
+`-m` accepts class names, with parameters that differ from the default, as in `RecallAtK(k=5)`, and the names of the
+specification, as in `recall@5`. Separate several names with spaces or commas. A metric of another metric has it in
+parentheses: `NoiseRobustness(TokenF1)` or `noise_robustness(token_f1)`. A text needs quotation marks only if it has
+more than one word. Without `-m`, `assay rag` computes {default}.
 
 ## Differences from the ranking metrics
 
-`assay evaluate` has metrics with similar names ([metrics.md](metrics.md)). They are different metrics, never aliases:
+`assay evaluate` has metrics with similar names ([metrics.md](metrics.md)). They are different metrics, not aliases:
 
-- **Relevance is binary.** `relevant_docs` contains a document or not; the metrics of `assay evaluate` read grades.
+- **Relevance is binary.** `relevant_docs` contains a document or not; the metrics of `assay evaluate` use grades.
 - **A sample without relevant documents is skipped** and counted. `assay evaluate` counts a query without relevant
-  documents as 0, as trec_eval does. A set of samples mixes questions about retrieval with others, such as unanswerable
-  ones, which would only lower the mean.
-- **The order is that of the list**, or of `rank`: the order in which the system passes documents to its model.
+  documents as 0, as trec_eval does. A sample set also contains other questions, such as unanswerable questions, which
+  would only lower the mean.
+- **Documents keep the order of the list**, or of `rank`: the order in which the system passes documents to its model.
   `assay evaluate` sorts by score, then by id descending, as trec_eval does.
-- **A document that comes twice counts once**, at its first rank, because retrievers of passages return several of one
+- **A repeated document counts once**, at its first rank, because passage retrievers return several passages of one
   document. In a run it is an error.
 
-The section of each metric says what else is different.
+The section of each metric describes other differences.
 
 """
 
 ADDING = """## Adding a metric
 
-One file in `assay/rag/metrics/` with a frozen dataclass that extends `SampleMetric` (or `Metric`, where the value is
-no mean over samples), and one line in `assay/rag/metrics/__init__.py`; then generate this page again. Another package
-adds one by the entry point `assay.rag_metrics`.
+Add one file in `assay/rag/metrics/` with a frozen dataclass that extends `SampleMetric` (or `Metric` if the value is
+not a mean over samples), and one line in `assay/rag/metrics/__init__.py`; then regenerate this page. Other packages add
+metrics through the entry point `assay.rag_metrics`.
 """
 
 # Examples for metrics that need a critic or an embedding function.
@@ -209,9 +209,9 @@ evaluation = evaluate("samples.jsonl", "outputs.jsonl", "{name}", embed_fn=lette
 HOLDS = {
     "sample_id": "the id",
     "query": "the question; required",
-    "reference_answer": "the right answer, or a list of them",
-    "relevant_docs": "the relevant documents; null where they are not known",
-    "candidate_docs": "the documents among which the system could choose",
+    "reference_answer": "the correct answer, or a list of correct answers",
+    "relevant_docs": "the relevant documents; null if they are not known",
+    "candidate_docs": "the documents from which the system could choose",
     "labels": "an object of labels; `variant_of` and `scenario` may also be fields of the sample",
     "response": "the answer of the system",
     "retrieved": "the retrieved documents, best first",
@@ -250,12 +250,12 @@ def page() -> str:
 
 
 def rows(text: str) -> list[dict[str, Any]]:
-    """Return the objects of a file of the page."""
+    """Return the objects of an example file on the page."""
     return [json.loads(line) for line in text.splitlines()]
 
 
 def example_of(member: type[Metric]) -> str:
-    """Return the example of a metric, as ``-m`` takes it."""
+    """Return the example of a metric as an argument of ``-m``."""
     return member.example or member().label
 
 
@@ -286,7 +286,7 @@ def _section(member: type[Metric]) -> str:
     lines.append(f"- Source: {member.source}")
     lines.append(f"- Name: `{example.name}` for `{example.label}`")
     lines.append(f"- Target: `{member.target}`{_other_target(member)}")
-    better = {True: "a higher value is better", False: "a lower value is better", None: "neither is better as such"}
+    better = {True: "a higher value is better", False: "a lower value is better", None: "neither is better"}
     lines.append(f"- Direction: {better[member.higher_is_better]}")
     if needed := example.required_fields():
         lines.append(f"- Needs: {_codes(tuple(needed))}")
@@ -301,7 +301,7 @@ def _section(member: type[Metric]) -> str:
     if "embed_fn" in takes:
         lines.append("- `embed_fn`, a function from a list of texts to a list of vectors, is passed in the same way.")
     if "predicate" in takes:
-        lines.append("- `predicate`, in Python, is a function of a sample that selects instead of a label.")
+        lines.append("- `predicate`, only in Python, is a function that selects samples instead of a label.")
     return "\n".join([*lines, "", _shown(member, example, takes)])
 
 
@@ -325,7 +325,7 @@ def _default(value: Any) -> str:
 
 
 def _shown(member: type[Metric], example: Metric, takes: set[str]) -> str:
-    """The example, with its value where it can be computed without a model."""
+    """Return the example, with its value if it can be computed without a model."""
     command = f"assay rag samples.jsonl outputs.jsonl -m {json.dumps(example.label)}\n"
     if "critic" in takes:
         low, high = example.scale.split("-")  # type: ignore[attr-defined]

@@ -26,7 +26,7 @@ EXAMPLE = (
 
 
 def to_dict(sample: EvaluationSample) -> dict[str, Any]:
-    """Return a sample as the object that a file holds."""
+    """Return a sample as an object for a file."""
     answers = [one.text for one in (sample.reference_answer, *sample.further_answers) if one is not None]
     return {
         "sample_id": sample.sample_id,
@@ -39,13 +39,13 @@ def to_dict(sample: EvaluationSample) -> dict[str, Any]:
 
 
 def document_to_dict(doc: Document) -> dict[str, Any]:
-    """Return a document as the object that a file holds."""
+    """Return a document as an object for a file."""
     more = {"metadata": dict(doc.metadata)} if doc.metadata else {}
     return {"doc_id": doc.doc_id, "text": doc.text, **more}
 
 
 def write(rows: Iterable[EvaluationSample], stream: BinaryIO) -> Written:
-    """Write samples in the order given."""
+    """Write samples in the given order."""
     return write_objects(map(to_dict, rows), stream)
 
 
@@ -62,9 +62,9 @@ def record_parser(
         places = count(1)
 
         def record(element: Element, tally: Tally) -> tuple[Record, bool]:
-            # One file may hold both, as rows of ragas do.
+            # A file may contain both, as rows of ragas do.
             for key in element.of.keys() - {*OF_SAMPLES, *OF_OUTPUTS}:
-                tally.once("W41", element.line, f"the key {key!r} is not known", done="ignored", column=key)
+                tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
             return record_of(element.of, next(places)), False
 
         return rows(content, tally, record, lambda row: (row.sample_id, row))

@@ -1,4 +1,4 @@
-"""Support of an answer by its evidence: which sentences of the passages share their words with the answer."""
+"""Support of an answer by its evidence: sentences of the passages that share words with the answer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from assay.core.sentences import Sentence, sentences
 
-# The least share of an answer sentence's words, weighted by how rare they are, that a supporting sentence holds.
+# Minimum share of an answer sentence's words, weighted by rarity, in a supporting sentence.
 LEAST_SHARE = 0.5
 # Further sentences are not compared: the time grows with the product of both numbers.
 MOST_ANSWER_SENTENCES, MOST_EVIDENCE_SENTENCES = 100, 2_000
 CITATION = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
-# Scripts that put no space between words: two neighboring letters are taken as a word.
+# Scripts without spaces between words, in which two neighboring letters count as a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:['’][^\W{_UNSPACED}]+)*")
 _LETTERS = re.compile(rf"[{_UNSPACED}]")
@@ -23,26 +23,25 @@ _LETTERS = re.compile(rf"[{_UNSPACED}]")
 def supported_sentences(
     answer: str, passages: Sequence[str], *, least_share: float = LEAST_SHARE
 ) -> list[dict[Sentence, tuple[int, ...]]]:
-    """Find the sentences of the evidence that share their words with a sentence of the answer.
+    """Find the sentences of the evidence that share words with a sentence of the answer.
 
     A hint for readers, not a metric: a sentence with the same words may say the opposite.
 
     Parameters
     ----------
     answer : str
-        Plain text, a paragraph a line. Citations such as ``[1]`` are no words.
+        Plain text, one paragraph per line. Citations such as ``[1]`` are ignored.
     passages : sequence of str
-        The evidence, as plain text, a paragraph a line.
+        The evidence, as plain text, one paragraph per line.
     least_share : float
-        The share of an answer sentence's words that has to be shared, from 0 to 1. Words count by how few sentences of
-        the evidence have them, so common words count little in any language.
+        Minimum share of an answer sentence's words, from 0 to 1. Rare words in the evidence have more weight, so common
+        words count little in any language.
 
     Returns
     -------
     list of dict
-        For each passage, the sentences that support something: where each begins and ends, and the numbers of the
-        answer's sentences that it supports, from 1. Of a passage, the best sentence for each sentence of the answer
-        counts, the first of equals.
+        For each passage, its supporting sentences: their start and end, and the numbers of the supported answer
+        sentences, from 1. Only the best sentence of a passage for each answer sentence counts, the first in a tie.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def supported_sentences(
 
 
 def _words(text: str) -> set[str]:
-    """The different words of a text, without case."""
+    """Return the distinct words of a text, case folded."""
     words: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if len(word) > 1 and _LETTERS.match(word):

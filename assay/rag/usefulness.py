@@ -1,7 +1,7 @@
 """Usefulness of retrieved lists to the answering system, and its correlation with answer quality.
 
-The labels are the scores of answers that the system's model gave with one document each. They are between 0 and 1 and
-may be fractions: their mean over a list is its precision, their maximum its hit rate.
+The labels are the scores of answers from the system's model with a single document each. They are fractions between 0
+and 1: their mean over a list is its precision, their maximum its hit rate.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from assay.core.run import Run
 FEWEST = 3
 REASONS = {
     "too_few_queries": f"undefined because fewer than {FEWEST} queries have both values",
-    "constant": "undefined because all queries have one value",
+    "constant": "undefined because all queries have the same value",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ListValue:
-    """What the documents of one list are worth together.
+    """The usefulness of a list of documents.
 
     Parameters
     ----------
     precision, hit : float or None
-        The mean over the first k places, and the largest value among them; None if a document there has no label.
+        The mean and the largest value over the first k ranks; None if a document there has no label.
     unlabelled : int
-        Documents among the first k without a label: the model was not asked, or gave no answer.
+        Number of documents in the top k without a label, because the model was not asked or gave no answer.
     """
 
     precision: float | None
@@ -39,14 +39,13 @@ class ListValue:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Whether lists that are worth more also bring better answers.
+    """Correlation between the usefulness of lists and the quality of answers.
 
     Parameters
     ----------
     tau, rho : float or None
-        Kendall's tau-b and Spearman's rho over queries; None exactly where `reason` says why.
-    queries : int
-        With both values.
+        Kendall's tau-b and Spearman's rho over queries; None exactly if `reason` is set.
+    queries : int Number of queries with both values.
     reason : str or None
         A key of `REASONS`.
     """
@@ -57,7 +56,7 @@ class Correlation:
     reason: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
@@ -69,16 +68,15 @@ def list_values(usefulness: Mapping[tuple[str, str], float], run: Run, k: int) -
     usefulness : mapping of (query_id, doc_id) to float
         From 0 to 1.
     run : Run
-        What was returned; only its first k documents of each query count. A list that is shorter has 0 at the places
-        that are missing.
+        The run, of which only the top k documents per query count. A shorter list has 0 at the missing ranks.
     k : int
         From 1.
 
     Returns
     -------
     dict of str to ListValue
-        For each query that has a label. Source: Salemi and Zamani 2024, where precision is the mean of labels that are
-        no whole numbers, and the hit ratio their maximum.
+        Values of each query with a label. Source: Salemi and Zamani 2024, where precision is the mean of fractional
+        labels, and the hit ratio is their maximum.
 
     Raises
     ------
@@ -92,7 +90,7 @@ def list_values(usefulness: Mapping[tuple[str, str], float], run: Run, k: int) -
     (0.75, 1.0)
     """
     if k < 1:
-        raise NotValid(f"the cutoff is {k}; give 1 or more")
+        raise NotValid(f"the cutoff is {k}; use 1 or more")
     labelled = {query_id for query_id, _ in usefulness}
     by_query: dict[str, ListValue] = {}
     for query_id in run.query_ids:
@@ -109,12 +107,12 @@ def list_values(usefulness: Mapping[tuple[str, str], float], run: Run, k: int) -
 
 
 def correlation(values: Mapping[str, float], end_to_end: Mapping[str, float]) -> Correlation:
-    """Hold the values of lists against how well the whole system answered.
+    """Compare the values of lists with the quality of the whole system's answers.
 
     Parameters
     ----------
     values, end_to_end : mapping of str to float
-        By query; only those with both count.
+        Values by query; only queries with both count.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Words and texts of answers, as RAG metrics compare them."""
+"""Words and texts of answers for RAG metrics."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def tokens(text: str) -> list[str]:
 
 
 def ngrams(sequence: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
-    """Yield the n neighboring tokens at each place."""
+    """Yield the n neighboring tokens at each position."""
     return zip(*(sequence[at:] for at in range(n)), strict=False)
 
 
 def response_text(output: SystemOutputs) -> str:
-    """Return the answer; a missing one is empty."""
+    """Return the answer; empty if missing."""
     return output.response.text if output.response is not None else ""
 
 
 def evidence(sample: EvaluationSample, output: SystemOutputs, source: str, top_k: int | None = None) -> list[str]:
-    """Return the texts of the evidence: of the retrieved or of the relevant documents."""
+    """Return the texts of the evidence, from the retrieved or the relevant documents."""
     if source == "relevant":
         docs = list(sample.relevant_docs or ())
     else:

@@ -45,7 +45,7 @@ def count_stream(
     language: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> CountedLog:
-    """Count a log's queries while it is read.
+    """Count a log's queries while reading it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def count_stream(
     Returns
     -------
     CountedLog
-        As of `count_log`, but the raw row of a query is its line number.
+        As for `count_log`, but the raw row of a query is its line number.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def _counted(forms: _Forms, rows: WindowRows, languages: _Languages, empty: int,
 
 
 def _queries(forms: _Forms, sums: TextSums, clients: Counts | None, languages: list[str]) -> QueryTable:
-    """Return each normal form with its most frequent raw form, equally frequent ones in the order of their bytes."""
+    """Return each normal form with its most frequent raw form, ties sorted by bytes."""
     import polars as pl
 
     used = np.flatnonzero(sums.counts)

@@ -27,7 +27,7 @@ class TextSums:
 
     @property
     def bits(self) -> np.uint64:
-        """Return the number of bits of a normal form's place before those of a client."""
+        """Return the number of bits for a normal form's position, which precede those of a client."""
         return np.uint64(max(1, (int(self.normal_of.max(initial=0)) + 1).bit_length()))
 
     def take(self, part: LogBlock, untimed: LogBlock) -> None:
@@ -66,7 +66,7 @@ class TextSums:
             )
             tags = pl.Series(known, dtype=pl.String).gather(table["both"].to_numpy() & 0xFFFFFFFF)
             table = table.select(pl.col("both") // (1 << 32), "count", tags.alias("tag"))
-            # The last assignment wins: the most frequent, of equals the first.
+            # The last assignment wins: the most frequent, or the first in a tie.
             for normal, tag in table.sort("count", "tag", descending=[False, True]).select("both", "tag").iter_rows():
                 chosen[normal] = tag
         return chosen
@@ -74,7 +74,7 @@ class TextSums:
     def clients(self) -> Counts | None:
         """Return the number of distinct clients of each normal form; None when the log has no clients.
 
-        The chance that a client is lost because of equal bits is about n / 2^44 for a form with n clients.
+        The probability of losing a client through equal bits is about n / 2^44 for a form with n clients.
         """
         if not sum(map(len, self.keys)):
             return self.client_counts

@@ -1,4 +1,4 @@
-"""Counted query log: its queries, its totals and what was left out."""
+"""Counted query log: its queries, totals and omissions."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class CountedLog:
     min_clients : int
         The applied privacy threshold; 1 for none.
     has_clients : bool
-        Whether the log names clients, or counts them for each query.
+        Whether the log has clients, or their number for each query.
     redacted : dict of str to int
         Searches from which personal data was removed, by its kind; they are counted without it.
     languages : dict of str to int
-        Searches of the whole log by the language in the log, the most frequent first; empty without languages.
+        Searches of the whole log by language, most frequent first; empty without languages.
     language : str or None
         The requested language; None for all.
     """
@@ -90,7 +90,7 @@ def close_log(
     languages: Mapping[str, int],
     language: str | None,
 ) -> CountedLog:
-    """Sort counted queries, and leave out those of too few clients.
+    """Sort counted queries, and leave out queries from too few clients.
 
     Raises
     ------
@@ -100,8 +100,10 @@ def close_log(
     check_language(language, languages)
     if min_clients > 1 and not has_clients:
         raise NotValid(
-            f"The log has no clients, so a minimum of {min_clients} clients cannot be checked. Add a "
-            "column client_id (one row per search) or clients (counted queries), or remove the minimum.",
+            (
+                f"The log has no clients, so a minimum of {min_clients} clients cannot be checked. Add a column "
+                "client_id (one row per search) or clients (counted queries), or remove the minimum."
+            ),
             {"min_clients": "The log has no clients: leave this empty."},
         )
     supported, few = _by_support(in_order(queries), min_clients)
@@ -126,9 +128,9 @@ def close_log(
 def check_counting(window_days: int | None, min_clients: int) -> None:
     """Raise `NotValid` for a window or a threshold below 1."""
     if window_days is not None and window_days < 1:
-        raise NotValid(f"The window is {window_days} days. Give at least 1.", {"window_days": "At least 1."})
+        raise NotValid(f"The window is {window_days} days. Use at least 1.", {"window_days": "At least 1."})
     if min_clients < 1:
-        raise NotValid(f"min_clients is {min_clients}. Give at least 1.", {"min_clients": "At least 1."})
+        raise NotValid(f"min_clients is {min_clients}. Use at least 1.", {"min_clients": "At least 1."})
 
 
 def _by_support(queries: Sequence[LogQuery], least: int) -> tuple[Sequence[LogQuery], Sequence[LogQuery]]:

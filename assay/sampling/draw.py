@@ -36,7 +36,7 @@ class SampledQuery:
     probability : float
         The probability with which the design draws it: in (0, 1], 1 for certain.
     weight : float
-        Its share of the frame's traffic.
+        The query's share of the frame's traffic.
     """
 
     query_id: str
@@ -61,7 +61,7 @@ class Sample(Result):
     asked : dict of str to int
         The requested sizes, by tier, or ``{"all": n}``.
     drawn : dict of str to int
-        The drawn sizes; smaller where a tier holds fewer.
+        The drawn sizes, which are smaller if a tier has fewer queries.
     frame : dict of str to int
         Distinct queries that could have been drawn, by tier.
     """
@@ -74,7 +74,7 @@ class Sample(Result):
     frame: dict[str, int]
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one dict for each query, with the columns of queries.csv."""
+        """Return a dict for each query, with the columns of queries.csv."""
         return [
             {
                 "query_id": one.query_id,
@@ -126,7 +126,7 @@ def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample
     Returns
     -------
     Sample
-        Inside a tier of N queries each of the n drawn has the probability n / N.
+        In a tier of N queries, each of the n drawn queries has the probability n / N.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample
         if name not in TIERS or size < 0:
             raise NotValid(f"Cannot draw {size} of tier {name!r}. Tiers: {', '.join(TIERS)}; sizes: 0 or more.")
     if not any(sizes.values()):
-        raise NotValid("All sizes are 0. Draw at least one query of one tier.")
+        raise NotValid("All sizes are 0. Draw at least one query from a tier.")
     drawn: dict[int, float] = {}
     for name in TIERS:
         members = _members(cut, name)
@@ -163,7 +163,7 @@ def draw_pps(cut: TierCut, n: int, seed: int) -> Sample:
     Returns
     -------
     Sample
-        Of fixed size and without duplicates. A query whose share alone would exceed one draw is certain.
+        A sample of fixed size without duplicates. A query whose share would exceed one draw is certain.
 
     Raises
     ------
@@ -173,9 +173,9 @@ def draw_pps(cut: TierCut, n: int, seed: int) -> Sample:
     Notes
     -----
     Systematic sampling in random order: probabilities n x / sum x, with those above 1 set to 1 and the rest rescaled
-    until none is; then the unit is taken in which the running sum crosses u + j, for u uniform in (0, 1), j = 0, 1, ...
-    Away from the certain ones weight / probability is constant, so that the plain mean of a metric is the traffic's
-    mean already; weighting by traffic once more would be wrong.
+    until none is; then the units at which the running sum crosses u + j are drawn, for u uniform in (0, 1), j = 0, 1,
+    ... Except for certain queries, weight / probability is constant, so the unweighted mean of a metric is already the
+    traffic's mean; additional weighting by traffic would be wrong.
     """
     if n < 1:
         raise NotValid(f"n is {n}. Draw at least 1 query.", {"n": "At least 1."})
@@ -201,7 +201,7 @@ def inclusion_probabilities(sizes: Sequence[int], n: int) -> list[float]:
     Returns
     -------
     list of float
-        They sum to n, or to the number of units when there are fewer.
+        Probabilities that sum to n, or to the number of units if there are fewer.
 
     Examples
     --------
@@ -231,13 +231,13 @@ def _systematic(places: list[int], sizes: list[int], n: int, start: float) -> li
 
 
 def _members(cut: TierCut, name: str) -> range:
-    """Return the places of a tier's queries, which are contiguous."""
+    """Return the positions of a tier's queries, which are contiguous."""
     begin = cut.tier.index(name) if name in cut.tier else 0
     return range(begin, begin + cut.tier.count(name))
 
 
 def _shuffled(places: Sequence[int], random: Random, first: int | None = None) -> list[int]:
-    """Sort by one random number each; `Random.random` is the one stream that Python promises to keep."""
+    """Sort by a random number each; `Random.random` is the only stream that Python guarantees to be stable."""
     import numpy as np
 
     keys = np.array([random.random() for _ in places], dtype=np.float64)

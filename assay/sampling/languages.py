@@ -10,7 +10,7 @@ OTHER = "in another language"
 
 
 def language_matches(tag: str, requested: str) -> bool:
-    """Return whether a language tag of a log is the requested one or a variety of it (RFC 4647, section 3.3.1).
+    """Return whether a language tag of a log is the requested language or a variety of it (RFC 4647, section 3.3.1).
 
     Examples
     --------
@@ -24,7 +24,7 @@ def language_matches(tag: str, requested: str) -> bool:
 
 
 def check_language(requested: str | None, languages: Mapping[str, int]) -> None:
-    """Raise `NotValid` when a language is requested and the log does not have languages.
+    """Raise `NotValid` if a language is requested and the log has no languages.
 
     Parameters
     ----------
@@ -36,16 +36,16 @@ def check_language(requested: str | None, languages: Mapping[str, int]) -> None:
     if requested is None:
         return
     if not requested.strip():
-        raise NotValid("The language is empty. Give a tag such as de or en-GB.", {"language": "A tag such as de."})
+        raise NotValid("The language is empty. Use a tag such as de or en-GB.", {"language": "A tag such as de."})
     if not languages:
-        message = f"The log has no mapped column language, so searches in {requested!r} cannot be selected."
+        message = f"No column of the log is mapped to language, so searches in {requested!r} cannot be selected."
         raise NotValid(message, {"language": message})
     if not any(language_matches(tag, requested) for tag in languages):
-        message = f"No search is in {requested!r}. The log has {language_list(languages)}."
+        message = f"No search is in {requested!r}. Languages in the log: {language_list(languages)}."
         raise NotValid(message, {"language": message})
 
 
 def language_list(languages: Iterable[str], most: int = 10) -> str:
-    """Return the languages in one line, the first of them where there are many."""
+    """Return the languages in one line, limited to the first if there are many."""
     names = [repr(tag) for tag in languages]
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

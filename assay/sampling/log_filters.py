@@ -1,4 +1,4 @@
-"""Filters that select one part of a log's traffic, and draws that exclude existing queries."""
+"""Filters that select part of a log's traffic, and draws that exclude existing queries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Filter:
     queries : tuple of str
         Or it is one of these, normalized as in the log.
     language : str
-        Of these, only queries whose searches are mostly in this language, by the log.
+        Of these, only queries whose searches are mostly in this language.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Filter:
         return {name: value for name, value in values.items() if value}
 
     def of(self, queries: Sequence[LogQuery]) -> list[LogQuery]:
-        """Return the queries that pass the filter, in their order."""
+        """Return the queries that pass the filter, in order."""
         words, named = [f" {normalize(word)} " for word in self.words], {normalize(one) for one in self.queries}
         matching = []
         for query in queries:
@@ -57,7 +57,7 @@ class Filter:
 
 
 def without(cut: TierCut, there: Collection[str]) -> TierCut:
-    """Return the frame without the existing queries: tiers and traffic shares stay those of the whole frame.
+    """Return the frame without the existing queries; tiers and traffic shares are still those of the whole frame.
 
     Examples
     --------

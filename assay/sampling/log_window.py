@@ -17,7 +17,7 @@ DAY = 24 * 3600 * 1_000_000
 
 @dataclass(eq=False)
 class WindowRows:
-    """The searches that may be in the window; those that are too old already are only counted."""
+    """The searches that may be in the window; searches that are already too old are only counted."""
 
     window_days: int | None
     until: int | None
@@ -86,7 +86,7 @@ def searches_of(block: LogBlock) -> int:
 
 
 def added(some: Counts, others: Counts) -> Counts:
-    """Return the sum of two tables of counts, of which one may not yet know the last texts."""
+    """Return the sum of two tables of counts, one of which may lack the last texts."""
     total = np.zeros(max(len(some), len(others)), dtype=np.int64)
     total[: len(some)] += some
     total[: len(others)] += others

@@ -1,4 +1,4 @@
-"""Proposals of queries that are probably another query with one letter wrong."""
+"""Proposals of queries that are probably misspellings of other queries."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import partial
 
 from assay.sampling.query_table import LogQuery
 
-MISSPELT = "one letter apart, and far fewer searches"
-CLICKED = "one letter apart, and the same documents clicked on"
+MISSPELT = "differs by one letter and has far fewer searches"
+CLICKED = "differs by one letter and has clicks on the same documents"
 # Shorter words are too often other words: cat and car, tent and rent.
 SHORTEST = 4
-# By searches alone only where two letters changed places, or from this length on: lamp and lamb are two things.
+# Based on searches alone, only for transposed letters or from this length on: lamp and lamb are different things.
 SHORTEST_ALONE = 6
 # The factor by which a misspelling is rarer than the intended query, as a query and as a word in all queries.
 RARER, RARER_SWAPPED = 20, 8
@@ -32,29 +32,30 @@ def misspellings(queries: Sequence[LogQuery], clicked: Clicked | None = None) ->
     queries : sequence of LogQuery
         In any order.
     clicked : callable, optional
-        Takes places of queries, and returns the clicked documents of each, where known.
+        Takes positions of queries, and returns the clicked documents of each, if known.
 
     Yields
     ------
     tuple of (int, int, str)
-        The places of the intended query and of the misspelling, and the reason.
+        The positions of the intended query and the misspelling, and the reason.
 
     Notes
     -----
-    Candidates are queries that differ in one word of four letters or more, without digits, by one letter (put in, left
-    out, another one) or by two neighbours that changed places; the first letter is the same, as it nearly always is in
-    misspellings (Yannakoudakis and Fawthrop 1983). They are proposed where people clicked on the same documents, two or
-    more and half of the smaller set; or where one is much rarer, 20 times (8 where letters changed places), both as a
-    query and as a word in all queries, since a rare query of usual words is no misspelling. By searches alone the word
-    that was meant has six letters, unless letters changed places, and a misspelling goes with one query, the most
-    frequent. Where documents were clicked on for both and none for both, they are two needs. All candidates are found:
-    two texts one letter apart are the same after one letter is taken out of each (as in Garbe's SymSpell).
+    Candidates are queries that differ in one word of four letters or more, without digits, by one letter (inserted,
+    omitted or replaced) or by two transposed neighbors; the first letter is the same, as it almost always is in
+    misspellings (Yannakoudakis and Fawthrop 1983). They are proposed if people clicked on the same documents (at least
+    two, and half of the smaller set), or if one is much rarer, 20 times (8 times for transposed letters), both as a
+    query and as a word in all queries, because a rare query of usual words is not a misspelling. Based on searches
+    alone, the intended word has at least six letters, unless letters are transposed, and a misspelling is assigned to
+    the most frequent query. If both queries have clicked documents but none in common, they are different needs. All
+    candidates are found, because two texts that differ by one letter are equal after removing a letter from each (as in
+    Garbe's SymSpell).
 
     Examples
     --------
     >>> counts = {"tent": 90, "tnet": 3, "rent": 1, "cat": 50, "car": 1}
     >>> list(misspellings([LogQuery(text, text, n, None, 1, None) for text, n in counts.items()]))
-    [(0, 1, 'one letter apart, and far fewer searches')]
+    [(0, 1, 'differs by one letter and has far fewer searches')]
     """
     # Without clicks only frequent queries can be the intended ones.
     least = RARER_SWAPPED if clicked is None else 0
@@ -72,7 +73,7 @@ def misspellings(queries: Sequence[LogQuery], clicked: Clicked | None = None) ->
 
 
 def _candidates(texts: Sequence[str], known: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Yield places of texts that differ in one letter of one word; at least one of them is among the known."""
+    """Yield positions of texts that differ in one letter of one word; at least one of them is known."""
     index: dict[str, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
         if known[place]:
@@ -81,7 +82,7 @@ def _candidates(texts: Sequence[str], known: Sequence[bool]) -> Iterator[tuple[i
     for place, text in enumerate(texts):
         near = {other for key in _less_one(text) for other in index.get(key, ())}
         for other in sorted(near):
-            # A pair of two known ones occurs twice.
+            # A pair of two known queries occurs twice.
             if (other < place or not known[place]) and _changed(texts[other], text):
                 yield other, place
 
@@ -94,7 +95,7 @@ def _less_one(text: str) -> set[str]:
 
 
 def _changed(one: str, other: str) -> tuple[str, str] | None:
-    """Return the differing word in both texts, where one letter of it may be wrong; None for anything else."""
+    """Return the differing word in both texts if one of its letters may be wrong; otherwise None."""
     words, others = one.split(), other.split()
     if len(words) != len(others):
         return None

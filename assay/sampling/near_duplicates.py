@@ -1,4 +1,4 @@
-"""Near-duplicate queries of a log: other word order, other endings or misspellings."""
+"""Near-duplicate queries of a log: different word order, different endings or misspellings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.sampling.misspellings import Clicked, misspellings
 from assay.sampling.query_table import LogQuery
 
 SAME_WORDS = "the same words"
-ENDING = "the same words but for an s at the end"
+ENDING = "the same words except for a final s"
 ALIKE = "nearly the same letters"
 SIMILARITY = 0.9
 _DIGITS = re.compile(r"\d+")
@@ -23,15 +23,15 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class QueryGroup:
-    """Queries that may be one, for a person to decide.
+    """Queries that may be the same, for a person to decide.
 
     Parameters
     ----------
     queries : tuple of LogQuery
         Two or more, most frequent first.
     reasons : tuple of str
-        The reason of each: ``the same words``, these ``but for an s at the end``, ``nearly the same letters``,
-        ``one letter apart`` with the evidence for a misspelling, or nothing for the first.
+        The reason for each: ``the same words``, also ``except for a final s``, ``nearly the same letters``, a
+        difference of one letter with the evidence for a misspelling, or nothing for the first.
     """
 
     queries: tuple[LogQuery, ...]
@@ -41,21 +41,21 @@ class QueryGroup:
 def near_duplicates(
     queries: Sequence[LogQuery], similarity: float = SIMILARITY, clicked: Clicked | None = None
 ) -> list[QueryGroup]:
-    """Propose which queries to treat as one.
+    """Propose which queries to treat as the same.
 
     Parameters
     ----------
     queries : sequence of LogQuery
         In any order.
     similarity : float
-        The least share of three-letter parts that two queries have in common, of all parts of both: in (0.5, 1].
+        Minimum share of common three-letter parts among all parts of both queries: in (0.5, 1].
     clicked : callable, optional
-        Told places of queries, answers the documents that were clicked on for each, where that is known.
+        Takes positions of queries, and returns the clicked documents of each, if known.
 
     Returns
     -------
     list of QueryGroup
-        The group with the most searches first. A query is in one group at most.
+        The group with the most searches first. A query is in at most one group.
 
     Raises
     ------
@@ -64,12 +64,12 @@ def near_duplicates(
 
     Notes
     -----
-    Two queries belong together when they have the same set of words, with or without an s at the end of words of four
+    Two queries belong together if they have the same set of words, with or without an s at the end of words of four
     letters or more (short queries share too few parts to be alike), or when the Jaccard similarity of their sets of
     three-letter parts reaches `similarity` and all their numbers are the same (a model 20 is not a model 21), or when
-    one is a misspelling of the other (`assay.sampling.misspellings`). Groups are the connected ones. Of the alike no
-    pair is missed: two sets this similar share two of the n - ceil(s n) + 2 rarest parts of each
-    (Chaudhuri, Ganti and Kaushik 2006), and only queries that do are compared.
+    one is a misspelling of the other (`assay.sampling.misspellings`). Groups are connected components. No similar pair
+    is missed: two sets this similar share two of the n - ceil(s n) + 2 rarest parts of each (Chaudhuri, Ganti and
+    Kaushik 2006), and only such queries are compared.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def near_duplicates(
     [['tent red', 'red tent']]
     """
     if not 0.5 < similarity <= 1:
-        message = f"the similarity is {similarity:g}; give a number above 0.5, up to 1"
+        message = f"the similarity is {similarity:g}; use a number above 0.5, up to 1"
         raise NotValid(message, {"similarity": message})
     queries = tuple(queries)
     texts = [query.query for query in queries]
@@ -130,7 +130,7 @@ def _same_words(texts: Sequence[str], form: Callable[[str], str] = str) -> Itera
 
 
 def _singular(word: str) -> str:
-    """Return a word without the s at its end, where that may be a plural: rakes is rake, glass and a model x5s stay."""
+    """Return a word without a final s that may be a plural: rakes becomes rake; glass and a model x5s are unchanged."""
     plural = len(word) >= 4 and word[-1] == "s" and word[-2].isalpha() and word[-2] != "s"
     return word[:-1] if plural else word
 
@@ -140,7 +140,7 @@ def _alike(texts: Sequence[str], similarity: float) -> Iterator[tuple[int, int]]
     numbers = [tuple(sorted(_DIGITS.findall(text))) for text in texts]
     common = Counter(part for those in parts for part in those)
     waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    # From the smallest set on, so that who waits is never the larger one.
+    # Smallest sets first, so that the stored set is never the larger one.
     for place in sorted(range(len(texts)), key=lambda place: len(parts[place])):
         mine = parts[place]
         least = similarity * len(mine)

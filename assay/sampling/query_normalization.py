@@ -27,7 +27,7 @@ def redacted(texts: Sequence[str]) -> tuple[list[str], dict[int, tuple[str, ...]
     Returns
     -------
     list of str and dict of int to tuple of str
-        The texts, and the kinds of personal data by place.
+        The texts, and the kinds of personal data by position.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def redacted(texts: Sequence[str]) -> tuple[list[str], dict[int, tuple[str, ...]
 
 
 def doubtful(texts: Sequence[str]) -> list[int]:
-    """Return the places of texts that may still contain personal data, for a person to check.
+    """Return the positions of texts that may still contain personal data, for a person to check.
 
     Examples
     --------
@@ -57,13 +57,13 @@ def doubtful(texts: Sequence[str]) -> list[int]:
 
 
 def _places(texts: Sequence[str], matches: list[int]) -> list[int]:
-    """Return the places of the joined texts that have a match."""
+    """Return the positions of the joined texts that have a match."""
     begins = [0, *accumulate(len(text) + 1 for text in texts)] if matches else []
     return sorted({bisect_right(begins, at) - 1 for at in matches})
 
 
 def normalized(texts: Sequence[str]) -> list[str]:
-    """Return the normal form by which searches for each text are counted together; empty for a blank text.
+    """Return the normal form under which searches for each text are counted; empty for a blank text.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def normalized(texts: Sequence[str]) -> list[str]:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """Return all texts as one, a line each; a line feed within one counts as the blank that it is normalized to."""
+    """Return all texts as one, one per line; a line feed within a text becomes a blank, as in its normal form."""
     joined = "\n".join(texts)
     if joined.count("\n") == len(texts) - 1:
         return joined

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LogQuery:
-    """One distinct query of a log.
+    """A distinct query of a log.
 
     Parameters
     ----------
     query : str
-        The normalized text, by which searches are counted together.
+        The normalized text, under which searches are counted.
     text : str
         Its most frequent raw form, for people to read.
     frequency : int
@@ -42,7 +42,7 @@ class LogQuery:
 
 
 class QueryTable(Sequence[LogQuery]):
-    """Queries of a large log, most frequent first, equals in byte order; objects are created on access.
+    """Queries of a large log, most frequent first, ties in byte order; objects are created on access.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ class QueryTable(Sequence[LogQuery]):
 
     @property
     def frequencies(self) -> list[int]:
-        """Return the number of searches of each."""
+        """Return the number of searches for each query."""
         return self._table["frequency"].to_list()
 
     @property
     def texts(self) -> list[str]:
-        """Return their most frequent raw forms."""
+        """Return the most frequent raw form of each query."""
         return self._table["text"].to_list()
 
     def split_by_clients(self, least: int) -> tuple[QueryTable, QueryTable]:
@@ -106,12 +106,12 @@ def texts_of(queries: Sequence[LogQuery]) -> list[str]:
 
 
 def frequencies_of(queries: Sequence[LogQuery]) -> list[int]:
-    """Return the number of searches of each query."""
+    """Return the number of searches for each query."""
     return queries.frequencies if isinstance(queries, QueryTable) else [query.frequency for query in queries]
 
 
 def in_order(queries: Sequence[LogQuery]) -> Sequence[LogQuery]:
-    """Return the queries with the most frequent first, equals in byte order."""
+    """Return the queries, most frequent first, ties in byte order."""
     if isinstance(queries, QueryTable):
         return queries
     return tuple(sorted(queries, key=lambda query: (-query.frequency, query.query.encode())))

@@ -105,7 +105,7 @@ class _Count:
 def normalize(text: str) -> str:
     """Return the form that typed queries share: NFKC, case folded, trimmed, white space collapsed.
 
-    Accents and punctuation stay, since ``c++`` is not ``c``.
+    Accents and punctuation are kept, because ``c++`` is not ``c``.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def normalize(text: str) -> str:
     'strasse'
     """
     if text.isascii():
-        # Faster by a factor of five for ASCII, as most queries are.
+        # Five times as fast for ASCII, which most queries are.
         return " ".join(text.lower().split())
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
@@ -135,15 +135,15 @@ def count_log(
     Parameters
     ----------
     rows : iterable of LogRow
-        One per search, or counted.
+        Rows, one per search or counted.
     window_days : int, optional
-        Only searches of this number of last days; None for all. A log without times is taken whole.
+        Only searches of the last days, this many; None for all. A log without times is used as a whole.
     until : datetime, optional
-        The end of the window; the log's newest search by default, for which the rows are held in memory.
+        The end of the window; by default the log's newest search, which requires the rows in memory.
     min_clients : int
-        Leave out queries of fewer distinct clients; above 1 only for a log that names or counts clients.
+        Leave out queries from fewer distinct clients; above 1 only for a log with clients.
     language : str, optional
-        Only searches in this language (``de`` includes ``de-AT``), where the log has languages; by default all.
+        Only searches in this language (``de`` includes ``de-AT``), if the log has languages; by default all.
 
     Returns
     -------
@@ -216,7 +216,9 @@ def _parsed(text: str) -> datetime:
 
 
 def _utc(moment: datetime) -> datetime:
-    """Return the time in UTC; times without a zone are taken as UTC, since the window needs only one clock."""
+    """Return the time in UTC; times without a time zone are assumed to be UTC, because the window needs a single
+    clock.
+    """
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -241,5 +243,5 @@ def _queries(tallies: dict[str, _Tally], has_clients: bool) -> Iterator[LogQuery
 
 
 def _language(row: LogRow) -> str:
-    """Return the language of a search; rows of most logs have none, and need not have the attribute."""
+    """Return the language of a search; rows without languages need not have the attribute."""
     return str(getattr(row, "language", "") or "")

@@ -39,28 +39,27 @@ def sample(
     Parameters
     ----------
     log : path, mapping, or DataFrame
-        A query log in any format; ``{query: count}``; a data frame with the column ``query`` and, where known,
-        ``count``, ``timestamp``, ``client_id``, ``language``, ``clients`` and ``query_id``.
+        A query log in any format; ``{query: count}``; a data frame with the column ``query`` and, if known, ``count``,
+        ``timestamp``, ``client_id``, ``language``, ``clients`` and ``query_id``.
     head, torso, tail : int
-        How many queries each tier gives, for ``stratified``.
+        Number of queries from each tier, for ``stratified``.
     n : int, optional
-        How many queries are drawn over the whole log, for ``pps``.
+        Number of queries from the whole log, for ``pps``.
     method : {"stratified", "pps"}
         By tier, or with probability proportional to the traffic.
     format : {"csv", "jsonl", "ubi"}, optional
-        Of a file; by default its name decides, and for JSONL its content.
+        Format of a file; by default detected from its name, and for JSONL from its content.
     window_days : int, optional
-        Only the last so many days of a log with times; None for all.
+        Number of last days to use of a log with times; None for all.
     min_clients : int
-        Leave out queries of fewer distinct clients, where the log names or counts them.
+        Leave out queries from fewer distinct clients, if the log has clients.
     language : str, optional
         Only searches in this language.
     head_share, torso_share : float
-        Where the traffic is cut into tiers.
+        Shares of traffic at which the tiers are cut.
     single_counts : bool
-        Take a log in which every query counts once.
-    seed : int
-        Of the draw.
+        Accept a log in which every query has a count of 1.
+    seed : int Seed of the draw.
 
     Returns
     -------
@@ -71,7 +70,7 @@ def sample(
     UnreadableInput
         When a file cannot be read.
     NotValid
-        When the sizes do not fit the method, no query is left, or every query counts once.
+        When the sizes do not match the method, no query is left, or every query has a count of 1.
 
     Examples
     --------
@@ -84,19 +83,19 @@ def sample(
 
     sizes = {"head": head, "torso": torso, "tail": tail}
     if method == "pps" and (n is None or any(sizes.values())):
-        raise NotValid("the method pps draws over the whole log; give n, and none of head, torso and tail")
+        raise NotValid("the method pps draws from the whole log; use n without head, torso or tail")
     if method == "stratified" and (n is not None or not any(sizes.values())):
-        raise NotValid("the method stratified draws by tier; give head, torso or tail, and no n")
+        raise NotValid("the method stratified draws by tier; use head, torso or tail without n")
     if method not in ("stratified", "pps"):
-        raise NotValid(f"the method is stratified or pps, not {method!r}")
+        raise NotValid(f"the method must be stratified or pps, not {method!r}")
     options: dict[str, Any] = {"window_days": window_days, "min_clients": min_clients, "language": language}
     counted, own_ids = _counted(log, format, options)
     if not counted.queries:
-        raise NotValid("no query is left to sample")
+        raise NotValid("no queries are left to sample")
     if counted.searches == len(counted.queries) > 1 and not single_counts:
         raise NotValid(
-            "every query counts once, which says nothing of traffic; name the column of counts `count`, or give "
-            "single_counts=True if this is a log all the same"
+            "every query has a count of 1, so the traffic is unknown; name the column of counts `count`, or pass "
+            "single_counts=True if the counts are right"
         )
     cut = cut_tiers(counted.queries, head_share=head_share, torso_share=torso_share)
     drawn = draw_stratified(cut, sizes, seed) if n is None else draw_pps(cut, n, seed)
@@ -122,7 +121,7 @@ def _counted_file(path: str, format: str | None, options: dict[str, Any]) -> tup
     from assay.sampling.column_counting import count_stream
 
     if format is not None and format not in LOG_FORMATS:
-        raise NotValid(f"the format of a log is {', '.join(LOG_FORMATS)}, not {format!r}")
+        raise NotValid(f"the log format must be {', '.join(LOG_FORMATS)}, not {format!r}")
     source = reusable_source(Path(path))
     name = LOG_FORMATS[format] if format else log_format(source, path, 'format="jsonl"')
     stream = open_log(source, path=path, format=name)
@@ -143,7 +142,7 @@ def _log_rows(log: Any) -> Iterator[LogRow]:
     columns = getattr(log, "columns", None)
     if columns is None or "query" not in list(columns):
         given = type(log).__name__ if columns is None else f"a data frame with {', '.join(map(str, columns))}"
-        raise NotValid(f"the log is {given}; give a path, a dict of counts, or a data frame with the column query")
+        raise NotValid(f"the log is {given}; use a path, a dict of counts, or a data frame with the column query")
     known = {name: log[name].to_list() for name in LOG_COLUMNS if name in list(columns)}
     for line, values in enumerate(zip(*known.values(), strict=True), 1):
         row = dict(zip(known, values, strict=True))
@@ -167,10 +166,10 @@ def _text(value: Any) -> str:
 
 def _count(value: Any) -> int:
     if value is None or isinstance(value, str | bool) or value != value or value != int(value) or value < 1:
-        raise NotValid(f"the count {value!r} is not a whole number of 1 or more")
+        raise NotValid(f"the count {value!r} is not a whole number, 1 or more")
     return int(value)
 
 
 def _line(raw: object) -> int:
-    """Return the line of a counted query, which is what the readers keep of a row."""
+    """Return the line of a counted query, which the readers keep as its row."""
     return raw.line if isinstance(raw, LogRow) else int(str(raw))

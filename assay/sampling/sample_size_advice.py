@@ -1,4 +1,4 @@
-"""Advice on sample size: what a comparison of two runs on a sample of queries can show."""
+"""Advice on sample size: the differences between two runs that a sample of queries can detect."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.sampling.tiers import Tier
 
-# The median over pairs of official runs at TREC's deep learning tracks of 2019 and 2020, nDCG@10 query by query.
+# The median over pairs of official runs in the TREC deep learning tracks of 2019 and 2020, nDCG@10 per query.
 USUAL_SD = 0.17
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a comparison of two runs on a sample can show.
+    """The differences between two runs that a sample can detect.
 
     Attributes
     ----------
     worth : int
-        The number of equally weighted queries that the sample is worth.
+        The equivalent number of equally weighted queries.
     sd : float
         The assumed standard deviation of the per-query differences between two runs.
     detectable : float
-        The difference that is detected in four of five cases.
+        The difference that is detected with 80% probability.
     reach : float
         The half-width of the 95% interval of a difference.
     difference : float or None
         The difference in question.
     needed : int or None
-        The equally weighted queries that it takes; None without a difference, or where `reason` says why not.
+        The number of equally weighted queries needed; None without a difference, or if `reason` is set.
     reason : str
         Why there is no number.
     """
@@ -45,7 +45,7 @@ class Advice:
 
 
 def advise(worth: float | None, difference: float | None = None, sd: float = USUAL_SD) -> Advice | None:
-    """Return what paired t tests on a sample of this effective size can show; None if it is unknown or below two."""
+    """Return what paired t tests on a sample of this effective size can detect; None if it is unknown or below two."""
     if worth is None or worth < 2:
         return None
     from assay.significance.power import detectable, queries_needed, reach
@@ -77,7 +77,7 @@ def expected_worth(tiers: Sequence[Tier], sizes: Sequence[int]) -> float | None:
     -------
     float or None
         (sum w)^2 / sum (w^2 / p) over all queries of the tiers that are drawn from, w the traffic and p the inclusion
-        probability of each; None when nothing is drawn or the squares are not known.
+        probability of each; None if nothing is drawn or the squares are unknown.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Addition of a further stratum to a queries file."""
+"""Addition of a stratum to a queries file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.sampling.tiers import TierCut
 
 @dataclass(frozen=True)
 class Joined:
-    """The whole file, the ids of its new queries, and those of existing queries that belong to the stratum now."""
+    """The whole file, the ids of its new queries, and the ids of existing queries that now belong to the stratum."""
 
     rows: tuple[QueryRow, ...]
     new: tuple[str, ...]
@@ -38,17 +38,16 @@ def join_stratum(
     Parameters
     ----------
     rows : sequence of QueryRow
-        The part of a log to add, cut into tiers of its own.
+        The part of a log to add, with its own tiers.
     cut : TierCut
         The part of a log that joins, cut into tiers of its own.
     draw : callable
         Draws from a frame.
     name, share : str, float
         The stratum, and its share of the whole traffic from now on.
-    The stratum whose traffic included it: its queries that belong to the new one move with certainty, and only its
-    share decreases. Without it, the traffic is new and all other shares decrease in proportion.
-    first : str
-        The stratum name of the existing queries, where they have no strata yet.
+    The stratum whose traffic included it: its queries that belong to the new stratum move with certainty, and only its
+    share decreases. Without it, the traffic is new and all other shares decrease in proportion. first : str
+        The stratum name of the existing queries, if they have no strata yet.
 
     Returns
     -------
@@ -57,7 +56,7 @@ def join_stratum(
     Raises
     ------
     NotValid
-        For a taken name, an unknown stratum, or a share that is not valid.
+        For a name that is already used, an unknown stratum, or a share that is not valid.
     """
     bare = next((row for row in rows if row.weight is None or not row.probability), None)
     if bare is not None:
@@ -93,13 +92,13 @@ def join_stratum(
 
 def _shares(old_shares: dict[str, float], name: str, share: float, part_of: str) -> dict[str, float]:
     if name in old_shares:
-        raise NotValid(f"A stratum {name!r} exists already. Give a further draw of it another name.")
+        raise NotValid(f"A stratum {name!r} already exists. Use another name for a further draw from it.")
     if not 0 < share < 1:
-        raise NotValid(f"The share is {share:g}. Give a share of the whole traffic between 0 and 1, such as 0.2.")
+        raise NotValid(f"The share is {share:g}. Use a share of the whole traffic between 0 and 1, such as 0.2.")
     if part_of and part_of not in old_shares:
         raise NotValid(f"Unknown stratum {part_of!r}. Strata: {', '.join(sorted(old_shares))}.")
     if part_of and old_shares[part_of] <= share:
-        raise NotValid(f"{part_of} has {old_shares[part_of]:g} of the traffic. Give a smaller share for a part of it.")
+        raise NotValid(f"{part_of} has {old_shares[part_of]:g} of the traffic. Use a smaller share for a part of it.")
     left = {
         old: was - share if old == part_of else was if part_of else was * (1 - share) for old, was in old_shares.items()
     }
@@ -116,7 +115,7 @@ def _shared(row: QueryRow, shares: dict[str, float]) -> QueryRow:
 
 
 def _placed(row: QueryRow, place: StratumRow, leaving: str = "") -> QueryRow:
-    """Return the row with a further place; its first one where it has none, or leaves its own."""
+    """Return the row with an additional stratum, which is its first if it has none or leaves its own."""
     if not row.stratum or row.stratum == leaving:
         tier, chance = place.tier or row.tier, place.probability
         return replace(

@@ -19,7 +19,7 @@ MAX_POINTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier in numbers.
+    """The numbers of a tier.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Tier:
     queries, traffic : int
         Distinct queries in it, and searches for them.
     share : float or None
-        Its share of the traffic; None when there is no traffic at all.
+        Its share of the traffic; None if there is no traffic.
     squares : int or None
         The sum of the squared frequencies, which gives the effective size of a draw; None if it was not counted.
     """
@@ -56,7 +56,7 @@ class TierCut:
         The cumulative traffic curve for a chart: the share of the traffic after a number of queries. At most 200
         points; they start at (0, 0.0), end at the last query and include both cuts.
     head_share, torso_share : float
-        The requested cuts, or the share of the traffic above them where ranks were requested.
+        The requested cuts, or the share of the traffic above them if ranks were requested.
     head_ranks, torso_ranks : int or None
         The requested number of queries above each cut; None if the cuts are by traffic.
     """
@@ -91,11 +91,11 @@ def cut_tiers(
     queries : sequence of LogQuery
         In any order.
     head_share, torso_share : float
-        A query is head while the queries above it hold less than ``head_share`` of the traffic, torso while they hold
-        less than ``torso_share``, tail after that. 0 < head_share <= torso_share <= 1.
+        A query is in the head if the queries above it have less than ``head_share`` of the traffic, in the torso if
+        they have less than ``torso_share``, and in the tail otherwise. 0 < head_share <= torso_share <= 1.
     head_ranks, torso_ranks : int, optional
-        Both or none: the most frequent ``head_ranks`` queries are head, those up to rank ``torso_ranks`` torso,
-        whatever their traffic. The shares are then ignored. 0 < head_ranks <= torso_ranks.
+        Both or neither: the most frequent ``head_ranks`` queries are the head, those up to rank ``torso_ranks`` are the
+        torso, regardless of their traffic. The shares are then ignored. 0 < head_ranks <= torso_ranks.
 
     Returns
     -------
@@ -108,9 +108,9 @@ def cut_tiers(
 
     Notes
     -----
-    The usual cut is by traffic and not by rank: the number of queries that carry half of the traffic differs by
-    orders of magnitude between logs. Shares are compared exactly, as fractions, so that a query
-    on the line falls on the same side everywhere.
+    The usual cut is by traffic instead of rank, because the number of queries with half of the traffic differs by
+    orders of magnitude between logs. Shares are compared exactly, as fractions, so that a query at the cut is on the
+    same side everywhere.
 
     Examples
     --------
@@ -150,14 +150,14 @@ def cut_tiers(
 def check_cuts(head_share: float, torso_share: float, head_ranks: int | None, torso_ranks: int | None) -> None:
     """Raise `NotValid` for cuts out of order, or one rank without the other."""
     if not 0 < head_share <= torso_share <= 1:
-        message = f"The tiers are cut at {head_share} and {torso_share}. Give 0 < head share <= torso share <= 1."
+        message = f"The tiers are cut at {head_share} and {torso_share}. Use 0 < head share <= torso share <= 1."
         raise NotValid(message, {"head_share": message})
     if (head_ranks is None) != (torso_ranks is None):
         missing = "torso" if torso_ranks is None else "head"
-        message = f"Give both ranks or neither: the rank at which the {missing} ends is missing."
+        message = f"The rank at which the {missing} ends is missing. Set both ranks or neither."
         raise NotValid(message, {f"{missing}_ranks": message})
     if head_ranks is not None and torso_ranks is not None and not 0 < head_ranks <= torso_ranks:
-        message = f"The head ends at rank {head_ranks}, the torso at {torso_ranks}. Give 0 < head <= torso."
+        message = f"The head ends at rank {head_ranks}, the torso at {torso_ranks}. Use 0 < head <= torso."
         raise NotValid(message, {"head_ranks": message})
 
 
@@ -172,7 +172,7 @@ def _tier(name: str, frequencies: Sequence[int], total: int) -> Tier:
 
 
 def _curve(sums: Sequence[int], cuts: set[int]) -> tuple[tuple[int, float], ...]:
-    """Return ranks in even steps of their logarithm, since traffic bends on that scale."""
+    """Return ranks in even logarithmic steps, because the curve bends on that scale."""
     last, total = len(sums) - 1, sums[-1]
     if not total:
         return ()

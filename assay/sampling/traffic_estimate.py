@@ -29,7 +29,7 @@ class Estimate:
     queries : int
         The size of the sample.
     certain : int
-        Number of queries that every draw includes: they add nothing to the uncertainty.
+        Number of queries that every draw includes: they do not add uncertainty.
     reason : str or None
         Why there is no interval.
     """
@@ -68,7 +68,7 @@ def weighted_mean(
     Returns
     -------
     Estimate
-        Without an interval where a stratum has only one uncertain query and so cannot show its spread.
+        The estimate, without an interval if a stratum has only one uncertain query.
 
     Raises
     ------
@@ -77,17 +77,17 @@ def weighted_mean(
 
     Notes
     -----
-    The mean is sum(w v / p) / sum(w / p). With u = (w / p) (v - mean) / sum(w / p) for each query, its variance is
-    the sum over strata of n / (n - 1) sum((1 - p) (u - b)^2) with b = sum((1 - p) u) / sum(1 - p), n the queries with
-    p < 1. That is Deville's approximation for draws of fixed size with unequal probabilities, which needs no joint
-    probabilities; for equal ones it is the known variance with its finite population correction, so that a stratum
-    taken whole adds nothing. The interval takes Student's t with sum(n - 1) degrees of freedom.
+    The mean is sum(w v / p) / sum(w / p). With u = (w / p) (v - mean) / sum(w / p) for each query, its variance is the
+    sum over strata of n / (n - 1) sum((1 - p) (u - b)^2) with b = sum((1 - p) u) / sum(1 - p), n the queries with p <
+    1. That is Deville's approximation for draws of fixed size with unequal probabilities, which needs no joint
+    probabilities; for equal ones it is the known variance with its finite population correction, so that a fully drawn
+    stratum adds nothing. The interval uses Student's t with sum(n - 1) degrees of freedom.
 
     Source: Hájek 1964; Deville 1999; Särndal, Swensson and Wretman 1992, sections 3.7 and 5.7.
 
     Examples
     --------
-    Two of four queries, drawn at random, represent all: the textbook's s^2 / n (1 - n / N).
+    Two of four randomly drawn queries represent all, with the textbook variance s^2 / n (1 - n / N).
 
     >>> found = weighted_mean([0.0, 1.0], [1, 1], [0.5, 0.5])
     >>> found.mean, round(found.standard_error ** 2, 6)
@@ -109,7 +109,7 @@ def weighted_mean(
     mean = float(expanded @ value / total)
     parts = [_spread(expanded, value - mean, probability, names == name, total) for name in np.unique(names)]
     if any(part is None for part in parts):
-        reason = "a stratum has only one query and cannot show its spread"
+        reason = "a stratum has only one query, so its variance is unknown"
         return Estimate(mean, None, None, None, len(value), certain, reason)
     variances, freedom = zip(*(part for part in parts if part is not None), strict=True)
     error = math.sqrt(math.fsum(variances))
@@ -119,19 +119,21 @@ def weighted_mean(
 
 def _check(value: Floats, weight: Floats, probability: Floats, names: npt.NDArray[np.str_], level: float) -> None:
     if not len(value) == len(weight) == len(probability) == len(names):
-        raise NotValid("Values, weights, probabilities and strata differ in number. Give one of each for every query.")
+        raise NotValid(
+            "The numbers of values, weights, probabilities and strata differ. Pass one of each for every query."
+        )
     if not (np.isfinite(value).all() and np.isfinite(weight).all() and (weight >= 0).all()):
-        raise NotValid("A value or a weight is not a number, or is below 0. Leave out queries without a value.")
+        raise NotValid("A value or weight is not a number, or is below 0. Leave out queries without a value.")
     if not ((probability > 0) & (probability <= 1)).all():
-        raise NotValid("A probability is not in (0, 1]. Give the inclusion probabilities of the draw.")
+        raise NotValid("A probability is not in (0, 1]. Pass the inclusion probabilities of the draw.")
     if not 0 < level < 1:
-        raise NotValid(f"The level is {level:g}. Give a number between 0 and 1, such as 0.95.")
+        raise NotValid(f"The level is {level:g}. Use a number between 0 and 1, such as 0.95.")
 
 
 def _spread(
     expanded: Floats, residual: Floats, probability: Floats, inside: npt.NDArray[np.bool_], total: float
 ) -> tuple[float, int] | None:
-    """Return the variance that one stratum adds, and its degrees of freedom; None if they are unknown."""
+    """Return the variance contribution of a stratum and its degrees of freedom; None if unknown."""
     missable = inside & (probability < 1)
     number = int(np.count_nonzero(missable))
     if number < 2:

@@ -1,4 +1,4 @@
-"""Diagnostics of a run: facts about it that a reader of its scores should know."""
+"""Diagnostics of a run: facts that affect the interpretation of its scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Depth:
-    """How many documents the run returns for the judged queries that it answers."""
+    """Number of documents returned for the judged queries that the run answers."""
 
     min: int
     median: float
@@ -32,43 +32,43 @@ class Depth:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What a reader of the scores should know about the run that they come from.
+    """Facts about a run that affect the interpretation of its scores.
 
     Parameters
     ----------
     rows : int
-        Rows of the run, over all its queries.
+        Number of rows of the run, over all its queries.
     ties : float
-        Share of rows whose score another row of the same query has too; 0 for a run without rows.
+        Share of rows that share their score with another row of the same query; 0 for a run without rows.
     duplicates : int
-        Identical rows of the qrels that were kept once.
+        Number of identical qrels rows that were removed.
     queries_missing, queries_unjudged : int
-        Judged queries that the run does not answer; queries that only the run has (ignored).
+        Number of judged queries that the run does not answer, and of queries without judgments (ignored).
     missing, unjudged : tuple of str
-        The first of them, by id.
+        The first of these queries, by id.
     queries_without_relevant, queries_negative : int
-        Judged queries without any positive grade (they score 0 in every metric but Judged); those of them where every
-        grade is negative.
+        Number of judged queries without a positive grade (they score 0 in every metric except Judged), and of those
+        with only negative grades.
     holes, negative : int
-        Unjudged documents and negative grades among the top 10 of the judged queries.
+        Number of unjudged documents and of negative grades in the top 10 of the judged queries.
     least_judged : str or None
-        The query with the smallest share of judged documents in its top 10, where that is below 1.
+        The query with the smallest share of judged documents in its top 10, if below 1.
     float32_ties : int
-        Neighbours in a ranking whose scores differ as float64 and are equal as float32: tools that cut scores order
-        them in another way.
+        Number of neighbors in a ranking whose scores differ as float64 but are equal as float32, which some tools order
+        differently.
     depth : Depth or None
         None if the run answers none of the judged queries.
     ranks_contradicted : int
-        Rows whose rank column contradicts the order of the scores, where a file was read.
+        Number of rows whose rank column contradicts the order of the scores, if a file was read.
     identical_to : tuple of str
-        Other runs of the same evaluation that rank the same documents in the same order for every query.
+        Other runs of the same evaluation with the same rankings for every query.
     fingerprint : int
-        A number that runs with the same rankings share.
+        A number shared by runs with the same rankings.
     ties_at : dict of str to TiedRange
-        Metric with a cutoff to the range of its mean over all orders of tied documents, where they make a difference.
+        Range of the mean over all orders of tied documents for each metric with a cutoff, if they make a difference.
     bounds : dict of str to Range
-        Metric to the range of its mean over all grades of the unjudged documents that were returned within its cutoff.
-        Both are empty unless ranges are requested.
+        Range of the mean of each metric over all grades of the unjudged documents returned within its cutoff. Both are
+        empty unless ranges are requested.
     """
 
     rows: int
@@ -118,7 +118,7 @@ class Diagnostics:
 
 @dataclass
 class Findings:
-    """What is found out about one run while its parts pass by."""
+    """Diagnostics of a run, collected while its parts are processed."""
 
     rows: int = 0
     tied: int = 0
@@ -133,11 +133,11 @@ class Findings:
 
     @property
     def answered(self) -> int:
-        """Return how many judged queries the run answers, as far as it has passed by."""
+        """Return how many judged queries the run answers, as far as processed."""
         return sum(map(len, self.codes))
 
     def look(self, qrels: Qrels, run: Run, matched: Match) -> None:
-        """Take in some queries of the run."""
+        """Process some queries of the run."""
         rankings = matched.rankings
         top = rankings.ranks <= TOP
         self.rows += len(run)
@@ -155,7 +155,7 @@ class Findings:
             self.unjudged = sorted([*self.unjudged, *names])[:MOST_NAMED]
 
     def unanswered(self, qrels: Qrels) -> list[str]:
-        """Return the judged queries that have not passed by."""
+        """Return the judged queries that have not been processed."""
         if self.answered == qrels.queries:
             return []
         unanswered_mask = np.ones(qrels.queries, dtype=np.bool_)
@@ -163,7 +163,7 @@ class Findings:
         return [qrels.query_ids[at] for at in np.flatnonzero(unanswered_mask).tolist()]
 
     def diagnostics(self, qrels: Qrels) -> Diagnostics:
-        """Close the findings once the whole run has passed by."""
+        """Return the diagnostics after the whole run was processed."""
         codes, sizes, holes = (_joined(parts) for parts in (self.codes, self.sizes, self.holes))
         missing = self.unanswered(qrels)
         best = qrels.highest
@@ -193,7 +193,7 @@ def _joined(parts: Sequence[Integers]) -> Integers:
 
 
 def _fingerprint(run: Run) -> int:
-    """Return a sum over all rows, so that the order in which queries pass by does not matter."""
+    """Return a sum over all rows, which does not depend on the order of the queries."""
     sizes = run.offsets[1:] - run.offsets[:-1]
     keys = run.doc_ids.keys() + np.repeat(Texts.of(run.query_ids).keys(), sizes) * SPREAD
     keys ^= keys >> np.uint64(32)
@@ -202,7 +202,7 @@ def _fingerprint(run: Run) -> int:
 
 
 def with_twins(named: Sequence[tuple[str, Diagnostics]]) -> list[Diagnostics]:
-    """Tell each of several runs which others rank as it does."""
+    """Add to each run the names of other runs with the same rankings."""
     by_fingerprint: dict[int, list[str]] = {}
     for name, one in named:
         by_fingerprint.setdefault(one.fingerprint, []).append(name)

@@ -36,9 +36,9 @@ Metrics = str | BoundMetric | Iterable[Any]
 Missing = Literal["zero", "skip"]
 
 MOST_WORKERS = 8
-# Of fewer bytes the processes would take longer to start than to work.
+# For smaller files, starting the processes would take longer than the work.
 LARGE = 4 << 20
-# Grades above this are of no scale that people grade on.
+# Grades above this do not belong to a human scale.
 MOST_USUAL = 100
 
 
@@ -72,44 +72,43 @@ def evaluate(
         ``machine``.
     runs : path, dict, DataFrame, Run, RunFile, or several of them in a sequence or by name in a dict
         The runs, as `assay.formats.python_objects.read_runs` takes them; their names must differ. A file is read in
-        pieces and never held as a whole.
+        pieces and never kept in memory as a whole.
     metrics : str, BoundMetric, metric of ir_measures, or iterable of them
-        Names such as ``"nDCG@10"``; one text may hold several.
+        Names such as ``"nDCG@10"``; a text may contain several.
     missing : {"zero", "skip"}
-        A judged query that a run does not answer scores 0, or is left out of that run's mean.
+        Whether a judged query that a run does not answer scores 0 or is left out of that run's mean.
     level : float, optional
         Coverage of an interval over queries, such as 0.95; none by default.
     method : {"percentile", "bca", "t"}
-        How that interval is found.
-    resamples, seed : int
-        Of the bootstrap.
+        Interval method.
+    resamples, seed : int Number of resamples and seed of the bootstrap.
     design : SamplingDesign, optional
         Adds the weighted mean and the breakdown by tier.
     scale_top : float, optional
-        The top grade of the scale, for metrics that ask for it; by default the largest grade of the qrels.
+        The top grade of the scale, for metrics that need it; by default the largest grade of the qrels.
     ranges : bool
-        Whether the diagnostics also tell how far ties and unjudged documents could move each mean, which takes about as
-        long as the metrics themselves.
+        Whether to compute how far ties and unjudged documents could move each mean, which takes about as long as the
+        metrics themselves.
     overlap : bool
-        Whether a run that has no document in common with the labels is refused. False where labels were taken out on
-        purpose, and where the question is how much of a run is judged.
+        Whether to reject a run that has no documents in common with the labels. False if labels were removed on
+        purpose, or to measure how much of a run is judged.
     watch : callable
         Called with the number of runs done, for a progress bar.
     profile : Profile, optional
-        Takes down where the time goes.
+        Records the time of each step.
     processes : bool
-        Whether large files may be scored by processes that are forked from this one, rather than by threads.
+        Whether to score large files in forked processes instead of threads.
 
     Returns
     -------
     Evaluation
-        Means, values per query, diagnostics.
+        Means, scores per query, and diagnostics.
 
     Raises
     ------
     NotValid
-        When two runs have one name, a metric is unknown, a run answers no judged query or has no judged document,
-        or grades are beyond what can be computed with.
+        When two runs have the same name, a metric is unknown, a run answers no judged query or has no judged document,
+        or grades are too large to compute with.
     UnreadableInput
         When a file cannot be read.
 
@@ -145,7 +144,7 @@ def evaluate(
 
 
 def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterator[Scored]:
-    """Score runs, several at once where they are files."""
+    """Score runs, several at once if they are files."""
     files = [run for run in runs if isinstance(run, RunFile)]
     workers = min(len(files), os.cpu_count() or 1, MOST_WORKERS) if len(files) > 1 else 1
     if workers < 2:
@@ -157,7 +156,7 @@ def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterat
         from assay.scoring.worker_processes import can_fork, shared_out
 
         if can_fork():
-            # What all of them look up is made before they part.
+            # Build shared lookup tables before forking.
             task.qrels.prepare()
             for run, (scored, report, seconds) in zip(
                 runs, shared_out(runs, partial(_score_and_tell, task), workers), strict=True
@@ -171,7 +170,7 @@ def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterat
 
     pool = ThreadPoolExecutor(workers)
     try:
-        # numpy works outside of Python's lock.
+        # numpy releases Python's global lock.
         yield from pool.map(partial(_score, task), runs)
     finally:
         # An error in one file ends the work on all others.
@@ -179,19 +178,19 @@ def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterat
 
 
 def _score_and_tell(task: _Task, run: Run | RunFile) -> tuple[Scored, Report | None, dict[str, float]]:
-    """Score a run; return also what the process that asked does not see: the file's report, and where the time went."""
+    """Score a run; also return the file's report and the time of each step for the calling process."""
     own = replace(task, clock=Profile())
     scored = _score(own, run)
     return scored, run.report if isinstance(run, RunFile) else None, own.clock.seconds
 
 
 def bind(metrics: Metrics) -> tuple[BoundMetric, ...]:
-    """Return the metrics that names mean, each once.
+    """Return the distinct metrics with these names.
 
     Raises
     ------
     NotValid
-        When there is none, or a name cannot be read.
+        When there are no metrics, or a name is not valid.
     """
     if isinstance(metrics, str):
         return parse_metrics(metrics)
@@ -202,25 +201,25 @@ def bind(metrics: Metrics) -> tuple[BoundMetric, ...]:
         one for item in metrics for one in ((item,) if isinstance(item, BoundMetric) else parse_metrics(str(item)))
     ]
     if not bound:
-        raise NotValid("no metric is named; write for example nDCG@10")
+        raise NotValid("no metric was named; write a metric such as nDCG@10")
     return tuple({metric.name: metric for metric in bound}.values())
 
 
 def _check(qrels: Qrels, runs: Sequence[Run | RunFile], missing: str) -> None:
     if missing not in ("zero", "skip"):
-        raise NotValid(f"missing is zero or skip, not {missing!r}")
+        raise NotValid(f"missing must be zero or skip, not {missing!r}")
     if not qrels.query_ids:
-        raise NotValid("the qrels hold no judgment; there is nothing to evaluate against")
+        raise NotValid("the qrels contain no judgments, so there is nothing to evaluate against")
     if not qrels.summable:
-        raise NotValid("the grades of the qrels are too large to be added up; take grades of a scale")
+        raise NotValid("the grades of the qrels are too large to add up; use grades on a scale")
     names = [run.name for run in runs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise NotValid(f"two runs are named {twice[0]!r}; give one of them another name, as in NAME=PATH")
+        raise NotValid(f"two runs are named {twice[0]!r}; rename one of them, as in NAME=PATH")
 
 
 def _check_top(metrics: Sequence[BoundMetric], top: float) -> None:
-    """Let each metric refuse a top grade that it cannot compute with, whether or not a run returns its document."""
+    """Let each metric reject a top grade that it cannot compute with, even if no run returns such a document."""
     if top > MOST_USUAL:
         for metric in metrics:
             if not metric.metric.by_subtopic:
@@ -231,14 +230,14 @@ def _check_subtopics(qrels: Qrels, metrics: Sequence[BoundMetric]) -> None:
     needs = next((metric.name for metric in metrics if metric.metric.by_subtopic), None)
     if needs and qrels.subtopics is None:
         raise NotValid(
-            f"the metric {needs} needs labels that tell subtopics apart, and these do not; take qrels with lines of "
-            "query, subtopic, document, grade, and read them with --subtopics"
+            f"the metric {needs} needs labels by subtopic, and these have none; use qrels with lines of query, "
+            "subtopic, document, grade, and read them with --subtopics"
         )
 
 
 @dataclass(frozen=True)
 class _Task:
-    """Everything but the run: what each run is scored with; without `grades` no ranges are computed."""
+    """Everything needed to score a run; without `grades` no ranges are computed."""
 
     qrels: Qrels
     metrics: Sequence[BoundMetric]
@@ -249,7 +248,7 @@ class _Task:
 
 
 def _score(task: _Task, run: Run | RunFile) -> Scored:
-    """Return the values, shape (queries, metrics), and what to know about the run."""
+    """Return the values, shape (queries, metrics), and the diagnostics of the run."""
     if isinstance(run, Run):
         return _score_parts(task, run.name, [run])
     try:
@@ -285,7 +284,7 @@ def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
     if not shared and a_document is not None:
         raise NotValid(
             f"the run {name!r} returns none of the judged documents, for any query; document ids look like "
-            f"{qrels.doc_ids[0]!r} in the qrels and {a_document!r} in the run; write both with the same ids"
+            f"{qrels.doc_ids[0]!r} in the qrels and {a_document!r} in the run; use the same ids in both"
         )
     with clock.part("diagnostics"):
         diagnostics = findings.diagnostics(qrels)
@@ -298,7 +297,7 @@ def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
 
 
 def _grades(top: float) -> Floats:
-    # Ranges are a dozen modules that a small evaluation without them need not import.
+    # Ranges need a dozen modules, which a small evaluation without ranges should not import.
     from assay.metrics.metric_bounds import scale_grades
 
     return scale_grades(top)
@@ -311,7 +310,7 @@ def _ranges(metrics: Sequence[BoundMetric], grades: Floats) -> Ranges:
 
 
 def _score_unanswered(task: _Task, query_ids: Sequence[str], values: Floats) -> None:
-    """Score queries without results as empty rankings: 0 in all but counts of the labels and RBP's residual."""
+    """Score queries without results as empty rankings: 0 except for counts of labels and RBP's residual."""
     nothing = match(task.qrels, _empty(query_ids))
     for at, metric in enumerate(task.metrics):
         values[nothing.codes, at] = metric(nothing.rankings)
@@ -364,7 +363,9 @@ def _summed_up(
 
 
 def _unreached(qrels: Qrels, metrics: Sequence[BoundMetric]) -> dict[str, float]:
-    """The metrics of which no grade reaches the threshold: they are 0 for every run, as for grades such as 0.37."""
+    """Return the metrics whose threshold no grade reaches, so that they are 0 for every run, as with grades such as
+    0.37.
+    """
     top = float(qrels.highest.max())
     levels = {metric.name: metric.parameters.get("rel") for metric in metrics}
     return {name: float(level) for name, level in levels.items() if isinstance(level, int | float) and top < level}

@@ -14,12 +14,12 @@ from assay.metrics.means import GEOMETRIC_FLOOR, LEAST_QUERIES, Interval, MeanKi
 from assay.scoring.resampling import Floats, Places, resampled_means
 
 METHODS = {
-    "percentile": "the middle share of the means of resampled queries",
-    "bca": "the same, corrected for bias and for a spread that changes with the mean",
+    "percentile": "the central share of the means of resampled queries",
+    "bca": "percentile, corrected for bias and for variance that changes with the mean",
     "t": "mean and standard error with Student's t; no resampling",
 }
 RESAMPLES = 10_000
-# So many columns share one pass over the draws: their resampled means take 40 MB.
+# Number of columns per pass over the draws: their resampled means take 40 MB.
 MOST_COLUMNS = 512
 
 
@@ -42,34 +42,35 @@ def mean_intervals(
     Parameters
     ----------
     values : float64 array, shape (queries, columns)
-        A column is one metric of one run; NaN if a query does not count.
+        Each column is a metric of a run; NaN if a query does not count.
     level : float
         Coverage, between 0 and 1.
     method : {"percentile", "bca", "t"}
         See Notes.
     resamples, seed : int
-        How often queries are drawn with replacement, and from which seed; ``t`` needs neither. The same seed and number
-        of queries give the same draws for every run and metric, on any machine.
+        Number of resamples and seed; ``t`` needs neither. The same seed and number of queries give the same draws for
+        every run and metric, on any machine.
     weights : sequence of float, optional
         As in `hajek_mean`; the weighted mean is recomputed in each resample.
     strata : sequence of str, optional
-        The tier of each query; queries are then drawn inside their tier, as many as it holds.
+        The tier of each query; queries are then drawn within their tier, as many as it contains.
     kinds : sequence of {"arithmetic", "geometric", "sum"}, optional
-        For each column, arithmetic by default. A geometric mean's interval is computed over ln max(m, 1e-5) and mapped
-        back; a sum has none.
+        For each column, arithmetic by default. The interval of a geometric mean is computed over ln max(m, 1e-5) and
+        mapped back; a sum has no interval.
     bounded : sequence of bool, optional
-        For each column, whether its values are between 0 and 1: its interval is then cut to these bounds, which costs
-        no coverage. None is cut by default.
+        For each column, whether its values are between 0 and 1: its interval is then limited to these bounds, which
+        does not reduce the coverage. By default, no interval is limited.
     parts : sequence of str, optional
-        The part of the traffic that each row represents; the mean is then that of each part times its share.
+        The part of the traffic that each row represents; the mean is then the sum of the means of the parts times their
+        shares.
     shares : mapping of str to float, optional
         The share of each part.
 
     Returns
     -------
     list of Interval
-        One for each column. Bounds are None with a reason below 10 queries; where one query alone represents a tier;
-        for ``bca`` where all resamples fall on one side of the mean. Equal values give an interval of no width.
+        One for each column. Bounds are None with a reason below 10 queries, if a tier has a single query, or for
+        ``bca`` if all resamples are on one side of the mean. Equal values give an interval of width 0.
 
     Raises
     ------
@@ -79,12 +80,13 @@ def mean_intervals(
     Notes
     -----
     ``percentile`` takes the quantiles (1 - level) / 2 and (1 + level) / 2 of the resampled means. ``bca`` shifts these
-    by the bias z0 (where the mean lies among the resampled means, ties counted half) and the acceleration
-    a = sum(v^3) / (6 sum(v^2)^(3/2)), v the move of the mean when one query is left out, less the mean move inside the
-    tier (the jackknife). ``t`` is mean +- t(n - tiers) sqrt(sum over tiers of n_h / (n_h - 1) sum(u^2)) with
-    u = w (m - mean) / sum(w), less its mean inside the tier: s / sqrt(n) for a plain mean, the linearized variance of
-    Hájek's for a weighted one; it alone can reach beyond what a value can be, and is why `bounded` cuts. None of the
-    three knows how much of the traffic was drawn: where that is most of it, all are a little too wide.
+    by the bias z0 (the position of the mean among the resampled means, with ties counted half) and the acceleration a =
+    sum(v^3) / (6 sum(v^2)^(3/2)), v the change of the mean if a query is left out, minus the mean change within the
+    tier (the jackknife). ``t`` is mean +- t(n - tiers) sqrt(sum over tiers of n_h / (n_h - 1) sum(u^2)) with u = w (m -
+    mean) / sum(w), minus its mean within the tier: s / sqrt(n) for an unweighted mean, the linearized variance of
+    Hájek's for a weighted mean; only this method can exceed the range of the values, which is why `bounded` exists.
+    None of the methods accounts for the share of the traffic that was drawn: if it is large, all intervals are slightly
+    too wide.
 
     Source: Efron 1979; Efron 1987; Davison and Hinkley 1997, section 5.3; Särndal, Swensson and
     Wretman 1992, section 5.7.
@@ -134,7 +136,7 @@ def bootstrap_interval(
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """All that the columns share: the queries' weights and tiers, and how the intervals are made."""
+    """The common data of all columns: the weights and tiers of the queries, and the interval settings."""
 
     weight: Floats
     groups: dict[str, Places]
@@ -146,13 +148,13 @@ class _Plan:
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
-            raise NotValid(f"the level is {self.level:g}; give a number between 0 and 1, such as 0.95")
+            raise NotValid(f"the level is {self.level:g}; use a number between 0 and 1, such as 0.95")
         if self.method not in METHODS:
-            raise NotValid(f"there is no interval {self.method!r}; the methods are {', '.join(METHODS)}")
+            raise NotValid(f"unknown interval method {self.method!r}; known: {', '.join(METHODS)}")
         if self.resamples < 1:
-            raise NotValid(f"the number of resamples is {self.resamples}; give a whole number, such as {RESAMPLES:,}")
+            raise NotValid(f"the number of resamples is {self.resamples}; use a whole number, such as {RESAMPLES:,}")
         if self.seed < 0:
-            raise NotValid(f"the seed is {self.seed}; give a whole number from 0")
+            raise NotValid(f"the seed is {self.seed}; use a whole number, 0 or more")
 
     @property
     def strata(self) -> list[Places]:
@@ -167,11 +169,11 @@ def _checked(
     names = np.zeros(queries, dtype=np.str_) if strata is None else np.asarray(strata)
     if not queries == len(weight) == len(names):
         raise NotValid(
-            f"{amount(queries, 'query', 'queries')}, {amount(len(weight), 'weight')} "
-            f"and {amount(len(names), 'tier')}; give one for each"
+            f"{amount(queries, 'query', 'queries')}, {amount(len(weight), 'weight')} and "
+            f"{amount(len(names), 'tier')}; the numbers must match"
         )
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise NotValid("a weight is below 0 or not a number; give each query its share of traffic")
+        raise NotValid("a weight is below 0 or not a number; use each query's share of traffic")
     return weight, {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
 
 
@@ -213,7 +215,7 @@ def _refusal(column: Floats, kind: MeanKind, plan: _Plan) -> str | None:
 
 def _bounds(columns: Floats, plan: _Plan) -> list[Interval]:
     weight, strata = plan.weight, plan.strata
-    # A mean over several parts is a sum of means, and so is all that moves it: in each part the others weigh nothing.
+    # A mean over several parts is a sum of means, and so are its changes: in each part, the others have weight 0.
     own = [(share, weight * inside) for _, share, inside in plan.parts]
     of_parts = [np.array([_center(column, part) for column in columns.T]) for _, part in own]
     centers = np.sum([share * parts for (share, _), parts in zip(own, of_parts, strict=True)], axis=0)
@@ -237,14 +239,14 @@ def _bounds(columns: Floats, plan: _Plan) -> list[Interval]:
 
 def _center(column: Floats, weight: Floats) -> float:
     counts = ~np.isnan(column)
-    # _refusal has seen to it that some weight counts.
+    # _refusal ensures that some weight counts.
     return hajek_mean(column[counts].tolist(), weight[counts].tolist()) or 0.0
 
 
 def _of_resamples(means: Floats, center: float, moves: Floats | None, level: float) -> Interval:
     means = means[~np.isnan(means)]
     if not len(means):
-        return Interval(None, None, "no resample holds a query of any weight")
+        return Interval(None, None, "no resample contains a query with weight")
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
     if moves is not None:
         shifted = _bca_ends(means, center, moves, ends)
@@ -256,22 +258,22 @@ def _of_resamples(means: Floats, center: float, moves: Floats | None, level: flo
 
 
 def _bca_ends(means: Floats, center: float, moves: Floats, ends: Floats) -> Floats | str:
-    """Return the quantiles to take instead of the plain ones, or why there are none."""
+    """Return the quantiles that replace the percentile ones, or why there are none."""
     from scipy.special import ndtr, ndtri
 
-    # The same resample summed in another order differs by rounding: such means are ties.
+    # The same resample summed in another order differs by rounding; such means are ties.
     near = 1e-12 * max(1.0, float(np.abs(means).max()))
     share = (np.count_nonzero(means < center - near) + np.count_nonzero(means <= center + near)) / (2 * len(means))
     if not 0 < share < 1:
-        return "bca is undefined: all resamples fall on one side of the mean; percentile and t are not"
+        return "bca is undefined because all resamples are on one side of the mean; use percentile or t"
     spread = float((moves**2).sum())
-    # Not a number where one query holds all the weight there is: then there is no scale either.
+    # NaN if one query has all the weight, because there is then no scale.
     acceleration = float((moves**3).sum()) / (6 * spread**1.5) if spread else 0.0
     bias = ndtri(share)
     shifted = bias + ndtri(ends)
     scale = 1 - acceleration * shifted
     if not (scale > 0).all():
-        return "bca is undefined: a few queries outweigh all others; percentile and t are not"
+        return "bca is undefined because a few queries outweigh all others; use percentile or t"
     moved: Floats = ndtr(bias + shifted / scale)
     return moved
 
@@ -290,14 +292,14 @@ def _t(values: Floats, centers: Floats, influences: Floats, strata: Sequence[Pla
 
 
 def _influences(values: Floats, centers: Floats, weight: Floats, strata: Sequence[Places]) -> Floats:
-    """Return how strongly each query pulls at each column's mean, shape (queries, columns); 0 if it is left out."""
+    """Return the influence of each query on each column's mean, shape (queries, columns); 0 if it is left out."""
     present = ~np.isnan(values)
     pulls = np.where(present, weight[:, None] * (values - centers), 0.0)
     return _inside(pulls / (present * weight[:, None]).sum(axis=0), present, strata)
 
 
 def _jackknife(values: Floats, centers: Floats, weight: Floats, strata: Sequence[Places]) -> Floats:
-    """Return how far each column's mean moves when a query is left out, shape (queries, columns)."""
+    """Return the change of each column's mean if a query is left out, shape (queries, columns)."""
     present = ~np.isnan(values)
     pulls = np.where(present, weight[:, None] * (values - centers), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -310,7 +312,7 @@ def _jackknife(values: Floats, centers: Floats, weight: Floats, strata: Sequence
 
 
 def _inside(pulls: Floats, present: npt.NDArray[np.bool_], strata: Sequence[Places]) -> Floats:
-    """Take the mean of each stratum off: between strata nothing is drawn."""
+    """Subtract the mean of each stratum, because strata are not sampled."""
     for rows in strata:
         inside = np.maximum(np.count_nonzero(present[rows], axis=0), 1)
         pulls[rows] -= np.where(present[rows], pulls[rows].sum(axis=0) / inside, 0.0)

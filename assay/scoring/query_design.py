@@ -17,7 +17,7 @@ SAME_RATIO = 0.01
 
 
 class Place(NamedTuple):
-    """What a query represents in one stratum: its share w of the stratum's traffic, and its inclusion probability p."""
+    """A query's role in a stratum: its share w of the stratum's traffic, and its inclusion probability p."""
 
     query_id: str
     stratum: str
@@ -28,16 +28,16 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Units:
-    """The places of some queries, as columns: a query that was drawn in two strata stands here twice.
+    """The places of some queries, as columns; a query that was drawn in two strata appears twice.
 
     Parameters
     ----------
     rows : list of int
-        Which of the queries each place belongs to.
+        The query of each place.
     weights : list of float
         w / p.
     cells : list of str
-        Inside which part of the traffic each was drawn: its stratum and tier.
+        The part of the traffic from which each was drawn: its stratum and tier.
     strata : list of str
         The stratum of each.
     shares : dict of str to float
@@ -51,9 +51,8 @@ class Units:
     shares: dict[str, float]
 
     def coefficients(self, counted: Sequence[int]) -> list[float] | None:
-        """Return what each of the counted queries counts in their mean: those of one stratum sum to its share.
-
-        None if all that a stratum has is left out: its share of the traffic then has no mean.
+        """Return the weight of each counted query in the mean, which sum to the share of each stratum. None if all
+        queries of a stratum are left out, because its share of the traffic then has no mean.
         """
         place_of = {row: place for place, row in enumerate(counted)}
         left = [at for at, row in enumerate(self.rows) if row in place_of]
@@ -71,33 +70,34 @@ class Units:
 class SamplingDesign:
     """How the judged queries were drawn from the traffic.
 
-    A query's traffic enters a mean once: through its weight, or through the way it was drawn. A query drawn in
-    proportion to its traffic is in the sample because it is frequent; a plain mean over such a sample is the traffic's
-    mean already, and the weight on top of it would count the traffic twice. Weight divided by inclusion probability is
-    right for every design (constant for that one, so that the plain mean comes out). A design therefore never takes
-    weights alone: either each has its probability, or the user says that nothing was sampled (``sampled=False``).
+    A query's traffic must enter a mean only once: through its weight, or through the way it was drawn. A query drawn in
+    proportion to its traffic is in the sample because it is frequent; the unweighted mean over such a sample is already
+    the traffic's mean, and additional weights would count the traffic twice. Weight divided by inclusion probability is
+    correct for every design (constant for this design, which gives the unweighted mean). A design therefore never
+    accepts weights alone: either each query has its probability, or the user declares that the queries were not sampled
+    (``sampled=False``).
 
     Parameters
     ----------
     weights : mapping of str to float
-        Query id to its share of traffic w, in any unit. Empty: no weighted mean; with probabilities alone every query
-        of the frame counts the same, w = 1.
+        Query id to its share of traffic w, in any unit. Empty: no weighted mean; with probabilities alone, every query
+        of the frame counts equally, w = 1.
     probabilities : mapping of str to float
         Query id to the probability p, above 0 and up to 1, with which the design draws it.
     tiers : mapping of str to str
         Query id to tier. Empty: no breakdown.
     by_tier : bool
-        Whether the summaries are also wanted for each tier.
+        Whether to compute summaries for each tier.
     sampled : bool
-        False: the judged queries are all there are, p = 1. Probabilities that are known nevertheless are not used, but
-        they can refute it.
+        False: the judged queries are the whole population, p = 1. Known probabilities are then not used, but can
+        contradict this.
     strata : mapping of str to str
-        Query id to the stratum that it was drawn in; a weight is then a share of that stratum's traffic, and a tier is
-        cut inside it. Empty: all queries come from one traffic.
+        Query id to the stratum that it was drawn in; a weight is then a share of that stratum's traffic, and tiers are
+        cut within it. Empty: all queries come from the same traffic.
     shares : mapping of str to float
         Stratum to its share of the whole traffic, in any unit.
     also : sequence of Place
-        Further strata that a query was drawn in.
+        Additional strata in which a query was drawn.
 
     Raises
     ------
@@ -108,14 +108,14 @@ class SamplingDesign:
     Notes
     -----
     Under systematic sampling in proportion to traffic the most frequent queries are certain (p = 1) and the ratio w / p
-    is constant over all others; `in_proportion` knows the design by that. Where it holds inside each tier only, the
-    traffic inside the tiers is in the sample already. Tiers are the strata of the intervals unless the whole log was
-    drawn from at once in proportion to traffic: then they were told apart only afterward.
+    is constant over all others; `in_proportion` recognizes the design by this. If it holds only within each tier, the
+    traffic within the tiers is already in the sample. Tiers are the strata of the intervals unless the sample was drawn
+    from the whole log in proportion to traffic, because the tiers were then assigned afterward.
 
     With strata the mean is sum W_h R_h: Hájek's mean R_h of each stratum on its own, times the stratum's share W_h,
-    which is given and not estimated (the separate ratio estimator). Strata are drawn independently, so a query that
-    two draws hit counts in both, each time for what it represents there. Of strata without a judged query nothing is
-    known; the mean then represents the others.
+    which is given and not estimated (the separate ratio estimator). Strata are drawn independently, so a query in two
+    draws counts in both, each time for what it represents there. Strata without a judged query are unknown; the mean
+    then represents the others.
 
     Source: Hájek 1971; Särndal, Swensson and Wretman 1992, sections 3.6, 5.7 and 7.6.
 
@@ -151,10 +151,10 @@ class SamplingDesign:
             self._refuse_bare_weights()
         elif any(in_proportion(self.weights, self.probabilities, inside) for inside in (None, self.tiers)):
             raise NotValid(
-                "these queries were drawn in proportion to their traffic: the probabilities follow the weights. "
-                "Their plain mean is the traffic-weighted mean already, but for queries so frequent that they are "
-                "certain; the weights alone would count the traffic twice. Take the design as sampled: weight / "
-                "probability counts it once"
+                "these queries were drawn in proportion to their traffic (the probabilities follow the weights), "
+                "so their unweighted mean is already the traffic-weighted mean, except for queries so frequent "
+                "that they were certain to be drawn. The weights alone would count the traffic twice. Use the "
+                "sampled design: weight / probability counts it once"
             )
 
     def _check_strata(self) -> None:
@@ -166,8 +166,8 @@ class SamplingDesign:
         for place in self.also:
             if place.query_id not in self.strata or not (place.weight >= 0 and 0 < place.probability <= 1):
                 raise NotValid(
-                    f"the query {place.query_id!r} cannot be in {place.stratum!r} too: expected a stratum of its "
-                    "own, a weight of 0 or more, and a probability above 0, up to 1"
+                    f"the query {place.query_id!r} cannot also be in {place.stratum!r}: expected a different "
+                    "stratum, a weight of 0 or more, and a probability above 0, up to 1"
                 )
 
     def _refuse_bare_weights(self) -> None:
@@ -175,12 +175,12 @@ class SamplingDesign:
         if bare is not None:
             raise NotValid(
                 f"the query {bare!r} has a weight but no inclusion probability: if the queries were drawn in "
-                "proportion to their traffic, the weight would count it twice. Give the probability of each query, or "
-                "say that nothing was sampled (sampled=False, --design none)"
+                "proportion to their traffic, the weight would count it twice. Add the probability of each "
+                "query, or declare that the queries were not sampled (sampled=False, --design none)"
             )
 
     def weights_of(self, query_ids: Sequence[str]) -> list[float] | None:
-        """Return what each of the given queries counts in their mean, or None when there are no weights at all.
+        """Return the weight of each given query in the mean, or None without weights.
 
         It is w / p; with strata, w / p in units in which the queries of each stratum sum to its share, so that
         `hajek_mean` of the given queries is the mean over strata.
@@ -188,13 +188,13 @@ class SamplingDesign:
         Raises
         ------
         NotValid
-            When a query has no weight: left out silently it would bend the mean.
+            When a query has no weight, because leaving it out silently would bias the mean.
         """
         if not self.strata or not (self.sampled and self.probabilities):
             return self._ratios(query_ids)
         units = self.units_of(query_ids)
         weights = None if units is None else units.coefficients(range(len(query_ids)))
-        # Without any traffic in a stratum no mean has a meaning; zeros mark this for callers.
+        # Without traffic in a stratum, no mean is meaningful; zeros mark this for callers.
         return [0.0] * len(query_ids) if weights is None else weights
 
     def _ratios(self, query_ids: Sequence[str]) -> list[float] | None:
@@ -217,7 +217,7 @@ class SamplingDesign:
         more = [place for place in self.also if place.query_id in row_of]
         tiers = [self.tiers.get(query_id, "") for query_id in query_ids] + [place.tier for place in more]
         strata = own + [place.stratum for place in more]
-        # Drawn from the whole stratum at once, in proportion to traffic, its tiers were told apart only afterward.
+        # If the sample was drawn from the whole stratum in proportion to traffic, tiers were assigned only afterward.
         at_once = {name for name in set(own) if in_proportion(*self._inside(name))}
         cells = [
             stratum if stratum in at_once or not tier else f"{stratum} {tier}"
@@ -232,7 +232,7 @@ class SamplingDesign:
         )
 
     def _inside(self, stratum: str) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the weights and probabilities of one stratum's own queries."""
+        """Return the weights and probabilities of a stratum's own queries."""
         mine = [query_id for query_id, name in self.strata.items() if name == stratum]
         tables = (self.weights, self.probabilities)
         weights, chances = ({one: table[one] for one in mine if one in table} for table in tables)
@@ -253,7 +253,7 @@ class SamplingDesign:
         return replace(self, shares={**self.shares, **shares}, also=also)
 
     def of_stratum(self, query_ids: Sequence[str], stratum: str) -> tuple[list[str], SamplingDesign]:
-        """Return those of the given queries that were drawn in a stratum, and the design of that stratum alone."""
+        """Return the given queries that were drawn in a stratum, and the design of that stratum alone."""
         places = {place.query_id: place for place in self.also if place.stratum == stratum}
         mine = [one for one in query_ids if self.strata.get(one) == stratum or one in places]
 
@@ -272,9 +272,8 @@ class SamplingDesign:
         return [_of(self.tiers, query_id, "tier") for query_id in query_ids] if self.tiers else None
 
     def strata_of(self, query_ids: Sequence[str]) -> list[str] | None:
-        """Return inside which parts of the traffic the queries were drawn, or None when they were drawn from all alike.
-
-        A query that was drawn in several strata is in its first; `units_of` tells all.
+        """Return the parts of the traffic from which the queries were drawn, or None if all were drawn from the
+        whole. A query that was drawn in several strata is in its first; `units_of` returns all.
         """
         units = self.units_of(query_ids)
         if units is not None:
@@ -292,15 +291,15 @@ def in_proportion(
     Parameters
     ----------
     weights, probabilities : mapping of str to float
-        Query id to share of traffic and inclusion probability. Queries without a probability and certain ones (p = 1)
-        say nothing.
+        Query id to share of traffic and inclusion probability. Queries without a probability and certain queries (p =
+        1) are ignored.
     tiers : mapping of str to str, optional
-        Where given, the proportion need only hold inside each tier.
+        If given, the proportion need only hold within each tier.
 
     Returns
     -------
     bool
-        False where all weights are equal: then every design is in proportion to them, and nothing can go wrong.
+        False if all weights are equal, because every design is then in proportion to them.
 
     Examples
     --------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def strata_of_rows(rows: Sequence[QueryRow]) -> tuple[dict[str, Any], list[str]]:
-    """Read strata, their shares and further places as `SamplingDesign` takes them.
+    """Read strata, their shares and additional places for `SamplingDesign`.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def strata_of_rows(rows: Sequence[QueryRow]) -> tuple[dict[str, Any], list[str]]
     Returns
     -------
     tuple of dict and list of str
-        ``strata``, ``shares`` and ``also``, nothing in a file without strata; and the queries that belong to no stratum
-        although others do.
+        ``strata``, ``shares`` and ``also``, empty for a file without strata; and the queries without a stratum if
+        others have one.
 
     Raises
     ------
@@ -39,8 +39,8 @@ def strata_of_rows(rows: Sequence[QueryRow]) -> tuple[dict[str, Any], list[str]]
     for query_id, name, share in memberships:
         if shares.setdefault(name, share or 0.0) != share:
             raise NotValid(
-                f"the stratum {name!r} has the share {shares[name]:g} and, at the query {query_id!r}, {share or 0:g}; "
-                "give each stratum one share"
+                f"the stratum {name!r} has the share {shares[name]:g}, but {share or 0:g} at the query "
+                f"{query_id!r}; use one share per stratum"
             )
     also = [
         Place(row.query_id, place.stratum, place.tier, place.weight, place.probability)

@@ -14,27 +14,27 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
-# A block of counts takes 32 MB: few calls of the product, whose threads cost more than their work when it is small.
+# A block of counts takes 32 MB, so that there are few matrix products, whose threads are inefficient for small blocks.
 BLOCK_CELLS = 1 << 22
-# So many are drawn in one go: three tables of this size stay near the processor.
+# Number of draws at once: three tables of this size fit in the processor cache.
 DRAW_CELLS = 1 << 20
 
 
 def resampled_counts(sizes: Sequence[int], resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield how often each query is drawn: with replacement, from each stratum as many as it holds.
+    """Yield how often each query is drawn, with replacement, as many from each stratum as it contains.
 
     Parameters
     ----------
     sizes : sequence of int
-        Queries in each stratum; a single number draws from all queries alike.
+        Number of queries in each stratum; a single number draws from all queries.
     resamples, seed : int
-        How many resamples, and from which seed.
+        Number of resamples, and their seed.
 
     Yields
     ------
     float64 array, shape (draws, queries)
-        Queries stand stratum by stratum; the draws of all blocks sum to ``resamples``. The next block is written over
-        this one.
+        Queries are sorted by stratum; the draws of all blocks sum to ``resamples``. Each block overwrites the previous
+        one.
 
     Examples
     --------
@@ -71,14 +71,15 @@ def _drawn(sizes: Sequence[int], rows: int, random: np.random.Generator) -> Plac
 def resampled_means(
     values: Floats, centers: Floats, weights: Floats, strata: Sequence[Places], *, resamples: int, seed: int
 ) -> Floats:
-    """Compute the weighted mean of every column in every resample, by one product a block.
+    """Compute the weighted mean of every column in every resample, with one matrix product per block.
 
     Parameters
     ----------
     values : float64 array, shape (queries, columns)
-        NaN if a query does not count in a column; it is drawn anyway, so that all columns share their draws.
+        NaN if a query does not count in a column; it is still drawn, so that all columns share their draws.
     centers : float64 array, shape (columns,)
-        The weighted mean of each column. Only the distance from it is summed: rounding then cannot spread equal values.
+        The weighted mean of each column. Only the distance from it is summed, so that rounding cannot separate equal
+        values.
     weights : float64 array, shape (queries,)
         At least 0.
     strata : sequence of int64 array
@@ -89,17 +90,17 @@ def resampled_means(
     Returns
     -------
     float64 array, shape (resamples, columns)
-        NaN if a resample holds nothing of any weight.
+        NaN if a resample has no query with weight.
     """
     order = np.concatenate(list(strata))
     present = ~np.isnan(values[order])
     weight = weights[order, None]
     distances = np.where(present, weight * (values[order] - centers), 0.0)
-    # Columns that miss the same queries share their totals; mostly there is one such pattern.
+    # Columns that lack the same queries share their totals; usually there is one such pattern.
     seen: dict[bytes, int] = {}
     pattern_of = [seen.setdefault(column.tobytes(), len(seen)) for column in present.T]
     patterns = present[:, [pattern_of.index(pattern) for pattern in range(len(seen))]]
-    # One product gives the sums and, behind them, the total weights.
+    # One product gives the sums, followed by the total weights.
     factors = np.hstack([distances, patterns * weight])
     columns = values.shape[1]
     means = np.empty((resamples, columns))

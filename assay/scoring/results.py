@@ -22,26 +22,25 @@ MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class Summary:
-    """A metric of one run over a set of queries.
+    """A metric of a run over a set of queries.
 
     Parameters
     ----------
     mean : float or None
-        The plain mean; None, with a reason, when no query counts.
-    queries : int
-        Over how many queries.
+        The unweighted mean; None, with a reason, if no query counts.
+    queries : int Number of queries.
     low, high : float or None
-        The interval of the mean, where one was asked for.
+        The interval of the mean, if requested.
     weighted : float or None
-        The mean weighted by traffic and inclusion probability, where a sampling design was given.
+        The mean weighted by traffic and inclusion probability, with a sampling design.
     weighted_low, weighted_high : float or None
         Its interval.
     reason : str or None
         Why the mean or its interval is undefined.
     weighted_reason : str or None
-        Why the weighted mean or its interval is undefined, where a sampling design was given.
+        Why the weighted mean or its interval is undefined, with a sampling design.
     effective_queries : float or None
-        How many equally weighted queries would tell as much as those counted here, where a design was given.
+        Equivalent number of equally weighted queries, with a sampling design.
     """
 
     mean: float | None
@@ -56,7 +55,7 @@ class Summary:
     effective_queries: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names; what belongs to a design, and reasons, only where there is one."""
+        """Return the fields as JSON values; fields of a design and reasons only if present."""
         plain: dict[str, Any] = {
             "mean": self.mean,
             "queries": self.queries,
@@ -76,7 +75,7 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class RunScores:
-    """All metrics of one run.
+    """All metrics of a run.
 
     Parameters
     ----------
@@ -86,11 +85,11 @@ class RunScores:
         Canonical metric name to its summary over all queries.
     per_query : dict of str to float64 array, shape (queries of the qrels,)
         Canonical metric name to the value of each query, in the order of ``Evaluation.query_ids``. A query that is left
-        out (``missing="skip"``) holds NaN here and nothing in `as_json`.
+        out (``missing="skip"``) is NaN here and missing in `as_json`.
     by_tier : dict of str to dict
-        Tier to metric name to summary, where tiers were given.
+        Tier to metric name to summary, if there are tiers.
     diagnostics : Diagnostics
-        What to know beside the scores.
+        Diagnostics of the run.
     """
 
     name: str
@@ -109,18 +108,16 @@ class Evaluation(Result):
     query_ids : tuple of str
         The judged queries; every ``per_query`` array is aligned with them.
     metrics : tuple of str
-        Canonical names, in the order asked for.
-    runs : tuple of RunScores
-        In the order given.
+        Canonical names, in the requested order.
+    runs : tuple of RunScores The runs in the given order.
     effective_queries : float or None
-        (sum w)^2 / sum w^2 of the sampling design, where one was given.
+        (sum w)^2 / sum w^2 of the sampling design, if given.
     bound : tuple of BoundMetric
-        The metrics with all their parameters, those that the labels' scale told included; empty for scores that were
-        stored.
+        The metrics with all parameters, including those from the labels' scale; empty for stored scores.
     unreached : dict of str to float
-        Metrics for which no document is relevant, whatever a run returns: from which grade on one would be.
+        Metrics for which no document is relevant for any run, with their lowest relevant grade.
     machine : MachineSource or None
-        The judge, where the labels are a machine's and not people's.
+        The judge, if the labels are machine labels.
     """
 
     query_ids: tuple[str, ...]
@@ -133,20 +130,20 @@ class Evaluation(Result):
 
     @property
     def unreached_notes(self) -> list[str]:
-        """Say which metrics are 0 whatever a run returns, a sentence for each threshold."""
+        """Return which metrics are 0 for any run, one sentence for each threshold."""
         notes = []
         for level in sorted(set(self.unreached.values())):
             names = [name for name, one in self.unreached.items() if one == level]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             listed = ", ".join(names[:MOST_NAMED]) + more
             notes.append(
-                f"no grade of the qrels reaches {level:g}, the lowest relevant grade of {listed}, so their values are "
-                "0; map the grades, or name a lower threshold, as in P(rel=0.3)@10"
+                f"no grade of the qrels reaches {level:g}, the lowest relevant grade of {listed}, so the scores "
+                "are 0; map the grades, or set a lower threshold, as in P(rel=0.3)@10"
             )
         return notes
 
     def tested(self, run: RunScores, metric: str) -> npt.NDArray[np.float64]:
-        """Return the values whose plain mean is what is compared: logarithms where the metric's mean is geometric."""
+        """Return the values whose mean is compared: logarithms if the metric's mean is geometric."""
         values = run.per_query[metric]
         if not any(one.name == metric and one.metric.mean == "geometric" for one in self.bound):
             return values
@@ -164,7 +161,7 @@ class Evaluation(Result):
         }
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one dict for each run and metric: the mean with its interval and number of queries."""
+        """Return a dict for each run and metric: the mean with its interval and number of queries."""
         return [
             {
                 "run": run.name,
@@ -181,12 +178,12 @@ class Evaluation(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the metrics, and each run in the shape of ``assay evaluate --format json``."""
+        """Return the metrics, and each run as in ``assay evaluate --format json``."""
         machine = {"machine": self.machine.judge} if self.machine else {}
         return {"metrics": list(self.metrics), **machine, "runs": self.as_json()}
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Return one object per run, in the shape of ``runs`` of ``assay evaluate --format json``."""
+        """Return one object per run, as in ``runs`` of ``assay evaluate --format json``."""
         return [
             {
                 "name": run.name,

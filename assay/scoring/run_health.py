@@ -25,7 +25,7 @@ class Figures:
     Parameters
     ----------
     rows, queries : int
-        Its size.
+        Number of rows and queries.
     smallest, median, largest : int
         The depths of its queries: the number of documents of each.
     tied_rows, tied_queries : int
@@ -33,13 +33,15 @@ class Figures:
     ranked_rows : int
         Rows with a usable rank.
     against_rows, against_queries : int
-        Rows with different positions by rank and by score, although their scores differ: the run contradicts itself.
+        Number of rows with different positions by rank and by score although their scores differ, which are
+        contradictions.
     reordered_rows : int
-        Rows that only ties move: metrics order equal scores by document id, the system by its rank.
+        Number of rows that differ only within ties, because metrics sort equal scores by document id, the system by
+        rank.
     first_against : str or None
         The first query whose ranks contradict its scores.
     infinite : int
-        Rows whose score is infinite.
+        Number of rows with an infinite score.
     """
 
     rows: int
@@ -73,7 +75,7 @@ def figures(rows: RunRows) -> Figures:
     Parameters
     ----------
     rows : RunRows
-        In any order; no document occurs twice in a query.
+        Rows in any order, without repeated documents in a query.
 
     Examples
     --------
@@ -111,7 +113,8 @@ def figures(rows: RunRows) -> Figures:
 
 
 def _displaced(rows: RunRows, groups: Groups, order: Places) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the order by score with another row by rank: with another score, and with the same one.
+    """Return the positions in the score order that have another row in the rank order: with another score, and with the
+    same score.
 
     A repeated rank of a query does not move a row; a query with a missing rank is skipped.
     """
@@ -129,7 +132,7 @@ def _displaced(rows: RunRows, groups: Groups, order: Places) -> tuple[np.ndarray
 def depths(counts: Sequence[int], most: int = MOST_DEPTHS) -> list[tuple[int, int, int]]:
     """Return the number of queries by number of documents, as (from, to, queries), shallow ones first.
 
-    Many different depths are grouped into ranges of one width.
+    Many different depths are grouped into ranges of equal width.
 
     Examples
     --------

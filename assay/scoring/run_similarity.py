@@ -1,4 +1,4 @@
-"""Similarity of the first documents of two runs, as sets and as rankings."""
+"""Similarity of the top documents of two runs, as sets and as rankings."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Tops:
     Parameters
     ----------
     keys : uint64 array, shape (queries, depth)
-        One number for each document, 0 after the last. The chance that two documents of ten share a number is one in
-        10^17: too small to show in a mean.
+        A number for each document, 0 after the last. The probability that two of ten documents share a number is one in
+        10^17, too small to affect a mean.
     sizes : int64 array, shape (queries,)
         Number of documents of each query.
     """
@@ -34,7 +34,7 @@ class Tops:
 
 @dataclass(frozen=True)
 class Likeness:
-    """The similarity of two runs, over the queries that one of them answers; None if there is no such query.
+    """The similarity of two runs, over the queries that either answers; None if there is no such query.
 
     Parameters
     ----------
@@ -42,8 +42,7 @@ class Likeness:
         The mean share of common documents.
     rbo : float or None
         The mean rank-biased overlap, extrapolated from this depth, with persistence 0.9.
-    same : int
-        Queries with the same documents in the same order.
+    same : int Number of queries with the same documents in the same order.
     queries : int
         Number of queries.
     """

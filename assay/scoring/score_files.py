@@ -16,7 +16,7 @@ COLUMNS = ("run", "tier", "metric", "query_id", "value", "queries", "low", "high
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """An evaluation with what the files say about themselves.
+    """An evaluation with the metadata of its files.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class ScoreReport:
     files : sequence of dict
         ``path`` and ``sha256`` of each run.
     settings : dict
-        What the numbers depend on beside the files: missing, condensed, level, seed.
+        Settings that affect the numbers: missing, condensed, level, seed.
     per_query : bool
-        Whether the values of single queries are wanted too; JSON always has them.
+        Whether to include the scores of each query; JSON always has them.
     """
 
     evaluation: Evaluation
@@ -42,7 +42,7 @@ class ScoreReport:
     per_query: bool
 
     def queries(self, run: RunScores) -> dict[str, dict[str, float]]:
-        """Return the values of single queries where they are wanted."""
+        """Return the scores of each query, if requested."""
         return self.evaluation.query_values(run) if self.per_query else {}
 
 
@@ -74,7 +74,7 @@ def as_csv(report: ScoreReport) -> str:
 
 
 def as_trec(report: ScoreReport) -> str:
-    """Write NAME, query or ``all``, VALUE with tabs between; each run begins with its ``runid``."""
+    """Write NAME, query or ``all``, VALUE, separated by tabs; each run begins with its ``runid``."""
     lines = []
     for run in report.evaluation.runs:
         lines.append(f"runid\tall\t{_one_line(run.name)}\n")
@@ -87,7 +87,9 @@ def as_trec(report: ScoreReport) -> str:
 
 
 def as_latex(report: ScoreReport) -> str:
-    """Write a tabular with the rules of booktabs, the best mean of each metric in bold, intervals beside the means."""
+    """Write a LaTeX table with booktabs rules, the best mean of each metric in bold, and intervals next to the
+    means.
+    """
     metrics, runs = report.evaluation.metrics, report.evaluation.runs
     best = {name: max((run.metrics[name].mean or 0.0 for run in runs), default=0.0) for name in metrics}
     lines = [
@@ -116,7 +118,7 @@ WRITERS: dict[str, Callable[[ScoreReport], str]] = {
 
 
 def printed(name: str, value: float | None) -> str:
-    """Write a value of a metric with four decimals, of a count with none, ``-`` where it is undefined.
+    """Format the value of a metric with four decimals, of a count without decimals, ``-`` if undefined.
 
     Examples
     --------
@@ -131,7 +133,7 @@ def _escape(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A name as it can be written in a format whose lines and columns are made of white space."""
+    """Return a name for a format that is separated by white space."""
     return " ".join(text.split())
 
 

@@ -32,8 +32,8 @@ class TiedRange(Range):
     Parameters
     ----------
     queries : int
-        The queries where a block of equal scores with different grades is on both sides of the cutoff, and the
-        metric depends on their order.
+        Number of queries with a block of equal scores and different grades across the cutoff, if the metric depends on
+        their order.
     """
 
     queries: int = 0
@@ -41,16 +41,15 @@ class TiedRange(Range):
 
 @dataclass
 class Ranges:
-    """What could become of the means, while the parts of a run pass by.
-
-    Only the ranks and grades of judged documents are kept, and looked at together once the whole run has passed.
+    """Ranges of the means, collected while the parts of a run are processed. Only the ranks and grades of judged
+    documents are kept, and evaluated together after the whole run.
 
     Parameters
     ----------
     metrics : sequence of BoundMetric
-        The metrics that are computed.
+        The metrics.
     grades : float64 array
-        The grades above 0 that a document can get.
+        The possible grades above 0.
     """
 
     metrics: Sequence[BoundMetric]
@@ -60,7 +59,7 @@ class Ranges:
     _tied: list[Blocks] = field(default_factory=list)
 
     def look(self, run: Run, matched: Match) -> None:
-        """Take in some queries of the run."""
+        """Process some queries of the run."""
         self._codes.append(matched.codes)
         self._rankings.append(matched.rankings)
         cutoffs = [one.cutoff for one in self.metrics if _is_cut(one)]
@@ -74,7 +73,7 @@ class Ranges:
         Parameters
         ----------
         values : float64 array, shape (queries, metrics)
-            All values as they are.
+            The current values.
         """
         codes, rankings = np.concatenate(self._codes), joined(self._rankings)
         by_metric = {}
@@ -85,7 +84,7 @@ class Ranges:
         return by_metric
 
     def ties(self, values: Floats) -> dict[str, TiedRange]:
-        """The range of each mean over all orders of tied documents, where they make a difference; as `bounds`."""
+        """Return the range of each mean over all orders of tied documents, if they make a difference; as `bounds`."""
         tied = [(one.matched.codes, of) for one in self._tied if (of := one.orders()) is not None]
         if not tied:
             return {}
@@ -103,7 +102,7 @@ class Ranges:
 
 
 def _crossing(tied: Sequence[Orders], cutoff: int, differs: Mask) -> int:
-    """Return how many queries have a block on both sides of the cutoff, of those that differ by its order."""
+    """Return how many queries have a block across the cutoff whose order makes a difference."""
     first = np.cumsum([0, *(len(one.places) for one in tied)])
     return sum(
         int(np.count_nonzero(differs[begin + one.crossing(cutoff)]))
@@ -118,7 +117,7 @@ def _is_cut(metric: BoundMetric) -> bool:
 def _means(
     values: Floats, codes: Integers, of: tuple[Floats, Floats], metric: BoundMetric
 ) -> tuple[float, float] | None:
-    """Return the means with other values for some queries; a query that does not count holds NaN."""
+    """Return the means with other values for some queries; NaN if a query does not count."""
     bounds = []
     for changed in of:
         column = values.copy()

@@ -27,19 +27,20 @@ def summarize(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[Summary]:
-    """Sum up columns of values over all their queries.
+    """Summarize columns of values over all their queries.
 
     Parameters
     ----------
     values : float64 array, shape (queries, columns)
-        A column is one metric of one run. Hand in the columns of all runs at once: the queries are then drawn again
-        once for all. NaN if a query does not count.
+        Each column is a metric of a run. Pass the columns of all runs at once, so that they share the resamples of the
+        queries. NaN if a query does not count.
     kinds : sequence of {"arithmetic", "geometric", "sum"}
-        How the values of each column become one.
+        How to combine the values of each column.
     query_ids : sequence of str
         The queries, in the order of the rows.
     design : SamplingDesign, optional
-        Adds the weighted mean. Its interval draws inside the tiers; that of the plain mean draws from all queries.
+        Adds the weighted mean. Its interval draws within the tiers; the interval of the unweighted mean draws from all
+        queries.
     level : float, optional
         Coverage of the intervals, such as 0.95; none by default.
     bounded, method
@@ -50,12 +51,12 @@ def summarize(
     Returns
     -------
     list of Summary
-        One for each column.
+        A summary for each column.
 
     Raises
     ------
     NotValid
-        When the design lacks a query, or `mean_intervals` refuses.
+        When the design lacks a query, or as for `mean_intervals`.
 
     Examples
     --------
@@ -95,13 +96,13 @@ def summarize_tiers(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> dict[str, list[Summary]]:
-    """Sum up columns of values inside each tier; parameters and errors are those of `summarize`.
+    """Summarize columns of values within each tier; parameters and errors are those of `summarize`.
 
     Returns
     -------
     dict of str to list of Summary
-        Head, torso and tail as far as there are any, then other names; then ``stratum NAME`` for each stratum, where
-        there are several. Empty when the design has no tiers or does not ask for them.
+        Head, torso and tail if present, then other names; then ``stratum NAME`` for each stratum, if there are several.
+        Empty if the design has no tiers or does not request them.
     """
     tiers = design.tiers_of(query_ids)
     if tiers is None or not design.by_tier:
@@ -164,13 +165,13 @@ def _summary(
     counted = [at for at, value in enumerate(column) if value == value]
     values = [column[at] for at in counted]
     if not values:
-        return Summary(None, 0, reason="no query counts: the run answers none of them")
+        return Summary(None, 0, reason="the run answers none of the queries that count")
     plain_summary = Summary(mean(values, kind), len(values), low=plain.low, high=plain.high, reason=plain.reason)
     if weights is None or weighted is None:
         return plain_summary
     theirs = [weights[at] for at in counted] if units is None else units.coefficients(counted)
     if theirs is None:
-        reason = "a stratum has no query that counts; its share of the traffic has no mean"
+        reason = "a stratum has no query that counts, so its share of the traffic has no mean"
         return replace(plain_summary, weighted_reason=reason)
     weighted_mean = hajek_mean(values, theirs, kind)
     return replace(

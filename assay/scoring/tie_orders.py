@@ -1,6 +1,6 @@
 """Best and worst order of a run's tied documents.
 
-With equal scores, the order depends on the document ids, which say nothing about the documents.
+With equal scores, the order depends on the document ids, which are arbitrary.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Orders:
     Parameters
     ----------
     places : int64 array, shape (queries,)
-        Which queries, as places in the match.
+        The queries, as positions in the match.
     worst, best : JudgedRankings
-        Them with the grades of each block of equal scores ascending, and descending; an unjudged document is as good as
-        one of grade 0.
+        Their rankings with the grades of each block of equal scores ascending, and descending; unjudged documents count
+        as grade 0.
     block_query : int64 array, shape (blocks,)
-        For each block that holds documents of different grades its query, as a place in ``places``.
+        The query of each block with different grades, as a position in ``places``.
     block_first, block_last : int64 array, shape (blocks,)
-        Its first and last rank.
+        The first and last rank of each block.
     """
 
     places: Integers
@@ -41,27 +41,27 @@ class Orders:
     block_last: Integers
 
     def crossing(self, cutoff: int) -> Integers:
-        """The queries, as places in ``places``, where a block of different grades is on both sides of a rank."""
+        """Return the queries, as positions in ``places``, in which a block with different grades spans a rank."""
         queries = self.block_query[(self.block_first <= cutoff) & (self.block_last > cutoff)]
         return queries[np.diff(queries, prepend=-1) > 0]
 
 
 def orders(run: Run, matched: Match, deepest: int) -> Orders | None:
-    """Put the tied documents of a run into their worst and best order.
+    """Sort the tied documents of a run into their worst and best order.
 
     Parameters
     ----------
     run : Run
         Some queries of a run.
     matched : Match
-        Where its judged documents stand.
+        The ranks of its judged documents.
     deepest : int
-        The largest cutoff that is of interest; blocks that begin below it stay as they are.
+        The largest cutoff of interest; blocks that begin below it are unchanged.
 
     Returns
     -------
     Orders or None
-        None if no block holds documents of different grades.
+        None if no block has different grades.
 
     Examples
     --------
@@ -83,11 +83,11 @@ class Blocks:
     Parameters
     ----------
     matched : Match
-        Where all judged documents stand.
+        The ranks of all judged documents.
     slots : int64 array
-        Which of them are tied.
+        The tied documents among them.
     first, last : int64 array
-        The first and the last rank of the block of each.
+        The first and last rank of each document's block.
     """
 
     matched: Match
@@ -96,12 +96,12 @@ class Blocks:
     last: Integers
 
     def orders(self) -> Orders | None:
-        """Put the blocks into their worst and best order; None if none holds documents of different grades."""
+        """Sort the blocks into their worst and best order; None if no block has different grades."""
         return _orders(self.matched.rankings, self.slots, self.first, self.last)
 
 
 def blocks(run: Run, matched: Match, deepest: int) -> Blocks | None:
-    """Find the blocks of equal scores that judged documents are in; parameters are those of `orders`."""
+    """Find the blocks of equal scores with judged documents; parameters are those of `orders`."""
     tied = run.tied_with_next
     if not tied.any():
         return None
@@ -122,7 +122,7 @@ def _orders(rankings: JudgedRankings, slots: Integers, first: Integers, last: In
     query, grades = rankings.query[slots], np.maximum(rankings.grades[slots], 0.0)
     heads = np.flatnonzero(np.diff(first, prepend=0) | np.diff(query, prepend=-1))
     sizes = np.diff(heads, append=len(slots))
-    # A block that is judged as a whole may be all of one grade; with an unjudged document its lowest is 0.
+    # A fully judged block may have a single grade; with an unjudged document its lowest grade is 0.
     lowest = np.where(sizes > last[heads] - first[heads], np.minimum.reduceat(grades, heads), 0.0)
     differ = np.maximum.reduceat(grades, heads) > lowest
     if not differ.any():
@@ -146,8 +146,8 @@ def _ordered(
     grades = rankings.grades[slots]
     ascending = grades[np.lexsort((grades, head))]
     for ordered, down in ((ascending, False), (ascending[head + count - 1 - place], True)):
-        # Documents that gain something go to one end of the block, the other judged ones to the other end; between
-        # them are the unjudged ones.
+        # Documents with a gain go to one end of the block and the other judged documents to the other end, with the
+        # unjudged documents in between.
         upper = (ordered > 0) == down
         new_ranks, new_grades = rankings.ranks.copy(), rankings.grades.copy()
         new_ranks[slots] = np.where(upper, first + place, last + 1 - count + place)

@@ -11,7 +11,7 @@ Part = TypeVar("Part")
 
 
 class Profile:
-    """Seconds by kind of work, added up over the threads and processes that do it.
+    """Seconds by kind of work, summed over threads and processes.
 
     Examples
     --------
@@ -27,17 +27,17 @@ class Profile:
         self._lock = threading.Lock()
 
     def part(self, name: str) -> _Part:
-        """Take down how long the work inside takes."""
+        """Record the time of the enclosed work."""
         return _Part(self, name)
 
     def add(self, seconds: Mapping[str, float]) -> None:
-        """Add what was taken down elsewhere."""
+        """Add times recorded elsewhere."""
         with self._lock:
             for name, spent in seconds.items():
                 self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
     def each(self, name: str, parts: Iterable[Part]) -> Iterator[Part]:
-        """Pass parts on and take down how long it takes to get them."""
+        """Pass parts on and record the time to get them."""
         waiting = iter(parts)
         while True:
             with self.part(name):
@@ -48,7 +48,7 @@ class Profile:
 
 
 class _Part:
-    """The work of one kind, from its begin to its end; contextlib would take longer than a small piece of work."""
+    """Context manager for a kind of work; contextlib would take longer than a small piece of work."""
 
     __slots__ = ("_begin", "_name", "_profile")
 

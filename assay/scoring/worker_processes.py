@@ -1,7 +1,6 @@
-"""Work shared among processes: a process of its own for each share, forked so that nothing is copied to it.
-
-Threads of Python wait for each other whenever they are not inside of numpy, which runs of some thousand rows mostly
-are not. The calling process takes a share too.
+"""Work shared among processes: a forked process for each share, without copying data. Python threads wait for each
+other outside numpy, where runs of a few thousand rows spend most of their time. The calling process also takes a
+share.
 """
 
 from __future__ import annotations
@@ -18,27 +17,27 @@ from typing import BinaryIO, NoReturn, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# So much a process may have done before anybody takes it.
+# Maximum number of results that a process may have ready in advance.
 ROOM = 1 << 20
 F_SETPIPE_SZ = 1031
 
 
 def can_fork() -> bool:
-    """Return whether this process may be forked: a fork of one with several threads can wait for a lock forever."""
+    """Return whether this process may be forked; a fork of a process with several threads can deadlock."""
     return sys.platform == "linux" and threading.active_count() == 1
 
 
 def shared_out(items: Sequence[Item], work: Callable[[Item], Result], processes: int) -> Iterator[Result]:
-    """Yield what the work makes of each item, in their order; an error of the work is raised in its place.
+    """Yield the result of the work on each item, in order; errors are raised at their position.
 
     Parameters
     ----------
     items : sequence
-        What is worked on; each process takes every n-th of them.
+        The items; each process takes every n-th item.
     work : callable
         Its result must be picklable.
     processes : int
-        How many there are, the calling one among them.
+        Number of processes, including the calling process.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -58,7 +57,7 @@ def shared_out(items: Sequence[Item], work: Callable[[Item], Result], processes:
 
 
 def _child(items: Sequence[Item], work: Callable[[Item], Result], others: list[BinaryIO]) -> tuple[int, BinaryIO]:
-    """Start a process with a share; return its id and where its results come from."""
+    """Start a process with a share; return its id and the source of its results."""
     read, write = os.pipe()
     process = os.fork()
     if process == 0:
@@ -85,12 +84,12 @@ def _work_off(items: Sequence[Item], work: Callable[[Item], Result], write: int)
                 pipe.write(payload)
                 pipe.flush()
     finally:
-        # Nothing of the process that was forked is to be ended or written here.
+        # Exit without ending or flushing anything of the forked process.
         os._exit(0)
 
 
 def _received(pipe: BinaryIO, item: Item, work: Callable[[Item], Result]) -> Result:
-    """Return the next result of a process; where it has died, do its work here."""
+    """Return the next result of a process; if it has died, do its work here."""
     try:
         fine, payload = pickle.load(pipe)  # noqa: S301 - our own process wrote it
     except (EOFError, pickle.UnpicklingError):

@@ -18,10 +18,10 @@ from assay.significance.sign_flips import Floats, count_hits
 
 
 def shifted_bootstrap(given: PairedScores) -> PValues:
-    """Draw queries again from differences that are shifted to mean 0: the share of means as far from 0.
+    """Resample queries from differences shifted to mean 0; p is the share of means at least as far from 0.
 
-    p = (hits + 1) / (permutations + 1). A constant difference has no spread to draw from. With a sampling design
-    queries are drawn inside their strata and the weighted mean is computed again in each resample.
+    p = (hits + 1) / (permutations + 1). Undefined for a constant difference. With a sampling design, queries are drawn
+    within their strata, and the weighted mean is computed again in each resample.
 
     Source: Efron and Tibshirani 1993, section 16.4; Smucker, Allan and Carterette 2007 (the shift method).
     """
@@ -31,7 +31,7 @@ def shifted_bootstrap(given: PairedScores) -> PValues:
     shifted = (given.scores - given.weighted.sum(axis=0) / queries)[order] * weights[:, None]
 
     def sums(counts: Floats) -> Floats:
-        # The weights drawn sum to the number of queries only where all are alike.
+        # The drawn weights sum to the number of queries only if all are equal.
         sums_of_draws: Floats = (counts @ shifted) * (queries / (counts @ weights))[:, None]
         return sums_of_draws
 
@@ -46,7 +46,7 @@ def shifted_bootstrap(given: PairedScores) -> PValues:
 BOOTSTRAP = PairedTest(
     name="bootstrap",
     title="Paired bootstrap",
-    description="Assumes that the queries represent all queries; resamples them, shifted to no difference.",
+    description="Assumes that the queries represent all queries; resamples the differences, shifted to a mean of 0.",
     source="Efron and Tibshirani 1993, section 16.4",
     draws=True,
     compute=shifted_bootstrap,

@@ -24,7 +24,7 @@ from assay.significance.sign_flips import Floats, Pairs
 
 Value = TypeVar("Value")
 
-# Two systems are in the same order or in the other one: that needs no coefficient.
+# Two systems have the same or the reverse order, which needs no coefficient.
 LEAST_RANKED = 3
 
 
@@ -45,15 +45,15 @@ def compare(
     qrels : path, dict, DataFrame, iterable or Qrels
         As in `evaluate`.
     runs : sequence of paths, dicts, data frames or Runs, or a mapping of names to such
-        Two or more, with different names. A file is read in pieces and never held as a whole.
+        Two or more, with different names. A file is read in pieces and never kept in memory as a whole.
     metrics : str, BoundMetric, metric of ir_measures, or iterable of them
-        The first one named is the primary one; choose it before you look.
+        The first metric is the primary metric; choose it before looking at the results.
     baseline : str, optional
-        The name of the run that all others are compared with; by default all pairs are.
+        The name of the run that all others are compared with; by default all pairs are compared.
     plan : Plan, optional
         Test, correction, draws and seed; the sign-flip test with Holm's correction by default.
     missing : {"zero", "skip"}
-        A judged query that a run does not answer scores 0, or is left out of all comparisons.
+        Whether a judged query that a run does not answer scores 0 or is left out of all comparisons.
     design : SamplingDesign, optional
         How the queries were drawn; means and differences are then weighted, sum(w d) / sum(w). A query whose weight is
         0 is left out.
@@ -61,13 +61,13 @@ def compare(
     Returns
     -------
     Comparison
-        For each metric one row per pair.
+        One row per metric and pair.
 
     Raises
     ------
     NotValid
-        When there are fewer than two runs, the baseline is none of them, the test has no weighted form, or `evaluate`
-        refuses.
+        When there are fewer than two runs, the baseline is unknown, the test has no weighted form, or as for
+        `evaluate`.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def compare_scores(
     plan: Plan | None = None,
     design: SamplingDesign | None = None,
 ) -> Comparison:
-    """Compare runs that are scored already, on the queries that all of them have.
+    """Compare runs that are already scored, on their common queries.
 
     Parameters and errors are those of `compare`.
     """
@@ -117,7 +117,7 @@ def compare_scores(
 
 @dataclass(frozen=True, eq=False)
 class _Common:
-    """The queries that count under one metric: those that every run has, and that represent some traffic."""
+    """The queries that count for a metric: those that every run has and that represent traffic."""
 
     rows: np.ndarray[tuple[int], np.dtype[np.int64]]
     scores: Floats
@@ -127,17 +127,17 @@ class _Common:
 
 def _pairs(names: Sequence[str], baseline: str | None) -> Pairs:
     if len(names) < 2:
-        raise NotValid("a comparison needs two runs; name another one")
+        raise NotValid("a comparison needs two runs; name another run")
     if baseline is None:
         return list(combinations(range(len(names)), 2))
     if baseline not in names:
-        raise NotValid(f"there is no run {baseline!r} to be the baseline; the runs are {', '.join(names)}")
+        raise NotValid(f"unknown baseline run {baseline!r}; runs: {', '.join(names)}")
     base = names.index(baseline)
     return [(base, at) for at in range(len(names)) if at != base]
 
 
 def _scores(evaluation: Evaluation, metric: str) -> Floats:
-    """Return the values that are compared, shape (queries, runs): logarithms where the metric's mean is geometric."""
+    """Return the values to compare, shape (queries, runs): logarithms if the metric's mean is geometric."""
     return np.column_stack([evaluation.tested(run, metric) for run in evaluation.runs])
 
 
@@ -158,20 +158,20 @@ def _common(evaluation: Evaluation, metric: str, design: SamplingDesign | None) 
 
 
 def _over_strata(design: SamplingDesign, query_ids: Sequence[str], rows: Iterable[int]) -> list[float]:
-    """Return the weights of the queries that count; each stratum's share is spread over its own.
+    """Return the weights of the queries that count; each stratum's share is distributed over its queries.
 
     Raises
     ------
     NotValid
-        When a stratum has none: its share of the traffic would silently go to the others.
+        When a stratum has no query, because its share of the traffic would silently go to the others.
     """
     counted = [query_ids[row] for row in rows]
     whole, part = design.units_of(query_ids), design.units_of(counted)
     lost = sorted({*(whole.shares if whole else ())} - {*(part.shares if part else ())})
     if lost:
         raise NotValid(
-            f"the runs have no judged query of the stratum {lost[0]!r} in common, so its share of the traffic has no "
-            "difference; count unanswered queries as 0 (missing zero)"
+            f"the runs have no judged query of the stratum {lost[0]!r} in common, so the difference for its share "
+            "of the traffic is undefined; count unanswered queries as 0 (missing zero)"
         )
     return design.weights_of(counted) or []
 
@@ -181,12 +181,12 @@ def _chosen(values: Sequence[Value] | None, rows: Iterable[int]) -> list[Value] 
 
 
 def _mean(evaluation: Evaluation, values: Floats, metric: str, common: _Common) -> float:
-    """The mean as `evaluate` would tell it; counts that it would sum up have a mean here, as the differences have."""
+    """Return the mean as in `evaluate`, except that counts have a mean instead of a sum, as the differences do."""
     kinds = {one.name: one.metric.mean for one in evaluation.bound}
     kind: MeanKind = "geometric" if kinds.get(metric) == "geometric" else "arithmetic"
     counted = values[common.rows].tolist()
     mean_value = hajek_mean(counted, common.weights, kind) if common.weights else mean(counted, kind)
-    # Queries were found to count, so there is a mean.
+    # Some queries count, so there is a mean.
     return mean_value or 0.0
 
 

@@ -25,14 +25,14 @@ def as_json(found: Comparison, files: Files) -> str:
 
 
 def as_csv(found: Comparison, files: Files) -> str:
-    """Write one line for each pair and metric, numbers unrounded, nothing where undefined."""
+    """Write one line for each pair and metric, with numbers unrounded and undefined values empty."""
     rows = [{"reason": None} | pair.as_json() for pair in found.pairs]
     header = [*(name for name in rows[0] if name != "reason"), "reason"]
     return "".join(map(csv_row, [header, *([_cell(row[name]) for name in header] for row in rows)]))
 
 
 def as_markdown(found: Comparison, files: Files) -> str:
-    """Write a table of means and one of pairs for each metric, for a page that reads Markdown."""
+    """Write a table of means and a table of pairs for each metric as Markdown."""
     header, rows = mean_rows(found)
     parts = [_markdown(header, rows, left=1)]
     for metric, title, of_metric in pair_rows(found):
@@ -41,7 +41,7 @@ def as_markdown(found: Comparison, files: Files) -> str:
 
 
 def as_latex(found: Comparison, files: Files) -> str:
-    """Write these tables with the rules of booktabs; the notes are comments."""
+    """Write these tables as LaTeX with booktabs rules; the notes are comments."""
     from assay.scoring.score_files import LATEX
 
     def tabular(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
@@ -69,7 +69,7 @@ def _metrics(found: Comparison) -> list[str]:
 
 
 def mean_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows: runs with their means, and letters for those that do not differ in the metric before."""
+    """Return header and rows: runs with their means, and significance letters of the preceding metric."""
     header, columns = ["run"], [list(found.runs)]
     for metric in _metrics(found):
         header.append(metric)
@@ -82,7 +82,7 @@ def mean_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
 
 
 def pair_rows(found: Comparison) -> list[tuple[str, str, list[list[str]]]]:
-    """Return for each metric its name, whether it is the primary one, and the rows under `HEADER`."""
+    """Return for each metric its name, whether it is the primary metric, and the rows under `HEADER`."""
     primary, smallest = found.settings["primary"], found.settings["smallest_p"]
     return [
         (
@@ -110,7 +110,7 @@ def _row(pair: PairComparison, smallest: float | None) -> list[str]:
 
 
 def _p(value: float | None, smallest: float | None = None) -> str:
-    """Four decimals; a p at the floor of the test is only known to be so small."""
+    """Format p with four decimals; a p at the floor of the test is an upper bound."""
     if value is None:
         return "-"
     text = f"{value:.4f}" if value >= 0.0001 else f"{value:.1e}"
@@ -118,11 +118,11 @@ def _p(value: float | None, smallest: float | None = None) -> str:
 
 
 def notes(found: Comparison, files: Files) -> list[str]:
-    """Return what the numbers depend on, what could turn decisions, and why numbers are missing, a line each."""
+    """Return lines about the settings, decision-critical pairs, and reasons for missing numbers."""
     of = found.settings
     left_out = f", {of['queries_left_out']} left out" if of["queries_left_out"] else ""
     counted = f"{of['queries']} {'query' if of['queries'] == 1 else 'queries'}"
-    lines = [f"{counted}{left_out}; better, same, worse: queries, seen from b"]
+    lines = [f"{counted}{left_out}; better, same, worse: number of queries, from the perspective of b"]
     if of["weighted"]:
         lines.append(f"means and differences are weighted: {of['effective_queries']:.1f} effective queries")
     if of["logarithms"]:
@@ -150,30 +150,34 @@ def _about_test(found: Comparison) -> list[str]:
         lines.append(f"groups: runs that share a letter do not differ at {of['alpha']:g}")
     if any(pair.low is not None for pair in found.pairs):
         how = "by Student's t" if of["interval"] == "t" else f"{of['resamples']:,} resamples of the queries"
-        lines.append(f"interval: {of['level']:.0%} of the difference, {how}")
+        lines.append(f"{of['level']:.0%} interval of the difference: {how}")
     return lines
 
 
 def _about_queries(found: Comparison) -> list[str]:
-    """Which difference these queries show, and how many would show those that they do not."""
+    """Return the detectable difference with these queries, and the number of queries needed for the others."""
     primary = found.settings["primary"]
     pairs = found.of_metric(primary)
     lines = []
     if largest := max((pair.effect.detectable or 0.0 for pair in pairs), default=0.0):
-        lines.append(f"with so many queries a true difference of {largest:.3f} in {primary} shows 4 times in 5")
+        lines.append(
+            f"with this many queries, a true difference of {largest:.3f} in {primary} is detected with 80% probability"
+        )
     undecided = [pair for pair in pairs if not pair.differs(found.settings["alpha"])]
     needed = sorted((pair.effect.queries_needed, pair.a, pair.b) for pair in undecided if pair.effect.queries_needed)
     if needed:
         parts = [f"{queries:,} ({a}, {b})" for queries, a, b in needed[:MOST_PAIRS_LISTED]]
         rest = len(needed) - MOST_PAIRS_LISTED
         more = f" and more for {amount(rest, 'further pair')}" if rest > 0 else ""
-        what = "queries needed to see a difference as large as observed 4 times in 5, if it were the only comparison"
+        what = "queries needed to detect the observed difference with 80% probability, for a single comparison"
         lines.append(f"{what}: {', '.join(parts)}{more}")
     return lines
 
 
 def _about_rankings(found: Comparison) -> list[str]:
-    """How the order by the primary metric agrees with that by each other; the JSON has all pairs of metrics."""
+    """Return the agreement of the order by the primary metric with each other metric; the JSON has all pairs of
+    metrics.
+    """
     of_primary = [one for one in found.rankings if one.a == found.settings["primary"]]
     if not of_primary:
         return []
@@ -202,5 +206,5 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -
 
 
 def _plain(text: str) -> str:
-    """Keep characters that Markdown would read as marks."""
+    """Escape characters with a meaning in Markdown."""
     return "".join(f"\\{character}" if character in "\\|*_`<" else character for character in text)

@@ -18,28 +18,28 @@ MOST_PERMUTATIONS = 10_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """How runs are compared.
+    """Settings of a comparison.
 
     Parameters
     ----------
     test : str
         A member of ``assay.significance.TESTS``.
     correction : str, optional
-        A member of ``assay.significance.CORRECTIONS``, or ``none``. By default Holm's, or nothing more where the
-        test corrects itself.
+        A member of ``assay.significance.CORRECTIONS``, or ``none``. By default Holm's, or none if the test already
+        corrects.
     permutations : int
-        Draws of a test that draws.
+        Number of draws, for tests with random draws.
     seed : int
-        Of these draws, and of the resamples of the interval.
+        Seed of these draws, and of the resamples of the interval.
     level : float
         Coverage of the interval of the difference.
     resamples : int
-        Of that interval.
+        Number of resamples of the interval.
     interval : str, optional
-        How it is found, a key of ``assay.significance.intervals.METHODS``; by default ``t`` for the test ``t``, so
-        that both say the same, and ``bootstrap`` for all others.
+        Interval method, a key of ``assay.significance.intervals.METHODS``; by default ``t`` for the test ``t``, so that
+        both agree, and otherwise ``bootstrap``.
     alpha : float
-        Below which corrected p two runs are said to differ.
+        Significance level for corrected p-values.
 
     Raises
     ------
@@ -65,23 +65,23 @@ class Plan:
         if self.correction not in (None, NO_CORRECTION):
             CORRECTIONS[self.correction]
         if TESTS[self.test].corrects_itself and self.correction is not None:
-            raise NotValid(f"the test {self.test} corrects for all pairs itself; leave out the correction")
+            raise NotValid(f"the test {self.test} already corrects for all pairs; remove the correction")
         if self.interval not in (None, *METHODS):
-            raise NotValid(f"there is no interval {self.interval!r}; give one of {', '.join(METHODS)}")
+            raise NotValid(f"unknown interval {self.interval!r}; known: {', '.join(METHODS)}")
         if not 1 <= self.permutations <= MOST_PERMUTATIONS:
-            raise NotValid(f"permutations is {self.permutations:,}; give a number from 1 to {MOST_PERMUTATIONS:,}")
+            raise NotValid(f"permutations is {self.permutations:,}; use a number from 1 to {MOST_PERMUTATIONS:,}")
         if not 1 <= self.resamples <= MOST_PERMUTATIONS:
-            raise NotValid(f"resamples is {self.resamples:,}; give a number from 1 to {MOST_PERMUTATIONS:,}")
+            raise NotValid(f"resamples is {self.resamples:,}; use a number from 1 to {MOST_PERMUTATIONS:,}")
         if self.seed < 0:
-            raise NotValid(f"the seed is {self.seed}; give a whole number from 0")
+            raise NotValid(f"the seed is {self.seed}; use a whole number, 0 or more")
         if not 0 < self.level < 1:
-            raise NotValid(f"the level is {self.level:g}; give a number between 0 and 1, such as 0.95")
+            raise NotValid(f"the level is {self.level:g}; use a number between 0 and 1, such as 0.95")
         if not 0 < self.alpha < 1:
-            raise NotValid(f"alpha is {self.alpha:g}; give a number between 0 and 1, such as 0.05")
+            raise NotValid(f"alpha is {self.alpha:g}; use a number between 0 and 1, such as 0.05")
 
     @property
     def interval_by(self) -> str:
-        """Return how the interval of the difference is found."""
+        """Return the interval method of the difference."""
         return self.interval or ("t" if self.test == "t" else "bootstrap")
 
     @property

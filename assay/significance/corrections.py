@@ -11,14 +11,14 @@ from assay.significance import CORRECTIONS
 
 @dataclass(frozen=True)
 class Correction:
-    """A member of the family: one way to correct for many comparisons.
+    """A correction for multiple comparisons.
 
     Parameters
     ----------
     name, title, description, source : str
-        The name that users type, its readable form, what it keeps in check, and where it comes from.
+        The name that users type, its readable form, the error that it controls, and its source.
     adjust : callable
-        ``adjust(ascending) -> list`` of the same length, before values above 1 are cut.
+        ``adjust(ascending) -> list`` of the same length, before values above 1 are set to 1.
     """
 
     name: str
@@ -29,19 +29,19 @@ class Correction:
 
 
 def corrected(values: Sequence[float | None], correction: str) -> list[float | None]:
-    """Correct the p of one family of comparisons.
+    """Correct the p-values of a family of comparisons.
 
     Parameters
     ----------
     values : sequence of float or None
-        All comparisons that are shown for one metric. None is undefined: it stays None and is not in the family.
+        The p-values of all comparisons of a metric. None means undefined: it stays None and is not in the family.
     correction : str
         A member of ``assay.significance.CORRECTIONS``.
 
     Returns
     -------
     list of float or None
-        In the order given, none above 1.
+        Corrected p-values in the given order, at most 1.
 
     Examples
     --------
@@ -78,21 +78,21 @@ def _benjamini_hochberg(ascending: Sequence[float]) -> list[float]:
 HOLM = Correction(
     name="holm",
     title="Holm",
-    description="The chance of even one false difference; never weaker than Bonferroni.",
+    description="Controls the probability of any false difference; never weaker than Bonferroni.",
     source="Holm 1979",
     adjust=_holm,
 )
 BONFERRONI = Correction(
     name="bonferroni",
     title="Bonferroni",
-    description="The chance of even one false difference, by the simplest rule.",
+    description="Controls the probability of any false difference with the simplest rule.",
     source="Dunn 1961",
     adjust=_bonferroni,
 )
 BENJAMINI_HOCHBERG = Correction(
     name="bh",
     title="Benjamini-Hochberg",
-    description="The share of false differences among those that are called real.",
+    description="Controls the share of false differences among the significant differences.",
     source="Benjamini and Hochberg 1995",
     adjust=_benjamini_hochberg,
 )

@@ -15,10 +15,10 @@ from assay.significance.sign_flips import Floats, Pairs, Whole
 LEVEL = 0.95
 RESAMPLES = 10_000
 METHODS = {
-    "bootstrap": "the middle share of the mean differences of resampled queries",
-    "t": "mean difference and standard error with Student's t, as the test t has them; no resampling",
+    "bootstrap": "the central share of the mean differences of resampled queries",
+    "t": "mean difference and standard error with Student's t, as in the test t; no resampling",
 }
-# The differences of so many pairs are looked at at a time.
+# Number of pairs to process at a time.
 PAIRS_AT_ONCE = 64
 
 
@@ -33,24 +33,23 @@ def difference_intervals(
     strata: Sequence[str] | None = None,
     method: str = "bootstrap",
 ) -> list[Interval]:
-    """Compute an interval of the mean difference, second run less first: by the paired percentile bootstrap, or t.
-
-    The same resamples serve every pair, so that the intervals can be read side by side. Overlap of the intervals of two
-    single runs decides nothing; this one does. An interval by t of values between 0 and 1 is cut to -1 and 1, which
-    that of the bootstrap never leaves.
+    """Compute an interval of the mean difference, second run minus first, by the paired percentile bootstrap or t. All
+    pairs share the resamples, so that the intervals are comparable. Unlike overlapping intervals of single runs, this
+    interval shows whether two runs differ. A t interval of values between 0 and 1 is limited to -1 to 1, which a
+    bootstrap interval never exceeds.
 
     Parameters
     ----------
     scores : float64 array, shape (queries, runs)
-        One metric of each run on each query, without NaN.
+        A metric of each run on each query, without NaN.
     pairs : sequence of (int, int)
         Columns to compare.
     level : float
         Coverage, between 0 and 1.
     resamples, seed : int
-        How often queries are drawn again, and from which seed.
+        Number of resamples, and their seed.
     weights, strata : sequence, optional
-        As in `paired_p_values`: the weighted mean is recomputed in each resample, and queries are drawn inside their
+        As in `paired_p_values`: the weighted mean is recomputed in each resample, and queries are drawn within their
         strata.
     method : {"bootstrap", "t"}
         A key of `METHODS`.
@@ -58,8 +57,8 @@ def difference_intervals(
     Returns
     -------
     list of Interval
-        One for each pair; no bounds where one query alone represents a stratum, by bootstrap below 10 queries, by t
-        where a test by t is not defined. Source: Efron 1979; Student 1908.
+        An interval for each pair, without bounds if a stratum has a single query, for the bootstrap below 10 queries,
+        and for t if the t test is undefined. Source: Efron 1979; Student 1908.
 
     Examples
     --------
@@ -86,13 +85,15 @@ def difference_intervals(
 
 
 def _by_t(scores: Floats, pairs: Pairs, level: float, scale: Floats, rows: Sequence[Whole]) -> list[Interval]:
-    """Mean difference plus and minus its standard error times Student's t, with the degrees of freedom of the test."""
+    """Return the mean difference plus and minus its standard error times Student's t, with the degrees of freedom of
+    the test.
+    """
     from scipy.special import stdtrit
 
     freedom, bounded = len(scores) - len(rows), bool(scores.min() >= 0 and scores.max() <= 1)
     intervals: list[Interval] = []
     if freedom < 1:
-        return [Interval(None, None, "one query alone has no spread: no interval")] * len(pairs)
+        return [Interval(None, None, "a single query has no variance: no interval")] * len(pairs)
     for first, second in pairs:
         difference = scores[:, second] - scores[:, first]
         if reason := lonely(rows) or (constant(difference) if difference.any() else None):

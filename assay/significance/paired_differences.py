@@ -21,18 +21,18 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PValues:
-    """The two-sided p of each pair of runs.
+    """The two-sided p-value of each pair of runs.
 
     Parameters
     ----------
     values : tuple of float or None
         None if the test is undefined.
     reasons : tuple of str or None
-        Why, exactly where the value is None.
+        The reason, exactly if the value is None.
     smallest : float or None
-        The least p that the test can give with so many queries and draws; None if there is no such floor.
+        The smallest p-value that the test can give with this many queries and draws; None if there is no such floor.
     draws : int or None
-        How many sign patterns, permutations or resamples were looked at; None for a test by formula.
+        Number of sign patterns, permutations or resamples; None for a test by formula.
     """
 
     values: tuple[float | None, ...]
@@ -43,20 +43,20 @@ class PValues:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """What a test is given.
+    """Input of a test.
 
     Parameters
     ----------
     scores : float64 array, shape (queries, runs)
-        One metric of each run on each query, without NaN.
+        A metric of each run on each query, without NaN.
     pairs : sequence of (int, int)
         Columns to compare.
     permutations, seed : int
-        How many draws, from which seed, for a test that draws.
+        Number of draws and seed, for tests with random draws.
     weights : float64 array, shape (queries,)
-        Above 0, and scaled to a sum of ``queries``: all are 1 when no query weighs more than another.
+        Weights above 0, scaled to a sum of ``queries``: all are 1 for equal weights.
     strata : tuple of int64 array
-        The rows that were drawn together; one array with all rows when there is no stratum.
+        The rows of each stratum; one array with all rows without strata.
     """
 
     scores: Floats
@@ -68,31 +68,31 @@ class PairedScores:
 
     @property
     def weighted(self) -> Floats:
-        """Return the scores times their weights: what is summed, shape (queries, runs)."""
+        """Return the scores times their weights, shape (queries, runs)."""
         return self.scores * self.weights[:, None]
 
     def difference(self, pair: tuple[int, int]) -> Floats:
-        """Return the difference of a pair on each query, second run less first, without weights."""
+        """Return the difference of a pair on each query, second run minus first, without weights."""
         first, second = pair
         return self.scores[:, second] - self.scores[:, first]
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """A member of the family: one way to test paired differences.
+    """A test of paired differences.
 
     Parameters
     ----------
     name, title, description, source : str
-        The name that users type, its readable form, one line on what it assumes, and where it comes from.
+        The name that users type, its readable form, a line about its assumptions, and its source.
     draws : bool
-        Whether it draws at random, and so takes a number of permutations and a seed.
+        Whether it uses random draws, with a number of permutations and a seed.
     compute : callable
         ``compute(PairedScores) -> PValues``.
     has_weighted_form : bool
-        Whether it can test differences that are weighted by a sampling design.
+        Whether it can test differences weighted by a sampling design.
     corrects_itself : bool
-        Whether its p holds for all pairs of runs together, so that no correction may follow.
+        Whether its p-values hold for all pairs of runs together, without further correction.
     """
 
     name: str
@@ -120,31 +120,30 @@ def paired_p_values(
     Parameters
     ----------
     scores : float64 array, shape (queries, runs)
-        One metric of each run on each query, without NaN. It is not changed.
+        A metric of each run on each query, without NaN. It is not changed.
     pairs : sequence of (int, int), optional
         Columns to compare; all pairs by default, the lower column first.
     test : str
         A member of ``assay.significance.TESTS``.
     permutations, seed : int
-        How many draws, from which seed, for a test that draws.
+        Number of draws and seed, for tests with random draws.
     weights : sequence of float, optional
         For each query its share of traffic divided by its inclusion probability, above 0: the weighted mean of the
         differences, sum(w d) / sum(w), is tested.
     strata : sequence of str, optional
-        With weights: inside which tier each query was drawn. Tests that draw queries again or estimate a variance do so
-        inside the tiers.
+        With weights: the tier in which each query was drawn. Tests that resample queries or estimate a variance do so
+        within the tiers.
 
     Returns
     -------
     PValues
-        One p for each pair. Below 6 queries all are None: the smallest p of the sign-flip test is 2 / 2^n, so nothing
-        could be told from luck at .05.
+        A p-value for each pair. Below 6 queries all are None: the smallest p of the sign-flip test is 2 / 2^n, so no
+        difference could be significant at .05.
 
     Raises
     ------
     NotValid
-        When a score is NaN or infinite, there is no draw to be made, a weight is not above 0, or the test has no
-        weighted form.
+        When a score is NaN or infinite, there are no draws, a weight is not above 0, or the test has no weighted form.
 
     Examples
     --------
@@ -152,35 +151,35 @@ def paired_p_values(
     >>> paired_p_values(scores).values
     (0.03125,)
     >>> paired_p_values(scores[:5]).reasons
-    ('fewer than 6 queries: no p of a sign-flip test can reach .05',)
+    ('fewer than 6 queries: the p-value of a sign-flip test cannot reach .05',)
     """
     member = TESTS[test]
     chosen = list(combinations(range(scores.shape[1]), 2)) if pairs is None else list(pairs)
     if not np.isfinite(scores).all():
-        raise NotValid("a score is missing; compare runs on the queries that all of them have")
+        raise NotValid("a score is missing; compare runs on the queries that all of them answer")
     if permutations < 1:
-        raise NotValid(f"permutations is {permutations}; give at least 1")
+        raise NotValid(f"permutations is {permutations}; use at least 1")
     if weights is not None and not member.has_weighted_form:
         able = ", ".join(name for name, one in TESTS.items() if one.has_weighted_form)
-        raise NotValid(f"the test {test} has no weighted form; use {able}, or leave the weights out")
+        raise NotValid(f"the test {test} has no weighted form; use {able}, or remove the weights")
     scale, groups = (
         scaled_weights(weights, len(scores)),
         strata_rows(None if weights is None else strata, len(scores)),
     )
     if len(scores) < LEAST_QUERIES:
-        reason = f"fewer than {LEAST_QUERIES} queries: no p of a sign-flip test can reach .05"
+        reason = f"fewer than {LEAST_QUERIES} queries: the p-value of a sign-flip test cannot reach .05"
         return PValues((None,) * len(chosen), (reason,) * len(chosen))
     table = np.ascontiguousarray(scores, dtype=np.float64)
     return member.compute(PairedScores(table, chosen, permutations, seed, scale, groups))
 
 
 def scaled_weights(weights: Sequence[float] | None, queries: int) -> Floats:
-    """Return weights that sum to the number of queries; 1 for each without a design.
+    """Return weights that sum to the number of queries; all 1 without a design.
 
     Raises
     ------
     NotValid
-        When there is not one for each query, or one is not above 0.
+        When the number of weights is wrong, or a weight is not above 0.
 
     Examples
     --------
@@ -191,7 +190,9 @@ def scaled_weights(weights: Sequence[float] | None, queries: int) -> Floats:
         return np.ones(queries)
     scaled = np.asarray(weights, dtype=np.float64)
     if len(scaled) != queries:
-        raise NotValid(f"{amount(queries, 'query', 'queries')} and {amount(len(scaled), 'weight')}; give one for each")
+        raise NotValid(
+            f"{amount(queries, 'query', 'queries')} and {amount(len(scaled), 'weight')}; the numbers must match"
+        )
     if not (np.isfinite(scaled).all() and (scaled > 0).all()):
         raise NotValid("a weight is not above 0; leave out queries without traffic")
     if scaled.min() == scaled.max():
@@ -201,12 +202,12 @@ def scaled_weights(weights: Sequence[float] | None, queries: int) -> Floats:
 
 
 def strata_rows(strata: Sequence[str] | None, queries: int) -> tuple[Whole, ...]:
-    """Return the rows of each stratum, strata in the order of their names; one with all rows where there is none.
+    """Return the rows of each stratum, sorted by name; one stratum with all rows if there are none.
 
     Raises
     ------
     NotValid
-        When there is not one for each query.
+        When the number of strata is wrong.
 
     Examples
     --------
@@ -217,21 +218,22 @@ def strata_rows(strata: Sequence[str] | None, queries: int) -> tuple[Whole, ...]
         return (np.arange(queries),)
     if len(strata) != queries:
         raise NotValid(
-            f"{amount(queries, 'query', 'queries')} and {amount(len(strata), 'stratum', 'strata')}; give one for each"
+            f"{amount(queries, 'query', 'queries')} and {amount(len(strata), 'stratum', 'strata')}; the numbers "
+            "must match"
         )
     names = np.asarray(strata)
     return tuple(np.flatnonzero(names == name) for name in np.unique(names))
 
 
 def lonely(strata: Sequence[Whole]) -> str | None:
-    """Return why strata cannot show how far their queries spread, or None when each holds two queries."""
+    """Return why the variance within strata is unknown, or None if each has two queries."""
     if len(strata) > 1 and min(map(len, strata)) < 2:
         return "a tier has only one query, so its variance is unknown"
     return None
 
 
 def limits(given: PairedScores) -> Floats:
-    """How far apart two sums must be to be a hit: as far as observed, less what rounding may have done to them."""
+    """Return how far apart two sums must be to count as a hit: the observed distance minus a rounding tolerance."""
     weighted = given.weighted
     total = weighted.sum(axis=0)
     observed = np.array([abs(total[second] - total[first]) for first, second in given.pairs], dtype=np.float64)
@@ -245,8 +247,8 @@ def of_draws(hits: Whole, draws: int) -> PValues:
 
 
 def constant(difference: Floats) -> str | None:
-    """Return why a test that needs a spread has none, or None when there is one or nothing differs at all."""
+    """Return why a test that needs variance has none, or None if there is variance or no difference."""
     largest = float(np.abs(difference).max())
     if largest > 0 and difference.std(ddof=1) <= ROUNDING * largest:
-        return "every query differs by the same amount: there is no spread to test against"
+        return "all queries differ by the same amount, so there is no variance to test against"
     return None

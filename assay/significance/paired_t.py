@@ -12,8 +12,8 @@ from assay.significance.sign_flips import Floats, Whole
 def paired_t(given: PairedScores) -> PValues:
     """Compute Student's paired t test, t = mean / se with se = sd / sqrt(n) and n - 1 degrees of freedom.
 
-    Identical runs have p = 1. A constant difference has no t. With a sampling design the mean is sum(w d) / sum(w), its
-    standard error that of the linearized values (`standard_error`), and each stratum costs a degree of freedom.
+    Identical runs have p = 1. A constant difference has no t. With a sampling design, the mean is sum(w d) / sum(w),
+    its standard error is that of the linearized values (`standard_error`), and each stratum uses a degree of freedom.
 
     Source: Student 1908; Särndal, Swensson and Wretman 1992, section 5.7.
     """
@@ -42,15 +42,15 @@ def standard_error(difference: Floats, weights: Floats, strata: Sequence[Whole])
     Parameters
     ----------
     difference, weights : float64 array, shape (queries,)
-        Weights sum to the number of queries.
+        Differences and weights; weights sum to the number of queries.
     strata : sequence of int64 array
         The rows of each stratum.
 
     Returns
     -------
     float
-        The root of the sum over strata of n_h / (n_h - 1) sum((u - mean of u)^2), with u = w (d - mean) / n; this is
-        sd / sqrt(n) when all weights are 1. Source: Särndal, Swensson and Wretman 1992, section 5.7.
+        The square root of the sum over strata of n_h / (n_h - 1) sum((u - mean of u)^2), with u = w (d - mean) / n;
+        this is sd / sqrt(n) when all weights are 1. Source: Särndal, Swensson and Wretman 1992, section 5.7.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def standard_error(difference: Floats, weights: Floats, strata: Sequence[Whole])
 PAIRED_T = PairedTest(
     name="t",
     title="Paired t",
-    description="Assumes differences that are roughly normal, or many queries; by formula, without a draw.",
+    description="Assumes roughly normal differences, or many queries; uses a formula instead of random draws.",
     source="Student 1908",
     draws=False,
     compute=paired_t,

@@ -1,4 +1,4 @@
-"""Power of paired t tests: detectable differences, and the queries needed to show one."""
+"""Power of paired t tests: detectable differences, and the number of queries needed."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ MOST_QUERIES = 10_000_000
 
 @dataclass(frozen=True)
 class QueriesNeeded:
-    """How many queries a difference takes; ``queries`` is None exactly when ``reason`` is set."""
+    """Number of queries needed for a difference; ``queries`` is None exactly if ``reason`` is set."""
 
     queries: int | None
     reason: str | None = None
 
 
 def detectable(sd: float, queries: int) -> float | None:
-    """Compute the smallest true mean difference that so many queries show in four of five cases, at .05.
+    """Compute the smallest true mean difference that this many queries detect with 80% probability at .05.
 
     Parameters
     ----------
     sd : float
         Standard deviation of the differences.
     queries : int
-        How many, at least 1.
+        Number of queries, at least 1.
 
     Returns
     -------
@@ -47,14 +47,14 @@ def detectable(sd: float, queries: int) -> float | None:
 
 
 def reach(sd: float, queries: int) -> float:
-    """Compute how far the 95 % interval of a mean difference over so many queries goes to either side.
+    """Compute the half-width of the 95% interval of a mean difference over this many queries.
 
     Parameters
     ----------
     sd : float
         Standard deviation of the differences.
     queries : int
-        How many, at least 2.
+        Number of queries, at least 2.
 
     Examples
     --------
@@ -67,16 +67,16 @@ def reach(sd: float, queries: int) -> float:
 
 
 def power(difference: float, sd: float, queries: int, alpha: float = ALPHA) -> float:
-    """Compute the chance that a two-sided paired t test of so many queries shows a true difference.
+    """Compute the probability that a two-sided paired t test with this many queries detects a true difference.
 
     Parameters
     ----------
     difference, sd : float
         True mean of the differences and their standard deviation, above 0.
     queries : int
-        How many, at least 2.
+        Number of queries, at least 2.
     alpha : float
-        Below which p a difference counts as shown.
+        Significance level.
 
     Returns
     -------
@@ -93,12 +93,12 @@ def power(difference: float, sd: float, queries: int, alpha: float = ALPHA) -> f
 
     limit = float(stdtrit(queries - 1, 1 - alpha / 2))
     apart = abs(difference) * math.sqrt(queries) / sd
-    # The chance to show the difference, and the one to show it with the wrong sign.
+    # The probability of detecting the difference, and of detecting it with the wrong sign.
     return 1 - _below(limit, queries - 1, apart) + _below(-limit, queries - 1, apart)
 
 
 def _below(limit: float, freedom: int, apart: float) -> float:
-    """Return the noncentral t distribution; where it is too near to 0 to compute, scipy says nan."""
+    """Return the noncentral t distribution; scipy returns nan if it is too close to 0 to compute."""
     from scipy.special import nctdtr
 
     probability = float(nctdtr(freedom, apart, limit))
@@ -106,23 +106,23 @@ def _below(limit: float, freedom: int, apart: float) -> float:
 
 
 def queries_needed(difference: float, sd: float, wanted: float = POWER, alpha: float = ALPHA) -> QueriesNeeded:
-    """Compute how many queries show a difference with a given chance.
+    """Compute how many queries detect a difference with a given probability.
 
     Parameters
     ----------
     difference, sd : float
         Mean of the differences and their standard deviation.
     wanted : float
-        The chance, between 0 and 1.
+        The probability, between 0 and 1.
     alpha : float
-        Below which p a difference counts as shown, between 0 and 1.
+        Significance level, between 0 and 1.
 
     Returns
     -------
     QueriesNeeded
-        The fewest, from 6 on (below there is no test), whose `power` is at least ``wanted``. Undefined for a difference
-        of 0, for differences that do not vary, and above ten million. An observed difference is itself uncertain: what
-        it needs is a plan for the next collection, not a verdict on this one.
+        The smallest number, at least 6 (the minimum for a test), with a `power` of at least ``wanted``. Undefined for a
+        difference of 0, for differences that do not vary, and above ten million. An observed difference is itself
+        uncertain: use the number to plan the next collection, not to judge this one.
 
     Raises
     ------
@@ -134,22 +134,22 @@ def queries_needed(difference: float, sd: float, wanted: float = POWER, alpha: f
     >>> queries_needed(0.06, 0.15).queries, round((2.8 * 0.15 / 0.06) ** 2)
     (52, 49)
     >>> queries_needed(0.0, 0.15).reason
-    'the mean difference is 0: no number of queries shows it'
+    'the mean difference is 0, so no number of queries can detect it'
     """
     if not (0 < wanted < 1 and 0 < alpha < 1):
-        raise NotValid(f"power {wanted:g} and alpha {alpha:g} must lie between 0 and 1, such as 0.8 and 0.05")
+        raise NotValid(f"power is {wanted:g} and alpha is {alpha:g}; use numbers between 0 and 1, such as 0.8 and 0.05")
     if difference == 0:
-        return QueriesNeeded(None, "the mean difference is 0: no number of queries shows it")
+        return QueriesNeeded(None, "the mean difference is 0, so no number of queries can detect it")
     if not sd > 0:
-        return QueriesNeeded(None, "the differences do not vary: how many queries are needed is not defined")
+        return QueriesNeeded(None, "the differences do not vary, so the number of queries needed is undefined")
     ratio = sd / abs(difference)
     if ratio > math.sqrt(MOST_QUERIES) or power(difference, sd, MOST_QUERIES, alpha) < wanted:
-        return QueriesNeeded(None, f"more than {MOST_QUERIES:,} queries would be needed to see the difference")
+        return QueriesNeeded(None, f"more than {MOST_QUERIES:,} queries would be needed to detect the difference")
     return QueriesNeeded(_fewest(difference, sd, wanted, alpha))
 
 
 def _fewest(difference: float, sd: float, wanted: float, alpha: float) -> int:
-    """Power grows with the queries: double until it is enough, then halve the gap."""
+    """Find the number by doubling and bisection, because power increases with the number of queries."""
     if power(difference, sd, LEAST_QUERIES, alpha) >= wanted:
         return LEAST_QUERIES
     low, high = LEAST_QUERIES, 2 * LEAST_QUERIES

@@ -1,6 +1,7 @@
 """Randomization test that flips the sign of each query's difference at random.
 
-Under signs e the difference of two means is (e.Sj - e.Si) / n, so one product of signs and scores serves every pair.
+Under signs e the difference of two means is (e.Sj - e.Si) / n, so a single product of signs and scores covers every
+pair.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ MOST_ENUMERATED = 16
 
 
 def sign_flip(given: PairedScores) -> PValues:
-    """Flip the sign of each query's difference at random: the share of patterns whose mean is as far from 0.
-
-    Up to 16 queries all patterns are looked at and p = hits / 2^n. Above, p = (hits + 1) / (permutations + 1), which is
-    never 0. Equal sums that differ by rounding count as equal, so that ties are hits. With weights the signs of w d are
-    flipped; the sum of the weights is the same in every pattern and drops out.
+    """Flip the sign of each query's difference at random; p is the share of patterns whose mean is at least as far from
+    0. Up to 16 queries, all patterns are used and p = hits / 2^n. Above that, p = (hits + 1) / (permutations + 1),
+    which is never 0. Sums that differ only by rounding count as equal, so that ties are hits. With weights, the signs
+    of w d are flipped; the sum of the weights is the same in every pattern and cancels.
 
     Source: Fisher 1935; Phipson and Smyth 2010 for the added one.
     """
@@ -36,7 +36,7 @@ def sign_flip(given: PairedScores) -> PValues:
 RANDOMIZATION = PairedTest(
     name="randomization",
     title="Sign-flip randomization",
-    description="Assumes only that, without a difference, each query could as well have gone the other way.",
+    description="Assumes only that, if the runs do not differ, each difference could equally have the opposite sign.",
     source="Fisher 1935; Smucker, Allan and Carterette 2007",
     draws=True,
     compute=sign_flip,

@@ -16,20 +16,20 @@ PERSISTENCE = 0.9
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """How far two orders agree; each coefficient is None exactly where ``reasons`` says why.
+    """Agreement of two orders; each coefficient is None exactly if ``reasons`` has it.
 
     Parameters
     ----------
     tau_b : float or None
         Kendall's tau in the variant b, which allows for ties: 1 for the same order, -1 for the reverse.
     tau_ap : float or None
-        The AP correlation, which weighs the top more, in the variant b for ties: -1 to 1.
+        The AP correlation, which gives the top more weight, in the variant b for ties: -1 to 1.
     rbo : float or None
         Rank-biased overlap, extrapolated: 0 to 1.
     p : float
-        The persistence of RBO: the chance to look one rank deeper.
+        The persistence of RBO: the probability of continuing to the next rank.
     systems : int
-        How many were ranked.
+        Number of ranked systems.
     reasons : dict of str to str
         Name of a coefficient to why it is undefined.
     """
@@ -42,13 +42,13 @@ class RankCorrelation:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names; the reasons only where there are any."""
+        """Return plain numbers under plain names; reasons only if present."""
         plain = {"tau_b": self.tau_b, "tau_ap": self.tau_ap, "rbo": self.rbo, "p": self.p, "systems": self.systems}
         return plain | ({"reasons": dict(self.reasons)} if self.reasons else {})
 
 
 def rank_correlation(a: Mapping[str, float], b: Mapping[str, float], p: float = PERSISTENCE) -> RankCorrelation:
-    """Compare two orders of the same systems by score, the highest first.
+    """Compare two orders of the same systems by score, highest first.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ def rank_correlation(a: Mapping[str, float], b: Mapping[str, float], p: float = 
     RankCorrelation
         tau_b = (concordant - discordant) / sqrt(pairs untied in a * pairs untied in b).
 
-        tau_ap is the mean of both directions, as neither order is the truth. In one direction it is 2 m - 1 with m the
-        mean, over the systems that are not in the first group of ties, of the share of systems strictly above that
-        are strictly above in the other order too (tau_ap,b of Urbano and Marrero). Without ties this is the mean of
+        tau_ap is the mean of both directions, because neither order is the truth. In one direction it is 2 m - 1 with m
+        the mean, over the systems that are not in the first group of ties, of the share of systems strictly above that
+        are also strictly above in the other order (tau_ap,b of Urbano and Marrero). Without ties this is the mean of
         Yilmaz's tau_AP(a, b) and tau_AP(b, a).
 
         rbo = A(n) p^n + (1 - p) / p sum over depths d of A(d) p^d, where A(d) = 2 |overlap| / (size a + size b) of the
-        systems ranked d or better. Tied systems all are at the first of their ranks, as in Webber's section 4.5.
+        systems ranked d or better. Tied systems share the first of their ranks, as in Webber's section 4.5.
 
     Raises
     ------
@@ -88,13 +88,13 @@ def rank_correlation(a: Mapping[str, float], b: Mapping[str, float], p: float = 
     """
     if a.keys() != b.keys():
         one = sorted(a.keys() ^ b.keys())[0]
-        raise NotValid(f"the system {one!r} is in one order only; compare orders of the same systems")
+        raise NotValid(f"the system {one!r} is in only one order; compare orders of the same systems")
     if not all(math.isfinite(score) for score in (*a.values(), *b.values())):
-        raise NotValid("a score is not a number; leave out systems that have none")
+        raise NotValid("a score is not a number; leave out systems without a score")
     if not 0 < p < 1:
-        raise NotValid(f"the persistence p is {p:g}; give a number between 0 and 1, such as {PERSISTENCE}")
+        raise NotValid(f"the persistence p is {p:g}; use a number between 0 and 1, such as {PERSISTENCE}")
     if len(a) < 2:
-        reason = "an order needs two systems"
+        reason = "an order needs at least two systems"
         return RankCorrelation(None, None, None, p, len(a), dict.fromkeys(("tau_b", "tau_ap", "rbo"), reason))
     systems = sorted(a)
     of_a, of_b = _ranks([a[one] for one in systems]), _ranks([b[one] for one in systems])
@@ -107,7 +107,7 @@ def rank_correlation(a: Mapping[str, float], b: Mapping[str, float], p: float = 
 
 
 def _ranks(scores: Sequence[float]) -> list[int]:
-    """Rank from 1 for the highest; tied systems all have the first of their ranks."""
+    """Return ranks from 1 for the highest; tied systems share the first of their ranks."""
     order = sorted(range(len(scores)), key=lambda at: -scores[at])
     ranks = [1] * len(scores)
     for rank, (above, at) in enumerate(pairwise(order), 2):
@@ -127,7 +127,7 @@ def _tau_b(one: Sequence[int], other: Sequence[int]) -> float | None:
 
 
 def _tau_ap(one: Sequence[int], other: Sequence[int]) -> float | None:
-    """In the direction of ``one``: its order is walked down, the other is compared with it."""
+    """Return tau_ap in the direction of ``one``, whose order is compared with the other from the top down."""
     shares = []
     for at, rank in enumerate(one):
         above = [before for before in range(len(one)) if one[before] < rank]

@@ -26,22 +26,22 @@ NO_SPREAD = "the differences do not vary: no effect size"
 
 @dataclass(frozen=True)
 class Effect:
-    """How large a difference is, beside how certain.
+    """The size of a difference.
 
     Parameters
     ----------
     difference : float
-        Mean of the differences, second run less first; the weighted mean with a sampling design.
+        Mean of the differences, second run minus first; the weighted mean with a sampling design.
     size : float or None
-        d_z, the mean of the differences over their standard deviation; None if they do not vary.
+        d_z, the mean of the differences divided by their standard deviation; None if they do not vary.
     wins, ties, losses : int
-        On how many queries the second run is better, as good (within 1e-9), worse.
+        Number of queries on which the second run is better, equal (within 1e-9), or worse.
     detectable : float or None
-        The smallest mean difference that so many queries would show with a chance of .80, at .05.
+        The smallest mean difference that this many queries detect with probability .80 at .05.
     queries_needed : int or None
-        How many queries would show the difference that was observed with a chance of .80, at .05.
+        The number of queries that detect the observed difference with probability .80 at .05.
     reason : str or None
-        Why something above is None.
+        Why a value above is None.
     """
 
     difference: float
@@ -60,15 +60,15 @@ def effect(first: Floats, second: Floats, weights: Sequence[float] | None = None
     Parameters
     ----------
     first, second : float64 array, shape (queries,)
-        One metric of two runs on the same queries, at least one.
+        A metric of two runs on the same queries, at least one.
     weights : sequence of float, optional
         For each query its share of traffic divided by its inclusion probability, above 0.
 
     Returns
     -------
     Effect
-        Weights enter the mean and the standard deviation, and make the difference harder to detect the more they vary:
-        its standard error takes the place of sd / sqrt(n). Source of d_z: Cohen 1988.
+        Weights enter the mean and the standard deviation, and varying weights make the difference harder to detect: its
+        standard error replaces sd / sqrt(n). Source of d_z: Cohen 1988.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def effect(first: Floats, second: Floats, weights: Sequence[float] | None = None
     sd = math.sqrt(float((scale * (differences - mean) ** 2).sum()) / (queries - 1)) if queries > 1 else 0.0
     if sd <= 1e-12 * float(np.abs(differences).max()):
         return Effect(mean, None, *counts, None, None, NO_SPREAD)
-    # What one query would have to spread, if all weighed the same, for the mean to be as uncertain as it is.
+    # The standard deviation per query that would give the same uncertainty with equal weights.
     spread = standard_error(differences, scale, [np.arange(queries)]) * math.sqrt(queries)
     needed = queries_needed(0.0 if abs(mean) <= 1e-12 * sd else mean, spread)
     return Effect(mean, mean / sd, *counts, detectable(spread, queries), needed.queries, needed.reason)
@@ -92,7 +92,7 @@ def effect(first: Floats, second: Floats, weights: Sequence[float] | None = None
 
 @dataclass(frozen=True)
 class PairComparison:
-    """Two runs under one metric; the difference is that of ``b`` less ``a``.
+    """Two runs compared on a metric; the difference is ``b`` minus ``a``.
 
     Parameters
     ----------
@@ -103,11 +103,10 @@ class PairComparison:
     low, high : float or None
         The interval of the difference.
     p, p_corrected : float or None
-        Of the test; corrected within the comparisons of this metric, None without a correction.
-    queries : int
-        Over how many queries.
+        p-value of the test, and p-value corrected within the comparisons of this metric, None without a correction.
+    queries : int Number of queries.
     reason : str or None
-        Why something that was asked for is None.
+        Why a requested value is None.
     """
 
     metric: str
@@ -122,12 +121,12 @@ class PairComparison:
     reason: str | None = None
 
     def differs(self, alpha: float = ALPHA) -> bool:
-        """Return whether the corrected p, or the raw one where there is no correction, is below alpha."""
+        """Return whether the corrected p, or the raw p without a correction, is below alpha."""
         decisive = self.p if self.p_corrected is None else self.p_corrected
         return decisive is not None and decisive < alpha
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names; the reason only where there is one."""
+        """Return plain numbers under plain names; the reason only if present."""
         plain = {
             "metric": self.metric,
             "a": self.a,
@@ -150,7 +149,7 @@ class PairComparison:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How far two metrics, ``a`` and ``b``, agree on the order of the runs by their means."""
+    """Agreement of two metrics, ``a`` and ``b``, on the order of the runs by their means."""
 
     a: str
     b: str
@@ -163,20 +162,21 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Several runs compared with each other, or with one baseline.
+    """Several runs compared with each other or with a baseline.
 
     Parameters
     ----------
     runs : dict of str to dict
         Run to metric to its mean over the compared queries.
     pairs : tuple of PairComparison
-        By metric, then in the order of the runs. The first metric is the primary one, the others are exploratory.
+        The pairs by metric, then in the order of the runs. The first metric is the primary metric, the others are
+        exploratory.
     settings : dict
-        Test, correction, draws, seed, level: what the numbers depend on.
+        Test, correction, draws, seed, and level.
     rankings : tuple of Ranking
-        One for each two metrics, where three or more runs were compared.
+        A ranking agreement for each two metrics, if three or more runs were compared.
     machine : MachineSource or None
-        The judge, where the labels are a machine's and not people's.
+        The judge, if the labels are machine labels.
     """
 
     runs: Mapping[str, Mapping[str, float]]
@@ -186,7 +186,7 @@ class Comparison(Result):
     machine: MachineSource | None = None
 
     def of_metric(self, metric: str) -> list[PairComparison]:
-        """Return the comparisons of one metric: the family that is corrected together."""
+        """Return the comparisons of a metric, which are corrected together."""
         return [pair for pair in self.pairs if pair.metric == metric]
 
     def groups(self, metric: str, alpha: float = ALPHA) -> dict[str, str] | None:
@@ -195,16 +195,16 @@ class Comparison(Result):
         Parameters
         ----------
         metric : str
-            One of those compared.
+            A compared metric.
         alpha : float
-            A pair differs when its corrected p, or the raw one where there is no correction, is below; a pair without
-            p does not differ.
+            A pair differs if its corrected p, or the raw p without a correction, is below alpha; a pair without p does
+            not differ.
 
         Returns
         -------
         dict of str to str, or None
-            Run to its letters, the highest mean first. None when the runs were compared with a baseline only: whether
-            the others differ from each other was not asked.
+            Run to its letters, highest mean first. None if the runs were compared only with a baseline, because the
+            other pairs were not tested.
         """
         if self.settings.get("baseline") is not None:
             return None
@@ -212,15 +212,15 @@ class Comparison(Result):
         return letters(order, {frozenset((pair.a, pair.b)) for pair in self.of_metric(metric) if pair.differs(alpha)})
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one dict for each metric and pair of runs."""
+        """Return a dict for each metric and pair of runs."""
         return [pair.as_json() for pair in self.pairs]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shape of ``assay compare --format json``."""
+        """Return the content of ``assay compare --format json``."""
         return self.as_json()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the shape of ``assay compare --format json``; groups are null when there is a baseline."""
+        """Return the content of ``assay compare --format json``; groups are null if there is a baseline."""
         alpha = self.settings.get("alpha", ALPHA)
         metrics = dict.fromkeys(pair.metric for pair in self.pairs)
         return {

@@ -11,8 +11,8 @@ from assay.significance.paired_differences import PairedScores, PairedTest, PVal
 def sign_test(given: PairedScores) -> PValues:
     """Compute the exact two-sided sign test: wins among the queries that differ are binomial with one half.
 
-    Differences within 1e-9 of 0 are ties and dropped. Runs that differ on no query have p = 1. Source: Arbuthnott 1710;
-    Conover 1999, section 3.4.
+    Differences within 1e-9 of 0 are ties and are dropped. Runs that differ on no query have p = 1. Source: Arbuthnott
+    1710; Conover 1999, section 3.4.
     """
     from scipy.special import bdtr
 
@@ -27,7 +27,7 @@ def sign_test(given: PairedScores) -> PValues:
 SIGN = PairedTest(
     name="sign",
     title="Sign test",
-    description="Assumes only that queries are independent; sees which run won, not by how much, and so is weak.",
+    description="Assumes only that queries are independent; weak, because it uses which run won but not by how much.",
     source="Arbuthnott 1710",
     draws=False,
     compute=sign_test,

@@ -25,16 +25,16 @@ Work = TypeVar("Work")
 Result = TypeVar("Result")
 
 BLOCK_ROWS = 16_384
-# A block of signs takes 8 MB at most: each processor's own fits into the cache that they share.
+# A block of signs takes at most 8 MB, so that the blocks of all processors fit in their shared cache.
 BLOCK_CELLS = 1 << 20
-# The sums of so many draws are counted at a time: the row of a run then stays in a processor's own cache.
+# Number of draws to count at a time, so that the row of a run stays in a processor's own cache.
 COUNTED_AT_ONCE = 16_384
-# So many pairs are worth a thread of their own.
+# Minimum number of pairs for a separate thread.
 PAIRS_PER_THREAD = 32
 
 
 def block_sizes(queries: int, draws: int) -> Iterator[int]:
-    """Yield how many draws each block holds.
+    """Yield the number of draws in each block.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def block_sizes(queries: int, draws: int) -> Iterator[int]:
 
 
 def random_bytes(queries: int, draws: int, seed: int) -> Iterator[Bytes]:
-    """Yield blocks, shape (draws, bytes), that hold one fair bit for each query."""
+    """Yield blocks, shape (draws, bytes), with a fair bit for each query."""
     random = np.random.default_rng(seed)
     width = (queries + 7) // 8
     for rows in block_sizes(queries, draws):
@@ -54,22 +54,21 @@ def random_bytes(queries: int, draws: int, seed: int) -> Iterator[Bytes]:
 
 
 def signs_of(drawn: Bytes, queries: int) -> Floats:
-    """Turn bits into signs -1 and 1, shape (draws, queries).
+    """Convert bits to signs -1 and 1, shape (draws, queries).
 
     Examples
     --------
     >>> signs_of(np.array([[0b01100000]], dtype=np.uint8), 4).tolist()
     [[-1.0, 1.0, 1.0, -1.0]]
     """
-    # Eight signs for each byte, from a table: several times faster than to unpack bits and to scale them.
+    # A table gives eight signs per byte, which is several times faster than unpacking and scaling bits.
     signs = EIGHT_SIGNS.take(drawn, axis=0, mode="clip")
     return signs.reshape(len(drawn), drawn.shape[1] * 8)[:, :queries]
 
 
 def all_signs(queries: int) -> Iterator[Floats]:
-    """Yield the 2^(queries - 1) patterns in which the last query keeps its sign.
-
-    The other half mirrors them: a two-sided test counts both halves alike.
+    """Yield the 2^(queries - 1) patterns in which the last query keeps its sign. The other half mirrors them, and a
+    two-sided test counts both halves equally.
 
     Examples
     --------
@@ -92,16 +91,17 @@ def count_hits(draws: Iterable[Work], sums: Callable[[Work], Floats], pairs: Pai
     draws : iterable
         Blocks of draws, in any form that ``sums`` takes.
     sums : callable
-        Turns a block into float64 of shape (draws, runs): for each draw the sum of each run. Called by threads.
+        Converts a block to float64 of shape (draws, runs): the sum of each run for each draw. Called from several
+        threads.
     pairs : sequence of (int, int)
         Columns of the runs.
     limits : float64 array, shape (pairs,)
-        How far apart is a hit.
+        The minimum distance of a hit.
 
     Returns
     -------
     int64 array, shape (pairs,)
-        Whole numbers, and so the same in whichever order the threads come to an end.
+        Whole numbers, which do not depend on the order of the threads.
 
     Examples
     --------
@@ -133,14 +133,14 @@ def _count(slab: Floats, pairs: Pairs, limits: Floats, hits: Whole, first: int, 
 def _mapped(
     threads: ThreadPoolExecutor, act: Callable[[Work], Result], work: Iterable[Work], workers: int
 ) -> Iterator[Result]:
-    """Work on a few blocks at a time, in their order: however many there are, only these take memory."""
+    """Process a few blocks at a time, in order, to limit memory use."""
     left = iter(work)
     while batch := list(islice(left, 2 * workers)):
         yield from threads.map(act, batch)
 
 
 def _slabs(sums: Iterable[Floats]) -> Iterator[Floats]:
-    """Gather blocks of shape (draws, runs) into slabs of shape (runs, draws): one row a run."""
+    """Collect blocks of shape (draws, runs) into slabs of shape (runs, draws), with a row per run."""
     slab: Floats | None = None
     filled = 0
     for block in sums:
@@ -158,7 +158,7 @@ def _slabs(sums: Iterable[Floats]) -> Iterator[Floats]:
 
 
 def in_parallel(act: Callable[[Work], Result], work: Iterable[Work]) -> list[Result]:
-    """Do independent pieces of work on all processors; the answers come in the order of the work."""
+    """Do independent pieces of work on all processors; yield the results in order."""
     with ThreadPoolExecutor(processors()) as threads:
         return list(threads.map(act, work))
 
@@ -170,13 +170,12 @@ def processors() -> int:
 
 
 class _OneThreadAProduct:
-    """Let every matrix product run in the thread that asks for it, as long as anyone is inside.
-
-    Threads of ours work on blocks of draws already. Further threads inside each product would wait for each other,
-    which costs several times the work on a machine that is busy, and their number would decide how sums are rounded.
+    """Run every matrix product in the calling thread while this context is active. Our threads already work on
+    blocks of draws. Additional threads within each product would wait for each other, which is several times slower
+    on a busy machine, and their number would affect how sums are rounded.
     """
 
-    # The limit is one of the whole process: who comes first sets it, and who leaves last lifts it.
+    # The limit applies to the whole process: the first user sets it, and the last user removes it.
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
@@ -199,7 +198,7 @@ def _blas_limit() -> Any:
     try:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
     except ImportError:
-        # It comes with scikit-learn; without it products take the threads that they like, and only more time.
+        # It is installed with scikit-learn; without it, products use more threads and only take more time.
         return None
     return threadpool_limits(1, "blas")
 

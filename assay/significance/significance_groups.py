@@ -11,31 +11,31 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def letters(order: Sequence[str], differing: Collection[frozenset[str]]) -> dict[str, str]:
-    """Give each run letters so that two runs share one exactly when they do not differ.
+    """Assign letters to runs so that two runs share a letter exactly if they do not differ.
 
     Parameters
     ----------
     order : sequence of str
-        The runs, the best first, each once.
+        The distinct runs, best first.
     differing : collection of frozenset of str
         The pairs of runs that differ; all other pairs do not.
 
     Returns
     -------
     dict of str to str
-        Run to its letters, in the order given. ``a`` holds the best run; after ``z`` come capitals, then ``a1``.
+        Run to its letters, in the order given. The best run has ``a``; after ``z`` come capitals, then ``a1``.
 
     Raises
     ------
     NotValid
-        When a run is named twice, or a pair is not one of two of these runs.
+        When a run is named twice, or a pair is not a pair of these runs.
 
     Notes
     -----
-    A letter is a set of runs of which no two differ and to which no further run could be added; a set whose pairs all
-    share another letter is left out. The sets are grown one pair at a time, the farthest first, so that there are never
-    more of them than pairs of runs. Insert-and-absorb (Piepho 2004) finds the same letters where runs differ when they
-    are far enough apart, but holds 2^m sets for m differing pairs that have no run in common.
+    A letter is a maximal set of runs of which no two differ; a set whose pairs all share another letter is left out.
+    The sets are built one pair at a time, farthest first, so that there are never more sets than pairs of runs.
+    Insert-and-absorb (Piepho 2004) finds the same letters if runs differ when they are far enough apart, but needs 2^m
+    sets for m differing pairs without a common run.
 
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm, Guo,
     Hüffner and Niedermeier 2007 for growing the sets.
@@ -53,14 +53,14 @@ def letters(order: Sequence[str], differing: Collection[frozenset[str]]) -> dict
 
 
 def _alike(place: dict[str, int], order: Sequence[str], differing: Collection[frozenset[str]]) -> list[set[int]]:
-    """For each run those that it does not differ from, itself among them."""
+    """Return for each run the runs that it does not differ from, including itself."""
     if len(place) < len(order):
         twice = next(run for run in order if list(order).count(run) > 1)
         raise NotValid(f"the run {twice!r} is named twice; name each run once")
     alike = [set(range(len(order))) for _ in order]
     for pair in differing:
         if len(pair) != 2 or not pair <= place.keys():
-            raise NotValid(f"{sorted(pair)} is no pair of two of the runs {', '.join(order)}")
+            raise NotValid(f"{sorted(pair)} is not a pair of the runs {', '.join(order)}")
         first, second = (place[run] for run in pair)
         alike[first].discard(second)
         alike[second].discard(first)
@@ -68,12 +68,12 @@ def _alike(place: dict[str, int], order: Sequence[str], differing: Collection[fr
 
 
 def _grown(alike: Sequence[set[int]]) -> list[tuple[int, ...]]:
-    """Largest sets of runs that do not differ, until each pair of such runs is in one."""
+    """Return maximal sets of runs that do not differ, until each pair of such runs is in one."""
     covered: set[tuple[int, int]] = set()
     cliques: list[tuple[int, ...]] = []
     for first in range(len(alike)):
         for last in sorted(alike[first], reverse=True):
-            # A run stands alone, as a pair with itself, only where it differs from all others.
+            # A run is alone, as a pair with itself, only if it differs from all others.
             if last < first or (first, last) in covered or (first == last and len(alike[first]) > 1):
                 continue
             group = {first, last}
@@ -86,7 +86,7 @@ def _grown(alike: Sequence[set[int]]) -> list[tuple[int, ...]]:
 
 
 def _from(first: int, runs: int) -> Iterator[int]:
-    """Yield all runs, those next below the first one before those above it."""
+    """Yield all runs, first those below the first run, then those above it."""
     yield from range(first, runs)
     yield from range(first - 1, -1, -1)
 

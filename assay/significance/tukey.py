@@ -10,19 +10,18 @@ from assay.significance.paired_differences import PairedScores, PairedTest, PVal
 from assay.significance.randomization import sign_flip
 from assay.significance.sign_flips import Floats, Whole, in_parallel
 
-# So many keys are shuffled at a time: with their scores they stay in a processor's own cache.
+# Number of keys to shuffle at a time, so that they and their scores stay in a processor's own cache.
 KEYS_AT_ONCE = 1 << 15
-# Up to so many runs all orders are listed (720), and drawing one of them is several times faster than shuffling.
+# Up to this many runs, all orders are listed (720), and drawing one of them is several times faster than shuffling.
 MOST_LISTED = 6
 
 
 def randomized_tukey(given: PairedScores) -> PValues:
-    """Compute the randomized Tukey HSD: the distance between best and worst run under shuffled labels.
-
-    The runs are permuted inside each query at random. p of a pair is the share of permutations whose largest difference
-    of means between any two runs reaches the difference of the pair: (hits + 1) / (permutations + 1). It holds for all
-    pairs together, also where only some are asked for, and sees that pairs hang together: no correction may follow.
-    With two runs it is the sign-flip test. With weights the scores times their weights are permuted.
+    """Compute the randomized Tukey HSD: the distance between best and worst run under shuffled labels. The runs are
+    permuted at random within each query. The p of a pair is the share of permutations whose largest difference of means
+    between any two runs reaches the difference of the pair: (hits + 1) / (permutations + 1). It holds for all pairs
+    together, even if only some are requested, and accounts for their dependence, so no correction may follow. With two
+    runs it is the sign-flip test. With weights, the scores times their weights are permuted.
 
     Source: Tukey 1953; Carterette 2012, "Multiple testing in statistical analysis of systems-based information
     retrieval experiments".
@@ -38,7 +37,7 @@ def _largest_differences(scores: Floats, draws: int, seed: int) -> Floats:
     """Return the distance between the largest and the smallest sum of a run in each draw."""
     rows = max(1, KEYS_AT_ONCE // scores.shape[1])
     sizes = [min(rows, draws - begin) for begin in range(0, draws, rows)]
-    # Each block has a generator of its own, so that it draws the same in whichever thread it runs.
+    # Each block has its own generator, so that its draws do not depend on the thread.
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     blocks = zip(sizes, seeds, strict=True)
     return np.concatenate(in_parallel(lambda block: _block(scores, *block), blocks))
@@ -60,7 +59,7 @@ def _block(scores: Floats, draws: int, seed: np.random.SeedSequence) -> Floats:
 
 
 def _shuffled(random: np.random.Generator, draws: int, runs: int) -> Whole:
-    """Draw orders of the runs, shape (draws, runs): sorted random keys whose lowest bits are the run's place."""
+    """Draw orders of the runs, shape (draws, runs): sorted random keys whose lowest bits are the run's position."""
     place = (1 << (runs - 1).bit_length()) - 1
     keys = random.integers(0, 1 << 64, (draws, runs), dtype=np.uint64)
     keys &= np.uint64(~place & 0xFFFF_FFFF_FFFF_FFFF)
@@ -73,7 +72,9 @@ def _shuffled(random: np.random.Generator, draws: int, runs: int) -> Whole:
 TUKEY = PairedTest(
     name="tukey",
     title="Randomized Tukey HSD",
-    description="Assumes that runs that do not differ could be shuffled inside each query; holds for all pairs.",
+    description=(
+        "Assumes that scores of runs that do not differ can be shuffled within each query; corrects for all pairs."
+    ),
     source="Carterette 2012",
     draws=True,
     compute=randomized_tukey,

@@ -11,7 +11,7 @@ from assay.metrics.means import TIE
 from assay.significance.paired_differences import PairedScores, PairedTest, PValues
 from assay.significance.sign_flips import Floats, Whole
 
-# Above, the normal approximation is good to three digits; scipy draws the line at the same place.
+# Above this, the normal approximation is accurate to three digits; scipy uses the same limit.
 MOST_EXACT = 50
 
 
@@ -19,9 +19,9 @@ def signed_rank(given: PairedScores) -> PValues:
     """Compute Wilcoxon's signed-rank test of each pair.
 
     Differences within 1e-9 of 0 are dropped, as Wilcoxon did; the others are ranked by size, and sizes within 1e-9
-    share their mean rank. The statistic is the smaller of the two rank sums. Up to 50 differences without ties p comes
-    from the exact distribution over all sign patterns; otherwise from the normal one, its variance corrected for ties,
-    without a continuity correction. Runs that differ on no query have p = 1.
+    share their mean rank. The statistic is the smaller of the two rank sums. Up to 50 differences without ties, p comes
+    from the exact distribution over all sign patterns; otherwise from the normal distribution, with its variance
+    corrected for ties and without a continuity correction. Runs that differ on no query have p = 1.
 
     Source: Wilcoxon 1945; Hollander and Wolfe 1999, section 3.1.
     """
@@ -43,7 +43,7 @@ def _p(difference: Floats) -> float:
 
 
 def _ranks(sizes: Floats) -> tuple[Floats, Whole]:
-    """Rank from the smallest, ties by their mean rank; and how many share each rank."""
+    """Return ranks from the smallest, with mean ranks for ties, and how many share each rank."""
     order = np.argsort(sizes, kind="stable")
     begins = np.flatnonzero(np.diff(sizes[order], prepend=-1.0) > TIE)
     group_sizes = np.diff(begins, append=len(sizes))
@@ -54,7 +54,9 @@ def _ranks(sizes: Floats) -> tuple[Floats, Whole]:
 
 @cache
 def _patterns_up_to(size: int) -> tuple[float, ...]:
-    """How many of the 2^size sign patterns have a rank sum of at most 0, 1, 2, ...; exact, as all are below 2^53."""
+    """Return how many of the 2^size sign patterns have a rank sum of at most 0, 1, 2, ...; exact, because all are
+    below 2^53.
+    """
     counts = np.zeros(size * (size + 1) // 2 + 1)
     counts[0] = 1
     for rank in range(1, size + 1):
@@ -71,7 +73,7 @@ def _normal(smaller: float, size: int, group_sizes: Whole) -> float:
 WILCOXON = PairedTest(
     name="wilcoxon",
     title="Wilcoxon signed rank",
-    description="Assumes differences that lie symmetrically about their middle; sees ranks, not sizes.",
+    description="Assumes differences that are symmetric around their median; uses their ranks, not their sizes.",
     source="Wilcoxon 1945",
     draws=False,
     compute=signed_rank,

@@ -1,6 +1,6 @@
 """Table of the signals of stale labels. One line for each signal.
 
-Signals tell whether labels still fit what systems return, what documents say and what people search for.
+Signals tell whether labels still match what systems return, what documents contain and what people search for.
 `report.look` reads every signal from plain tables (`facts.Facts`); the server and ``assay freshness`` both call it.
 """
 

@@ -15,10 +15,8 @@ OVERLAP = 0.20
 
 @dataclass(frozen=True)
 class Action:
-    """An act that fixes a signal.
-
-    ``pools`` says whether it makes a pool of pairs; the others lead to where queries are drawn. ``since`` says whether
-    only runs count that were made after what was declared.
+    """An action that fixes a signal. ``pools`` tells whether it creates a pool; other actions lead to the query
+    sampling page. ``since`` tells whether only runs after the recorded change count.
     """
 
     name: str
@@ -31,42 +29,45 @@ class Action:
 ACTIONS = {
     action.name: action
     for action in (
-        Action("judge-holes", "Judge the holes", f"Judge the unjudged documents among the first {DEPTH} of each run."),
+        Action(
+            "judge-holes", "Judge unjudged documents", f"Judge the unjudged documents in the top {DEPTH} of each run."
+        ),
         Action(
             "judge-new",
             "Judge new documents only",
-            f"Pool again, and judge the documents that came since and that runs return among their first {DEPTH}.",
+            f"Pool again, and judge documents that were added since and are in the top {DEPTH} of a run.",
         ),
-        Action("judge-changed", "Judge changed documents again", "Judge the pairs again whose document changed."),
+        Action("judge-changed", "Rejudge changed documents", "Rejudge the pairs whose document changed."),
         Action(
             "repool",
-            "Pool all again",
-            f"Bring the runs of today’s systems, pool their first {DEPTH} anew and judge all of it.",
+            "Pool all queries again",
+            f"Add the runs of the current systems, pool their top {DEPTH} again and judge all pairs.",
             since=True,
         ),
         Action(
             "repool-overlap",
-            "Pool again, re-rate 20 %",
-            f"Add the runs of today’s systems, judge the unjudged documents among their first {DEPTH},"
-            " and rate a fifth of the judged pairs once more to see whether grades hold.",
+            "Pool again, rerate 20%",
+            (
+                f"Add the runs of the current systems, judge the unjudged documents in their top {DEPTH}, and rerate "
+                "a fifth of the judged pairs to check whether the grades still hold."
+            ),
             since=True,
         ),
-        Action("overlap", "Re-rate 20 %", "Rate a fifth of the judged pairs once more to see whether grades hold."),
+        Action("overlap", "Rerate 20%", "Rerate a fifth of the judged pairs to check whether the grades still hold."),
         Action(
             "new-stratum",
             "Add a stratum",
-            "Draw queries of what is new as a stratum of its own, and judge it from the beginning.",
+            "Draw queries for the new content as a separate stratum and judge it from scratch.",
             pools=False,
         ),
-        Action("redraw", "Draw queries anew", "Draw queries from the newest log, and judge those that are new.", False),
+        Action("redraw", "Draw queries again", "Draw queries from the newest log and judge the new ones.", False),
     )
 }
 
 
 def holes(judged: Mapping[str, Collection[str]], rankings: Rankings, depth: int = DEPTH) -> list[Pair]:
-    """Return the unjudged pairs among the first ranks, each once, in the order in which they are met.
-
-    Queries that nothing was judged of are left alone: they are new queries, not holes.
+    """Return the distinct unjudged pairs in the top ranks, in order of appearance. Queries without judgments are
+    skipped, because they are new queries.
 
     Examples
     --------
@@ -78,9 +79,8 @@ def holes(judged: Mapping[str, Collection[str]], rankings: Rankings, depth: int 
 
 
 def overlap(pairs: Iterable[Pair], seed: int, share: float = OVERLAP) -> list[Pair]:
-    """Return a share of the judged pairs, drawn by chance, at least one of them; in the order of their ids.
-
-    The pairs are sorted first: the same seed draws the same ones, in whatever order they came.
+    """Return a random share of the judged pairs, at least one, sorted by id. The pairs are sorted first, so that the
+    same seed draws the same pairs regardless of their order.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def overlap(pairs: Iterable[Pair], seed: int, share: float = OVERLAP) -> list[Pa
     """
     ordered = sorted(set(pairs), key=lambda pair: (pair[0].encode(), pair[1].encode()))
     number = max(1, round(share * len(ordered))) if ordered else 0
-    # Not for secrets: a seed is stored so that anybody can draw the same again.
+    # Not for secrets: the seed is stored so that the draw can be repeated.
     drawn = random.Random(seed).sample(range(len(ordered)), number)  # noqa: S311
     return [ordered[place] for place in sorted(drawn)]
 

@@ -18,42 +18,42 @@ SHARES, RANKS = ("head_share", "torso_share"), ("head_ranks", "torso_ranks")
 
 
 class FrozenQuery(Protocol):
-    """A query as it was frozen."""
+    """A query in its frozen state."""
 
     @property
     def query_id(self) -> str:
-        """Its id."""
+        """Return the id."""
 
     @property
     def query(self) -> str:
-        """Return what was typed."""
+        """Return the query text."""
 
     @property
     def tier(self) -> str:
-        """Head, torso, tail, or nothing."""
+        """Return head, torso, tail, or an empty string."""
 
 
 class ReadDocument(Protocol):
-    """A document of a file."""
+    """A document in a file."""
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Return what has no column of its own."""
+        """Return the fields without their own column."""
 
 
 def known_then(
     baseline: Mapping[str, Any], hashes: Mapping[str, str] | Missing, queries: Iterable[FrozenQuery]
 ) -> Known:
-    """Return all that a manifest's ``baseline`` holds, as the signals read it.
+    """Return the content of a manifest's ``baseline`` for the signals.
 
     Parameters
     ----------
     baseline : mapping
-        Empty where the labels were frozen without one.
+        Empty if the labels were frozen without a baseline.
     hashes : mapping of str to str, or Missing
         The contents of the judged documents.
     queries : iterable of FrozenQuery
-        The snapshot's, for their tiers.
+        Queries of the snapshot, for their tiers.
     """
     documents, runs = baseline.get("documents"), baseline.get("runs")
     fields = documents["fields"] if documents else {}
@@ -68,21 +68,20 @@ def known_then(
 
 
 def values(frozen: Mapping[str, Any] | None, when: str) -> Values | Missing:
-    """Return the counted values of a field, or why they tell nothing."""
+    """Return the counted values of a field, or why they are not usable."""
     if frozen is None:
         return UNTOLD
     name, distinct = frozen["field"], frozen["distinct"]
     if distinct > MOST_VALUES:
-        return Missing(f"the field {name} has {distinct:,} values; choose one that holds few")
+        return Missing(f"the field {name} has {distinct:,} values; choose a field with fewer values")
     if not frozen["values"]:
-        return Missing(f"no document had a field {name} {when}; choose another field, or declare what came")
+        return Missing(f"no document had a field {name} {when}; choose another field, or record the change")
     return Values(name, frozen["values"], frozen["total"], distinct)
 
 
 def count_values(documents: Sequence[ReadDocument], name: str) -> dict[str, Any]:
-    """Return how many documents of a file have each value of a field, as a manifest tells it.
-
-    A list counts for each of its values; what is empty is none.
+    """Return how many documents of a file have each value of a field, as in a manifest. A list counts for each of
+    its values; empty values are ignored.
     """
     counts: Counter[str] = Counter()
     for document in documents:
@@ -95,7 +94,7 @@ def _each(value: Any) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    """As JSON writes it, which is what databases answer."""
+    """Return the value as JSON text, as databases do."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -110,12 +109,12 @@ def traffic_then(frozen: Mapping[str, Any] | None, queries: Iterable[FrozenQuery
 
 
 def window(frozen: Mapping[str, Any] | None) -> int:
-    """Return the days of a log that count, as they did for the draw."""
+    """Return the window of a log in days, as for the draw."""
     return int((frozen or {}).get("parameters", {}).get("window_days") or WINDOW_DAYS)
 
 
 def cuts(frozen: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Where tiers are cut, as for the draw: by ranks where ranks were asked for, else by shares."""
+    """Return the tier cuts of the draw: by ranks if ranks were requested, otherwise by shares."""
     parameters = (frozen or {}).get("parameters", {})
     for names in (RANKS, SHARES):
         if all(parameters.get(name) is not None for name in names):
@@ -124,7 +123,7 @@ def cuts(frozen: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def count_searches(cut: TierCut, queries: Iterable[FrozenQuery]) -> tuple[float | None, dict[str, str]]:
-    """Return which share of a log's searches is for these queries, and in which tier each of them stands there."""
+    """Return the share of a log's searches for these queries, and the tier of each query in the log."""
     wanted = {normalize(row.query): row.query_id for row in queries}
     tier_of: dict[str, str] = {}
     searches = 0

@@ -8,13 +8,15 @@ from assay.staleness.signal import SHARE, Signal
 CATEGORY = Signal(
     name="category",
     title="New categories",
-    measures="The share of the documents whose category was not there when the labels were frozen; a declared one"
-    " counts as the whole.",
-    baseline="how many documents there were of each category",
+    measures=(
+        "The share of documents whose category did not exist when the labels were frozen; a recorded category "
+        "counts as 100%."
+    ),
+    baseline="the number of documents per category",
     unit=SHARE,
     warn=0.0,
     stale=0.01,
-    source="the project’s rule: a new category is a stratum of its own; below 1 % of the documents it only warns",
+    source="Assay's rule: a new category needs a separate stratum; below 1% of the documents it is only a warning",
     action="new-stratum",
     look=new_values("category", "categories"),
 )

@@ -10,7 +10,7 @@ MOST_LISTED = 20
 
 
 def changed_documents(facts: Facts) -> list[str] | Missing:
-    """The judged documents with another content now, in the order of their ids. Those that are not there are none."""
+    """Return the judged documents whose content has changed, sorted by id. Removed documents are not included."""
     sides = both(facts.then.hashes, facts.now.hashes)
     if isinstance(sides, Missing):
         return sides
@@ -19,13 +19,13 @@ def changed_documents(facts: Facts) -> list[str] | Missing:
 
 
 def look(facts: Facts) -> Reading | Missing:
-    """Return the share of the judged documents that have another content."""
+    """Return the share of judged documents whose content has changed."""
     changed = changed_documents(facts)
     if isinstance(changed, Missing):
         return changed
     judged = 0 if isinstance(facts.then.hashes, Missing) else len(facts.then.hashes)
     if not judged:
-        return Missing("no judged document is known by its content")
+        return Missing("no judged document has a content hash")
     detail = tuple({"doc_id": doc_id} for doc_id in changed[:MOST_LISTED])
     return Reading(
         len(changed) / judged, f"{len(changed):,} of {amount(judged, 'judged document')} changed", 0.0, detail
@@ -34,13 +34,13 @@ def look(facts: Facts) -> Reading | Missing:
 
 CHANGED = Signal(
     name="changed",
-    title="Judged documents that changed",
-    measures="The share of the judged documents whose content hash is another one now.",
-    baseline="the content hash of each judged document, as it was judged",
+    title="Changed judged documents",
+    measures="The share of judged documents whose content hash has changed.",
+    baseline="the content hash of each judged document at the time of judging",
     unit=SHARE,
     warn=0.0,
     stale=0.05,
-    source="the field’s habit: any change is looked at, more than 5 % asks to judge again",
+    source="common practice: inspect any change; rejudge above 5%",
     action="judge-changed",
     look=look,
 )

@@ -8,16 +8,15 @@ from assay.staleness.signal import SHARE, Reading, Signal
 
 
 def look(facts: Facts) -> Reading | Missing:
-    """Return documents now over documents then, less one.
-
-    A corpus that shrank has grown by less than nothing; that documents went is what ``gone`` tells.
+    """Return the growth in the number of documents. It is negative for a smaller corpus; the signal ``gone`` covers
+    removed documents.
     """
     sides = both(facts.then.documents, facts.now.documents)
     if isinstance(sides, Missing):
         return sides
     before, now = sides
     if not before:
-        return Missing("no document with content was there when the labels were frozen")
+        return Missing("no document had content when the labels were frozen")
     words = f"{amount(now, 'document')}, {before:,} when the labels were frozen"
     return Reading(now / before - 1, words, 0.0, ({"now": now, "baseline": before},))
 
@@ -25,12 +24,12 @@ def look(facts: Facts) -> Reading | Missing:
 GROWTH = Signal(
     name="growth",
     title="Documents added",
-    measures="Documents now over documents then, less one.",
-    baseline="how many documents with content there were",
+    measures="The growth in the number of documents since the labels were frozen.",
+    baseline="the number of documents with content",
     unit=SHARE,
     warn=None,
     stale=0.20,
-    source="the project’s rule: a corpus that grew by more than 20 % is pooled again",
+    source="Assay's rule: pool again if the corpus grew by more than 20%",
     action="judge-new",
     look=look,
 )

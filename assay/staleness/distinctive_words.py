@@ -1,6 +1,6 @@
 """Words that distinguish the titles of one kind of document from all others.
 
-Queries seldom contain a category's name; they contain the words in the titles of its documents.
+Queries rarely contain a category's name, but they contain words from the titles of its documents.
 """
 
 from __future__ import annotations
@@ -13,31 +13,29 @@ from math import log, sqrt
 from assay.sampling.row_counting import normalize
 
 MOST_WORDS = 8
-# A word must stand out by so many standard errors: one side of 95 %.
+# A word must stand out by this many standard errors: one-sided 95%.
 CLEARLY = 1.645
-# And be so many times as frequent inside: a draw takes every query that holds any of the words.
+# It must also be this many times as frequent inside, because a draw takes every query with any of the words.
 TIMES = 5.0
 WORD = re.compile(r"[^\W\d_]\w+(?:[-'’]\w+)*")
 
 
 def telling_words(inside: Sequence[str], outside: Sequence[str], most: int = MOST_WORDS) -> list[str]:
-    """Return the words that tell some titles from others.
-
-    Ordered by the log of the odds ratio that a title holds the word, a half added to every count (Haldane and
-    Anscombe), over its standard error. A title counts a word once. Common English words are left out: two small heaps
-    differ in them by chance.
+    """Return the words that distinguish some titles from others. Sorted by the log odds ratio that a title contains the
+    word, with 0.5 added to every count (Haldane and Anscombe), divided by its standard error. A title counts a word
+    once. Common English words are left out, because small samples differ in them by chance.
 
     Parameters
     ----------
     inside, outside : sequence of str
         Titles of the documents in question, and of others.
     most : int
-        How many words at most.
+        Maximum number of words.
 
     Returns
     -------
     list of str
-        Normalized as a query log's queries are, the most telling first; empty where none stands out.
+        Words normalized like the queries of a log, most distinctive first; empty if there are none.
 
     Examples
     --------
@@ -59,7 +57,7 @@ def telling_words(inside: Sequence[str], outside: Sequence[str], most: int = MOS
 
 
 def _titles_with(titles: Iterable[str]) -> Counter[str]:
-    """In how many titles each word stands."""
+    """Return the number of titles with each word."""
     return Counter(word for title in titles for word in set(WORD.findall(normalize(title))))
 
 

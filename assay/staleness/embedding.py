@@ -8,12 +8,12 @@ from assay.staleness.signal import COUNT, Signal
 EMBEDDING = Signal(
     name="embedding",
     title="Embeddings changed",
-    measures="How many such changes were declared for a day after ratings of these labels.",
-    baseline="when the ratings were given",
+    measures="The number of recorded changes that are newer than ratings of these labels.",
+    baseline="the dates of the ratings",
     unit=COUNT,
     warn=None,
     stale=0,
-    source="the project’s rule: a new model ranks anew, so pool all queries again",
+    source="Assay's rule: a new model changes all rankings, so pool all queries again",
     action="repool",
-    look=declared("embedding", "change of the embeddings"),
+    look=declared("embedding", "embedding change"),
 )

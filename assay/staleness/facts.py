@@ -1,4 +1,4 @@
-"""Facts that the signals read, as plain tables: what was frozen with the labels, and the current state."""
+"""Facts for the signals, as plain tables: the frozen state of the labels, and the current state."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, TypeVar
 
 Value = TypeVar("Value")
 DEPTH = 10
-NO_BASELINE = "these labels were frozen without a baseline; freeze a snapshot again to have one"
+NO_BASELINE = "these labels were frozen without a baseline; freeze a new snapshot to create one"
 # A field with more distinct values than these is no category.
 MOST_VALUES = 1_000
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What is not known, and why; a reason is a sentence without its first capital and its end."""
+    """An unknown fact and its reason, which is a sentence without initial capital and period."""
 
     reason: str
 
 
 def both(then: Value | Missing, now: Value | Missing) -> tuple[Value, Value] | Missing:
-    """Return the two sides of a comparison, or why one of them is not known."""
+    """Return both sides of a comparison, or why one of them is unknown."""
     if isinstance(now, Missing):
         return now
     return then if isinstance(then, Missing) else (then, now)
@@ -35,18 +35,18 @@ NO_DATE = Missing("the date of these labels is unknown")
 
 @dataclass(frozen=True)
 class RunHoles:
-    """What one run returns among its first unjudged documents; over the queries that have labels.
+    """The unjudged documents in the top ranks of a run, over the labeled queries.
 
     Parameters
     ----------
     name, sha256 : str
-        Which run.
+        The run.
     holes, returned : int
-        Unjudged documents among the first ten, and all of these.
+        Number of unjudged documents in the top ten, and of all documents there.
     queries : int
-        Judged queries that it answers.
+        Number of judged queries that it answers.
     mean, p90 : float or None
-        Over these queries: the mean share of unjudged documents, and the share that nine in ten stay within.
+        Over these queries, the mean share of unjudged documents, and its 90th percentile.
     worst : tuple of (str, int, int)
         The queries with the largest shares: id, unjudged, returned.
     reason : str or None
@@ -64,20 +64,19 @@ class RunHoles:
     reason: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values; tuples become lists."""
+        """Return the fields as JSON values; tuples become lists."""
         return {**asdict(self), "worst": [list(one) for one in self.worst]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunHoles:
-        """The same from what `as_json` gave."""
+        """Return the object from the result of `as_json`."""
         return cls(**{**data, "worst": tuple((str(q), int(n), int(of)) for q, n, of in data["worst"])})
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What a person said of the world outside: a new schema, other embeddings, a category or language that came.
-
-    ``older`` of the ``ratings`` behind the labels were given before that day; None if it is not known.
+    """A recorded change: a new schema, new embeddings, a new category or language. ``older`` is the number of the
+    ``ratings`` behind the labels from before that day; None if unknown.
     """
 
     kind: str
@@ -89,7 +88,9 @@ class Declared:
 
 @dataclass(frozen=True)
 class Values:
-    """How many documents have each value of a field; ``total`` counts all documents, also those without one."""
+    """The number of documents with each value of a field; ``total`` counts all documents, including those without a
+    value.
+    """
 
     name: str
     counts: Mapping[str, int]
@@ -99,18 +100,17 @@ class Values:
 
 @dataclass(frozen=True)
 class Traffic:
-    """The searches of a log: their curve, and what of them falls on the judged queries.
+    """The searches of a log: their curve, and the share for judged queries.
 
     Parameters
     ----------
-    sha256 : str
-        Of the log.
+    sha256 : str Hash of the log.
     curve : sequence of (int, float)
-        After so many of the most frequent queries, this share of the searches.
+        Number of the most frequent queries, and their share of the searches.
     covered : float or None
         The share of the searches that are for judged queries.
     tiers : mapping of str to str
-        The tier of each judged query that the log holds; empty if not computed.
+        The tier of each judged query in the log; empty if not computed.
     """
 
     sha256: str
@@ -121,7 +121,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of documents, traffic and runs at one time; `Missing` says why something is not."""
+    """The facts about documents, traffic and runs at one time; `Missing` has the reason for unknown facts."""
 
     runs: Sequence[RunHoles] | Missing = UNTOLD
     documents: int | Missing = UNTOLD
@@ -133,16 +133,17 @@ class Known:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the signals read.
+    """All facts for the signals.
 
     Parameters
     ----------
     then, now : Known
-        At the baseline and today. ``hashes`` are of the judged documents: then as they were judged, now as they are.
+        Facts at the baseline and now. ``hashes`` contains the hashes of the judged documents: ``then`` as judged,
+        ``now`` as they are.
     gone : collection of str, or Missing
-        Judged documents that are not there any more, of ``judged`` in all.
+        Judged documents that were removed, out of ``judged`` in total.
     declared : sequence of Declared or Missing
-        What was declared since.
+        Changes recorded since.
     days : float or Missing
         The age of the labels.
     """

@@ -7,7 +7,7 @@ from assay.staleness.signal import DAYS, Reading, Signal
 
 
 def look(facts: Facts) -> Reading | Missing:
-    """Days; half of the ratings are at least as old."""
+    """Return the median age of the ratings in days."""
     if isinstance(facts.days, Missing):
         return facts.days
     whole = int(facts.days)
@@ -17,12 +17,12 @@ def look(facts: Facts) -> Reading | Missing:
 AGE = Signal(
     name="age",
     title="Age",
-    measures="Days since the median rating; since the freeze where no rating has a date.",
-    baseline="when the ratings were given",
+    measures="Days since the median rating, or since the freeze if no rating has a date.",
+    baseline="the dates of the ratings",
     unit=DAYS,
     warn=180,
     stale=None,
-    source="the field’s habit: half a year is a hint, not a verdict",
+    source="common practice: after half a year, check the labels",
     action="overlap",
     look=look,
 )

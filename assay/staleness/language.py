@@ -8,13 +8,15 @@ from assay.staleness.signal import SHARE, Signal
 LANGUAGE = Signal(
     name="language",
     title="New languages",
-    measures="The share of the documents whose language was not there when the labels were frozen; a declared one"
-    " counts as the whole.",
-    baseline="how many documents there were of each language",
+    measures=(
+        "The share of documents whose language did not exist when the labels were frozen; a recorded language "
+        "counts as 100%."
+    ),
+    baseline="the number of documents per language",
     unit=SHARE,
     warn=0.0,
     stale=0.01,
-    source="the project’s rule: a new language is a stratum of its own; below 1 % of the documents it only warns",
+    source="Assay's rule: a new language needs a separate stratum; below 1% of the documents it is only a warning",
     action="new-stratum",
     look=new_values("language", "languages"),
 )

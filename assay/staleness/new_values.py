@@ -11,7 +11,9 @@ MOST_LISTED = 20
 
 
 def new_values(kind: str, plural: str) -> Callable[[Facts], Reading | Missing]:
-    """Make the look of a signal about a field of the documents; a declaration of the same kind speaks too."""
+    """Return the `look` function of a signal about a document field, which also considers recorded changes of the
+    same kind.
+    """
 
     def look(facts: Facts) -> Reading | Missing:
         declared = [one for one in facts.declared if one.kind == kind]
@@ -27,7 +29,7 @@ def _measured(before: Values | Missing, today: Values | Missing, kind: str, plur
         return sides
     then, now = sides
     if then.name != now.name:
-        return Missing(f"the baseline counted the field {then.name}, and {now.name} is looked at now; freeze again")
+        return Missing(f"the baseline counted the field {then.name}, but the check uses {now.name}; freeze again")
     if not now.total:
         return Missing("there is no document with content")
     new = {value: count for value, count in now.counts.items() if value not in then.counts}
@@ -35,7 +37,7 @@ def _measured(before: Values | Missing, today: Values | Missing, kind: str, plur
     ordered = sorted(new.items(), key=lambda one: (-one[1], one[0].encode()))
     detail = tuple({kind: value, "documents": count} for value, count in ordered[:MOST_LISTED])
     if not new:
-        return Reading(0.0, f"none new among {len(now.counts):,} {plural}", 0.0)
+        return Reading(0.0, f"no new {plural} among {len(now.counts):,}", 0.0)
     named = ", ".join(value for value, _ in ordered[:3]) + (" and more" if len(new) > 3 else "")
     number = sum(new.values())
     return Reading(share, f"{len(new):,} new: {named}; in {number:,} document{'s' * (number != 1)}", 0.0, detail)
@@ -44,7 +46,7 @@ def _measured(before: Values | Missing, today: Values | Missing, kind: str, plur
 def _with_declared(reading: Reading | Missing, declared: list[Declared], kind: str) -> Reading:
     """A recorded change counts as a share of 1, whatever the field shows."""
     newest = max(declared, key=lambda one: one.on)
-    words = f"a new {kind} was declared for {newest.on:%d %b %Y}".replace(" 0", " ")
+    words = f"a new {kind} was recorded for {newest.on:%d %b %Y}".replace(" 0", " ")
     words += f": {newest.note}" if newest.note else ""
     named = tuple({"on": one.on.date().isoformat(), "note": one.note} for one in declared)
     detail = () if isinstance(reading, Missing) else reading.detail

@@ -1,7 +1,7 @@
 """Reader of Elasticsearch's ``_rank_eval`` responses and the unrated documents in them.
 
-OpenSearch responds in the same format. ``details`` holds the ``hits`` and ``unrated_docs`` of each query;
-``failures`` holds the queries that failed.
+OpenSearch responds in the same format. ``details`` contains the ``hits`` and ``unrated_docs`` of each query;
+``failures`` contains the failed queries.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from assay.staleness.facts import RunHoles
 from assay.staleness.unjudged_documents import Judged, count_holes
 
 NAME = "_rank_eval"
-EXPECTED = 'expected the reply of _rank_eval: {"details": {"q1": {"unrated_docs": [...], "hits": [...]}}, ...}'
+EXPECTED = 'expected a _rank_eval response: {"details": {"q1": {"unrated_docs": [...], "hits": [...]}}, ...}'
 
 
 @dataclass(frozen=True)
 class RankEval:
-    """What the engine returned for each query, in its order, and what it called unrated.
-
-    ``failed`` names the queries that it could not answer.
+    """The engine's results for each query in order, and its unrated documents. ``failed`` contains the queries that
+    it could not answer.
     """
 
     hits: Mapping[str, tuple[str, ...]]
@@ -32,7 +31,7 @@ class RankEval:
     failed: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The same reply with nothing else in it: what is kept of it."""
+        """Return the parts of the response that are stored."""
         details = {
             query_id: {"unrated_docs": [{"_id": one} for one in self.unrated[query_id]], "hits": _hits(hits)}
             for query_id, hits in self.hits.items()
@@ -40,7 +39,7 @@ class RankEval:
         return {"details": details, "failures": {query_id: {} for query_id in self.failed}}
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the unrated pairs in the order of the reply."""
+        """Return the unrated pairs in the order of the response."""
         return [(query_id, doc_id) for query_id, doc_ids in self.unrated.items() for doc_id in doc_ids]
 
 
@@ -49,28 +48,28 @@ def _hits(hits: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def read(content: bytes | str, path: str = "-") -> RankEval:
-    """Read a reply.
+    """Read a response.
 
     Raises
     ------
     UnreadableInput
-        It is no JSON, or not in the shape of a reply; an error reply of the engine is reported as one.
+        It is not JSON or not a response; an error response of the engine is reported as such.
     """
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise UnreadableInput(path, None, f"is no JSON: {error}", EXPECTED) from error
+        raise UnreadableInput(path, None, f"is not JSON: {error}", EXPECTED) from error
     return of(body, path)
 
 
 def of(body: Any, path: str = "-") -> RankEval:
-    """The same from parsed JSON."""
+    """Return the response from parsed JSON."""
     if isinstance(body, dict) and isinstance(body.get("error"), dict) and "details" not in body:
         reason = body["error"].get("reason") or body["error"].get("type") or "no reason given"
-        raise UnreadableInput(path, None, f"the engine answered with an error: {reason}", "mend the request")
+        raise UnreadableInput(path, None, f"the engine answered with an error: {reason}", "fix the request")
     details = body.get("details") if isinstance(body, dict) else None
     if not isinstance(details, dict):
-        raise UnreadableInput(path, None, "has no details by query", EXPECTED)
+        raise UnreadableInput(path, None, "has no details per query", EXPECTED)
     failures = body.get("failures") or {}
     failed = tuple(failures) if isinstance(failures, dict) else ()
     for query_id in (*details, *failed):
@@ -87,7 +86,7 @@ def _query(entry: Any, place: str, path: str) -> tuple[tuple[str, ...], tuple[st
     if not isinstance(entry, dict) or not isinstance(entry.get("unrated_docs"), list):
         raise UnreadableInput(path, None, f"{place} has no list unrated_docs", EXPECTED)
     if not isinstance(entry.get("hits"), list):
-        raise UnreadableInput(path, None, f"{place} has no list hits", "the unjudged share needs them")
+        raise UnreadableInput(path, None, f"{place} has no list hits", "the unjudged share needs this list")
     unrated = tuple(_id(one, f"{place}.unrated_docs", path) for one in entry["unrated_docs"])
     hits = (one.get("hit") if isinstance(one, dict) else None for one in entry["hits"])
     return tuple(_id(one, f"{place}.hits", path) for one in hits), unrated
@@ -103,12 +102,12 @@ def _id(hit: Any, place: str, path: str) -> str:
 def _checked(text: str, what: str, path: str) -> str:
     fault = id_fault(text)
     if fault:
-        raise UnreadableInput(path, None, f"{what} {fault[1]}", "ids are those of the collection and its runs")
+        raise UnreadableInput(path, None, f"{what} {fault[1]}", "use the ids of the collection and its runs")
     return text
 
 
 def holes_of(reply: RankEval, judged: Judged, name: str = NAME, sha256: str = "") -> RunHoles:
-    """Count the reply as a run. What the engine calls unrated and the labels know is no hole."""
+    """Count the response as a run. Documents that the engine calls unrated but that have labels are not unjudged."""
     rankings = (
         (query_id, [*hits, *(one for one in reply.unrated[query_id] if one not in hits)])
         for query_id, hits in reply.hits.items()

@@ -10,16 +10,15 @@ from assay.staleness.signal import Reading
 
 
 def declared(kind: str, what: str) -> Callable[[Facts], Reading]:
-    """Make the look of a signal that a person declares.
-
-    It reads how many declarations ask for their action: those of before the labels' ratings do not.
+    """Return the `look` function of a signal from recorded changes. It counts the changes that require action;
+    changes before the labels' ratings do not.
     """
 
     def look(facts: Facts) -> Reading:
         newer = [one for one in facts.declared if one.kind == kind and one.older != 0]
         past = sum(one.kind == kind for one in facts.declared) - len(newer)
         if not newer:
-            sentence = f"no {what} was declared since" if not past else f"all ratings are newer than the {what}"
+            sentence = f"no {what} was recorded since" if not past else f"all ratings are newer than the {what}"
             return Reading(0, sentence, 0)
         newest = max(newer, key=lambda one: one.on)
         day = f"{newest.on:%d %b %Y}".lstrip("0")

@@ -10,7 +10,7 @@ MOST_LISTED = 20
 
 
 def look(facts: Facts) -> Reading | Missing:
-    """Return the share of the judged documents that the index does not hold any more."""
+    """Return the share of judged documents that are no longer in the index."""
     if isinstance(facts.gone, Missing):
         return facts.gone
     judged = facts.judged
@@ -20,7 +20,7 @@ def look(facts: Facts) -> Reading | Missing:
     detail = tuple({"doc_id": doc_id} for doc_id in gone[:MOST_LISTED])
     return Reading(
         len(gone) / judged,
-        f"{len(gone):,} of {amount(judged, 'judged document')} {agree(len(gone), 'is', 'are')} not there",
+        f"{len(gone):,} of {amount(judged, 'judged document')} {agree(len(gone), 'is', 'are')} missing",
         0.0,
         detail,
     )
@@ -28,13 +28,13 @@ def look(facts: Facts) -> Reading | Missing:
 
 GONE = Signal(
     name="gone",
-    title="Judged documents that are gone",
-    measures="The share of the judged documents that are not among the documents of today.",
+    title="Removed judged documents",
+    measures="The share of judged documents that are not among the current documents.",
     baseline="the ids of the judged documents",
     unit=SHARE,
     warn=0.0,
     stale=0.05,
-    source="the field’s habit: any that went is looked at, more than 5 % asks to judge what took their place",
+    source="common practice: inspect any removal; above 5%, judge the documents that replaced them",
     action="judge-holes",
     look=look,
 )

@@ -15,37 +15,36 @@ from assay.staleness.unjudged_documents import never_judged
 
 @dataclass(frozen=True)
 class Report:
-    """The findings in the order of the table, and the runs behind the first of them."""
+    """The findings in the order of the table, and the runs behind the first finding."""
 
     findings: tuple[Finding, ...]
     runs: tuple[RunHoles, ...]
 
     @property
     def state(self) -> str:
-        """The worst known state. Labels are not called fresh while the unjudged share is unknown."""
+        """Return the worst known state. Labels are not fresh while the unjudged share is unknown."""
         gravest = worst([one.state for one in self.findings])
         return self["unjudged"].state if gravest == FRESH else gravest
 
     @property
     def asking(self) -> list[Finding]:
-        """Return those that ask for their action, the gravest first."""
+        """Return the findings that require action, most serious first."""
         return sorted((one for one in self.findings if one.asks), key=lambda one: -ORDER.index(one.state))
 
     @property
     def unknown(self) -> list[Finding]:
-        """Return those that could not be read."""
+        """Return the findings that are unknown."""
         return [one for one in self.findings if one.state == UNKNOWN]
 
     @property
     def actions(self) -> list[Action]:
-        """Return what to do, the most urgent first, each once."""
+        """Return the distinct actions, most urgent first."""
         return [ACTIONS[name] for name in dict.fromkeys(one.signal.action for one in self.asking)]
 
     @property
     def incomplete(self) -> bool:
-        """Return whether all that asks for anything are holes that were there when the labels were frozen.
-
-        Nothing went stale then: what these runs return was never judged.
+        """Return whether only documents that were already unjudged when the labels were frozen require action, so
+        that no label has become stale.
         """
         unjudged = self["unjudged"]
         over = [one for one in unjudged.detail if (one["now"] or 0.0) > (unjudged.signal.warn or 0.0)]
@@ -55,7 +54,7 @@ class Report:
         return next(one for one in self.findings if one.signal.name == name)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values under the names of the file and the API."""
+        """Return the fields as JSON values under their API names."""
         return {
             "state": self.state,
             "signals": [one.as_json() for one in self.findings],
@@ -71,7 +70,7 @@ def look(facts: Facts) -> Report:
 
 
 def report_from_json(data: Mapping[str, Any], reason: str) -> Report:
-    """Return the report that `Report.as_json` told; a signal that it does not hold is unknown for this reason."""
+    """Return the report from the result of `Report.as_json`; a missing signal is unknown for the given reason."""
     known = {one["signal"]: Finding.from_json(one) for one in data.get("signals", ()) if one["signal"] in SIGNALS}
     findings = (known.get(name) or Finding(SIGNALS[name], UNKNOWN, None, None, "", reason) for name in SIGNALS)
     return Report(tuple(findings), tuple(RunHoles.from_json(run) for run in data.get("runs", ())))

@@ -8,12 +8,12 @@ from assay.staleness.signal import COUNT, Signal
 SCHEMA = Signal(
     name="schema",
     title="Schema or analyzer changed",
-    measures="How many such changes were declared for a day after ratings of these labels.",
-    baseline="when the ratings were given",
+    measures="The number of recorded changes that are newer than ratings of these labels.",
+    baseline="the dates of the ratings",
     unit=COUNT,
     warn=None,
     stale=0,
-    source="the project’s rule: pool again, and rate a fifth of the judged pairs once more",
+    source="Assay's rule: pool again, and rerate a fifth of the judged pairs",
     action="repool-overlap",
-    look=declared("schema", "change of the schema"),
+    look=declared("schema", "schema change"),
 )

@@ -10,13 +10,13 @@ from assay.staleness.actions import ACTIONS
 from assay.staleness.facts import Facts, Missing
 
 FRESH, WARN, STALE, UNKNOWN = "fresh", "warn", "stale", "unknown"
-# From the best to the worst; what is not known says nothing about the others.
+# From best to worst; an unknown state does not affect the others.
 ORDER = (UNKNOWN, FRESH, WARN, STALE)
 SHARE, COUNT, DAYS, INDEX = "share", "count", "days", "index"
 
 
 def percent(share: float) -> str:
-    """Return a share as people read it.
+    """Format a share as a percentage.
 
     Examples
     --------
@@ -28,18 +28,18 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a signal measured.
+    """The measurement of a signal.
 
     Parameters
     ----------
     now : float
         The number that is compared with the thresholds.
     words : str
-        The same in words, for people.
+        The measurement in words.
     then : float, optional
-        The number at the baseline, where there is one.
+        The number at the baseline, if any.
     detail : tuple of dict
-        What it is made of, the gravest first; never a grade.
+        Its components, most serious first; never a grade.
     """
 
     now: float
@@ -50,26 +50,26 @@ class Reading:
 
 @dataclass(frozen=True)
 class Signal:
-    """One sign of staleness.
+    """A signal of staleness.
 
     Parameters
     ----------
     name, title : str
-        As the table and as people call it.
+        Name in the table, and title for people.
     measures : str
-        How it is measured, in a sentence.
+        A sentence about the measurement.
     baseline : str
-        What of the frozen labels it is compared with.
+        The frozen value that it is compared with.
     unit : str
         ``share``, ``count``, ``days`` or ``index``.
     warn, stale : float or None
-        Above these it warns, or asks for the action. None: it never does.
+        Thresholds above which it warns or requires action; None for never.
     source : str
-        Where the thresholds come from.
+        Source of the thresholds.
     action : str
         A name of `actions.ACTIONS`.
     look : callable
-        From the facts to a reading, or why there is none.
+        Returns a reading of the facts, or why there is none.
     """
 
     name: str
@@ -84,13 +84,12 @@ class Signal:
     look: Callable[[Facts], Reading | Missing]
 
     def __reduce__(self) -> Any:
-        """Kept by its name: what a cache holds is read with the table as it is then."""
+        """Pickle the signal by name, so that cached signals use the current table."""
         return signal_named, (self.name,)
 
     def find(self, facts: Facts) -> Finding:
-        """Read the signal and hold it against its thresholds.
-
-        A number that equals its threshold is not above it; one part in 10^12 is left to rounding.
+        """Read the signal and compare it with its thresholds. A number equal to its threshold is not above it, with
+        a rounding tolerance of one part in 10^12.
         """
         reading = self.look(facts)
         if isinstance(reading, Missing):
@@ -111,7 +110,7 @@ def signal_named(name: str) -> Signal:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a signal said: ``now`` is None if it is not known, with the ``reason``."""
+    """The result of a signal: ``now`` is None if unknown, with the ``reason``."""
 
     signal: Signal
     state: str
@@ -123,11 +122,11 @@ class Finding:
 
     @property
     def asks(self) -> bool:
-        """Return whether it asks for its action."""
+        """Return whether it requires action."""
         return self.state in (WARN, STALE)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values under the names of the file and the API."""
+        """Return the fields as JSON values under their API names."""
         signal, action = self.signal, ACTIONS[self.signal.action]
         return {
             "signal": signal.name,
@@ -146,14 +145,14 @@ class Finding:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Finding:
-        """The same from what `as_json` gave, under the limits of its day."""
+        """Return the finding from the result of `as_json`, with the limits of its time."""
         signal = signal_named(data["signal"])
         detail = tuple(data["detail"])
         return cls(signal, data["state"], data["now"], data["baseline"], data["words"], data["reason"], detail)
 
 
 def worst(states: list[str]) -> str:
-    """Return the gravest of some states; unknown where nothing is known.
+    """Return the worst of some states; unknown if none is known.
 
     Examples
     --------

@@ -16,20 +16,20 @@ def look(facts: Facts) -> Reading | Missing:
         return sides
     then, now = sides
     if not then.tiers:
-        return Missing("the judged queries have no tier; draw queries from a log to have them")
+        return Missing("the judged queries have no tiers; draw queries from a log to assign tiers")
     if now.covered is None:
-        return Missing("the newest log is counted at the next check")
+        return Missing("the newest log will be counted at the next check")
     tiers_of = [(tier, now.tiers[query]) for query, tier in then.tiers.items() if query in now.tiers]
     if not tiers_of:
-        return Missing("the newest log holds none of the judged queries")
+        return Missing("the newest log contains none of the judged queries")
     moves = Counter((before, after) for before, after in tiers_of if before != after)
     moved = sum(moves.values())
     detail = tuple(
         {"from": before, "to": after, "queries": count} for (before, after), count in sorted(moves.most_common())
     )
     words = (
-        f"{moved:,} of the {len(tiers_of):,} judged queries that people "
-        f"still ask {agree(moved, 'is', 'are')} in another tier"
+        f"{moved:,} of the {len(tiers_of):,} judged queries that are still searched {agree(moved, 'is', 'are')} "
+        "in another tier"
     )
     return Reading(moved / len(tiers_of), words, 0.0, detail)
 
@@ -37,12 +37,12 @@ def look(facts: Facts) -> Reading | Missing:
 TIERS = Signal(
     name="tiers",
     title="Tiers of the judged queries",
-    measures="The share of the judged queries, among those that people still ask, that are in another tier.",
+    measures="Of the judged queries that are still searched, the share that is in another tier.",
     baseline="the tier of each judged query",
     unit=SHARE,
     warn=0.10,
     stale=0.20,
-    source="ours: from one in ten the weights are off, from one in five draw anew",
+    source="Assay's rule: from 10% the weights are off; from 20% draw queries again",
     action="redraw",
     look=look,
 )

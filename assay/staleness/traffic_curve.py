@@ -9,15 +9,15 @@ from math import log
 from assay.staleness.facts import Facts, Missing, both
 from assay.staleness.signal import INDEX, Reading, Signal, percent
 
-# The ranks that part the queries into bins: half decades, since that is how traffic thins out.
+# The ranks that separate the bins: half decades, because traffic decreases on that scale.
 RANKS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
-# What represents no traffic at all in a bin, so that its logarithm is a number.
+# Replaces an empty bin's share, so that its logarithm is finite.
 LEAST = 1e-4
 Curve = Sequence[tuple[int, float]]
 
 
 def share_at(curve: Curve, rank: int) -> float:
-    """Return the share of the searches for the queries down to a rank, between two points on a straight line.
+    """Return the share of the searches for the queries down to a rank, with linear interpolation.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def share_at(curve: Curve, rank: int) -> float:
 
 
 def bins(curve: Curve) -> list[float]:
-    """Return the share of the searches in each bin of ranks; the last one holds the rest."""
+    """Return the share of the searches in each bin of ranks; the last bin contains the rest."""
     shares = [0.0, *(share_at(curve, rank) for rank in RANKS), 1.0]
     return [after - before for before, after in pairwise(shares)]
 
@@ -58,28 +58,30 @@ def look(facts: Facts) -> Reading | Missing:
         return sides
     then, now = sides
     if not then.curve or not now.curve:
-        return Missing("a log without searches has no curve")
+        return Missing("the log has no searches")
     before, after = bins(then.curve), bins(now.curve)
     ends = [*RANKS, max(point[0] for point in (*then.curve, *now.curve))]
     detail = tuple(
-        {"down to rank": end, "baseline": a, "now": b}
+        {"to rank": end, "baseline": a, "now": b}
         for end, a, b in zip(ends, before, after, strict=True)
         if a > 0 or b > 0
     )
     tens = share_at(then.curve, 10), share_at(now.curve, 10)
-    words = f"the first 10 queries hold {percent(tens[1])} of the searches, {percent(tens[0])} then"
+    words = (
+        f"the top 10 queries have {percent(tens[1])} of the searches, {percent(tens[0])} when the labels were frozen"
+    )
     return Reading(psi(before, after), words, 0.0, detail)
 
 
 CURVE = Signal(
     name="curve",
-    title="Curve of the traffic",
+    title="Traffic curve",
     measures="The population stability index of the searches over bins of ranks (1, 3, 10, 30, ...).",
     baseline="the traffic curve of the log that the queries were drawn from",
     unit=INDEX,
     warn=0.10,
     stale=0.20,
-    source="the usual reading of the index: from 0.1 a shift, above 0.2 another population",
+    source="common interpretation of the index: a shift from 0.1, a different population above 0.2",
     action="redraw",
     look=look,
 )

@@ -12,13 +12,13 @@ from assay.staleness.signal import SHARE, Reading, Signal, percent
 if TYPE_CHECKING:
     from assay.core.run import Run
 
-# So many queries are in a report; the rest is in the run itself.
+# Maximum number of queries in a report; the rest are in the run.
 MOST_LISTED = 10
 Judged = Mapping[str, Collection[str]]
 
 
 def first_ones(run: Run, depth: int = DEPTH) -> Iterable[tuple[str, list[str]]]:
-    """Yield each query with the first documents that the run returns for it."""
+    """Yield each query with the top documents of the run."""
     for place, query_id in enumerate(run.query_ids):
         begin, end = int(run.offsets[place]), int(run.offsets[place + 1])
         yield query_id, list(run.doc_ids[begin : min(end, begin + depth)])
@@ -27,18 +27,18 @@ def first_ones(run: Run, depth: int = DEPTH) -> Iterable[tuple[str, list[str]]]:
 def count_holes(
     judged: Judged, rankings: Iterable[tuple[str, list[str]]], name: str, sha256: str = "", depth: int = DEPTH
 ) -> RunHoles:
-    """Count the unjudged documents among the first ones of a run.
+    """Count the unjudged documents in the top ranks of a run.
 
     Parameters
     ----------
     judged : mapping of str to collection of str
-        The judged documents of each query. Only that they are judged matters, never how.
+        The judged documents of each query. Their grades do not matter.
     rankings : iterable of (str, list of str)
-        A query and its documents, the first rank first. Queries without any judged document say nothing.
+        A query and its documents, best first. Queries without judged documents are ignored.
     name, sha256 : str
         The run.
     depth : int
-        How many documents of a query are looked at.
+        Number of documents per query to check.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def look(facts: Facts) -> Reading | Missing:
     known = [(run.mean, run) for run in facts.now.runs if run.mean is not None]
     if not known:
         reasons = [f"{run.name}: {run.reason}" for run in facts.now.runs if run.reason]
-        return Missing("; ".join(reasons[:3]) or "there is no run to look at")
+        return Missing("; ".join(reasons[:3]) or "there is no run to check")
     before = {} if isinstance(facts.then.runs, Missing) else {run.sha256: run.mean for run in facts.then.runs}
     earlier = [mean for mean in before.values() if mean is not None]
     most, run = max(known, key=lambda one: (one[0], one[1].name))
@@ -87,20 +87,22 @@ def look(facts: Facts) -> Reading | Missing:
         }
         for one in sorted(facts.now.runs, key=lambda one: (-(one.mean or 0.0), one.name))
     ]
-    of = f"the first {DEPTH} of {run.name}" if len(known) > 1 else f"its first {DEPTH}"
+    of = f"the top {DEPTH} of {run.name}" if len(known) > 1 else f"its top {DEPTH}"
     words = f"{percent(most)} of {of} unjudged, the mean over {run.queries:,} quer{'y' if run.queries == 1 else 'ies'}"
     words += _since(before, run)
     return Reading(most, words, max(earlier, default=None), tuple(detail))
 
 
 def _since(before: Mapping[str, float | None], run: RunHoles) -> str:
-    """Return whether the holes were there when the labels were frozen: then nothing went stale, it was never judged."""
+    """Return whether the documents were already unjudged when the labels were frozen, so that no label has become
+    stale.
+    """
     if not run.holes:
         return ""
     then = before.get(run.sha256) if run.sha256 else None
     if then is None:
-        return "; the run came since the labels were frozen" if before else ""
-    return "; so it was when the labels were frozen" if never_judged(run.mean, then) else ""
+        return "; the run was added after the labels were frozen" if before else ""
+    return "; unchanged since the labels were frozen" if never_judged(run.mean, then) else ""
 
 
 def never_judged(now: float | None, then: float | None) -> bool:
@@ -110,14 +112,16 @@ def never_judged(now: float | None, then: float | None) -> bool:
 
 UNJUDGED = Signal(
     name="unjudged",
-    title=f"Unjudged in the first {DEPTH}",
-    measures=f"The share of unjudged documents among the first {DEPTH} of a query, its mean over the judged queries"
-    " that a run answers; the run with the largest mean counts.",
-    baseline="the same shares of the runs that were there when the labels were frozen",
+    title=f"Unjudged in the top {DEPTH}",
+    measures=(
+        f"The mean share of unjudged documents in the top {DEPTH}, over the judged queries that a run answers; the "
+        "run with the largest mean counts."
+    ),
+    baseline="the same shares of the runs that existed when the labels were frozen",
     unit=SHARE,
     warn=0.20,
     stale=0.30,
-    source="the project’s rule: more than 20 % on average asks to plan judging, more than 30 % to judge",
+    source="Assay's rule: above 20% on average, plan judging; above 30%, judge",
     action="judge-holes",
     look=look,
 )

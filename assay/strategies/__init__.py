@@ -13,7 +13,7 @@ from assay.core.registry import Family
 from assay.strategies.pooled_pair import PoolPair
 
 if TYPE_CHECKING:
-    # Its arithmetic needs numpy, and the help of a command must not wait for the import.
+    # Its arithmetic needs numpy, but the help of a command must not wait for this import.
     from assay.strategies.strategy import Strategy
 
 STRATEGIES: Family[Strategy] = Family(

@@ -70,7 +70,7 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The pairs of some queries: for each its query, document, number, and its number of run entries."""
+    """The pairs of some queries, with the query, document, number, and number of run entries of each."""
 
     query: Places
     doc_ids: Texts
@@ -81,7 +81,7 @@ class Block:
 
     @classmethod
     def of(cls, parts: Sequence[Part], coded: Sequence[Places], begin: int, end: int, keyed: Keyed) -> Block | None:
-        """Unite the rows of these queries; None if two documents have one number."""
+        """Combine the rows of these queries; None if two documents have the same number."""
         cut = [np.searchsorted(codes, (begin, end)) for codes in coded]
         rows = [slice(*np.append(0, np.cumsum(part.sizes))[at].tolist()) for part, at in zip(parts, cut, strict=True)]
         query = np.concatenate(
@@ -114,7 +114,7 @@ def compact(texts: Texts) -> Texts:
 
 
 def mixed(keys: Keys) -> Keys:
-    """Spread every bit of a number over the whole number."""
+    """Mix the bits of a number."""
     keys = (keys ^ (keys >> np.uint64(30))) * MIX
     keys = (keys ^ (keys >> np.uint64(27))) * SPREAD
     return keys ^ (keys >> np.uint64(31))

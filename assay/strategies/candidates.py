@@ -1,7 +1,7 @@
 """Candidate pairs of many runs, with the runs and ranks that return them, for millions of rows.
 
-Every pair of a query and a document that any run returns is one row here, followed by the runs that return it. Each
-row is identified by one number, so that the union of many runs is only a sort.
+Every pair that any run returns is one row, followed by the runs that return it. Each row is identified by a number, so
+that the union of many runs is only a sort.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Candidates:
     offsets : int64 array, shape (queries + 1,)
         The start of the pairs of each query.
     doc_ids : Texts, shape (pairs,)
-        Their documents, in an order without meaning.
+        Their documents, in arbitrary order.
     run_names : tuple of str
         The runs, in byte order.
     begins : int64 array, shape (pairs + 1,)
         The start of the entries of each pair; a pair that no run returns has none.
     runs, ranks : int32 array, shape (entries,)
-        A run, as its place in ``run_names``, and the rank from 1 that it gives the pair; runs ascending inside a pair.
+        A run, as a position in ``run_names``, and its rank of the pair, from 1; runs are ascending within a pair.
     keys : uint64 array, shape (pairs,)
         The number of each pair, ascending.
     keyed : Keyed
@@ -77,16 +77,16 @@ class Candidates:
         also: Sequence[Pair] = (),
         queries: frozenset[str] | None = None,
     ) -> Candidates:
-        """Unite the rankings of runs.
+        """Combine the rankings of runs.
 
         Parameters
         ----------
         runs : iterable of Run
-            Read one after the other, so that a generator need not hold all of them.
+            Runs, read one at a time, so that a generator need not keep all of them.
         depth : int, optional
             The first ``depth`` documents of each ranking; by default all of them.
         also : sequence of (query_id, doc_id)
-            Pairs that are candidates whether or not a run returns them.
+            Pairs that are candidates even if no run returns them.
         queries : frozenset of str, optional
             Only these queries; by default all.
 
@@ -99,14 +99,14 @@ class Candidates:
         parts.sort(key=lambda part: part.name.encode())
         for one, other in pairwise(parts):
             if one.name == other.name:
-                message = f"Two runs are named {one.name!r}. Give each run its own name."
-                raise NotValid(message, {"runs": "Equal names."})
+                message = f"Two runs are named {one.name!r}. Use a different name for each run."
+                raise NotValid(message, {"runs": "Names must be unique."})
         names = tuple(part.name for part in parts)
         return cls._united([*parts, Part.given(also, queries)], names)
 
     @classmethod
     def _united(cls, parts: Sequence[Part], names: tuple[str, ...]) -> Candidates:
-        """Unite some queries at a time: sorting millions of rows at once would not fit into memory."""
+        """Combine some queries at a time, because sorting millions of rows at once would not fit into memory."""
         query_ids = tuple(sorted(set().union(*(part.query_ids for part in parts))))
         code = {query_id: at for at, query_id in enumerate(query_ids)}
         coded = [np.array([code[query_id] for query_id in part.query_ids], dtype=np.int64) for part in parts]
@@ -179,7 +179,7 @@ class Candidates:
 
     @cached_property
     def query_of(self) -> Places:
-        """Return the place of each pair's query, shape (pairs,)."""
+        """Return the position of each pair's query, shape (pairs,)."""
         return np.repeat(np.arange(len(self.query_ids)), np.diff(self.offsets))
 
     @cached_property
@@ -202,7 +202,7 @@ class Candidates:
         Parameters
         ----------
         by_rank : sequence of float
-            The weight of rank 1, 2, ...; deeper ranks weigh nothing.
+            The weight of rank 1, 2, ...; deeper ranks have weight 0.
         """
         worth = np.array([0.0, *by_rank, 0.0])
         at = np.minimum(self.ranks, len(worth) - 1)
@@ -211,8 +211,7 @@ class Candidates:
 
     def lots(self, seed: int, word: str = "") -> Keys:
         """Return a random number for each pair that depends only on the seed, the word and the pair, shape (pairs,).
-
-        It is a hash and not a random stream, so that a pair keeps its number when other pairs come or go.
+        It is a hash instead of a random stream, so that a pair keeps its number if other pairs are added or removed.
         """
         begin = Texts.of([f"{seed}\x1f{word}"]).keys()[0]
         queries = mixed(Texts.of(list(self.query_ids)).keys() ^ begin)

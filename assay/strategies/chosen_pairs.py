@@ -28,29 +28,30 @@ class Pool(Result):
     candidates : Candidates
         The candidate pairs of the runs.
     rows : int64 array, shape (pairs,)
-        The chosen candidates: by query in byte order, inside a query in the order of choice, the residual stratum last.
+        The chosen candidates: by query in byte order, within a query in the order of choice, the residual stratum last.
     steps : int64 array, shape (pairs,)
-        The place of each in its query's order of choice, from 1.
+        The position of each pair in its query's order of choice, from 1.
     why : tuple of str
-        The reasons that occur; ``reason_of``, shape (pairs,), holds the place of each pair's.
+        The reasons that occur; ``reason_of``, shape (pairs,), contains the index of each pair's reason.
     probabilities : float64 array, shape (pairs,)
-        The probability with which each was drawn.
+        The inclusion probability of each pair.
     strategy : str
         The strategy's name.
     params : dict
-        Its parameters, defaults included.
+        Its parameters, including defaults.
     seed : int
         The seed of every random choice.
     budget, residual : int or None, int
         As requested, per query.
     judged : int
-        Pairs that the strategy would have chosen but that are judged, or waiting in a round; they are not in the pool.
+        Number of pairs that the strategy would have chosen but that are already judged or in a round; they are not in
+        the pool.
     over_budget : int
-        Pairs that the strategy would have chosen but the budget cut.
+        Number of pairs that the strategy would have chosen without the budget.
     total : int or None
         As requested, over all queries.
     copies : Copies
-        Documents that would have been chosen but duplicate a chosen one: they are judged through it.
+        Documents that duplicate a chosen document and are judged through it.
     """
 
     candidates: Candidates
@@ -76,11 +77,11 @@ class Pool(Result):
 
     @cached_property
     def pairs(self) -> tuple[PoolPair, ...]:
-        """Return the pairs one by one, with the reason of each."""
+        """Return the pairs, each with its reason."""
         return tuple(self._pairs(range(len(self))))
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one dict for each pair, with the columns of ``assay pool``; `runs` is a list of names."""
+        """Return a dict for each pair, with the columns of ``assay pool``; `runs` is a list of names."""
         return [
             {
                 "query_id": pair.query_id,
@@ -122,7 +123,7 @@ class Pool(Result):
         yield from self._pairs(np.lexsort((lots, (self.steps - 1) // batch, query)).tolist())
 
     def _pairs(self, order: Iterable[int]) -> Iterator[PoolPair]:
-        """Build pairs; columns become lists once, since numpy numbers are slow one by one."""
+        """Build pairs; columns are converted to lists once, because single numpy numbers are slow."""
         table = self.candidates
         doc_ids, query = table.doc_ids.take(self.rows).tolist(), table.query_of[self.rows].tolist()
         best, steps = table.best_rank[self.rows].tolist(), self.steps.tolist()
@@ -144,7 +145,7 @@ class Pool(Result):
             )
 
     def _copies(self) -> dict[int, tuple[PairCopy, ...]]:
-        """Return the duplicates of each row that has any, the best first."""
+        """Return the duplicates of each row, if any, best first."""
         table, copies = self.candidates, self.copies
         by_row: dict[int, list[PairCopy]] = {}
         names, best = table.doc_ids.take(copies.rows).tolist(), table.best_rank[copies.rows].tolist()

@@ -15,7 +15,7 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
     Parameters
     ----------
     task : Task
-        The runs' first documents.
+        The runs' top documents.
     params : mapping
         ``depth``: k.
 
@@ -30,7 +30,7 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 DEPTH = Strategy(
     name="depth",
     title="Depth k",
-    description="The first k documents of every run; fair to every run, and the standard method to report.",
-    parameters=(Parameter("depth", "Depth", "Number of documents of each run in the pool.", 10, minimum=1),),
+    description="The top k documents of every run; fair to every run, and the standard method in reports.",
+    parameters=(Parameter("depth", "Depth", "Number of documents from each run in the pool.", 10, minimum=1),),
     choose=choose,
 )

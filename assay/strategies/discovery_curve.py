@@ -1,7 +1,7 @@
 """Discovery curve: relevant documents found pair by pair, compared with depth-k pooling.
 
-The comparison is limited to the judged pairs of depth k. The others may be relevant too, so its
-count is a lower bound and is reported with the number of unjudged pairs.
+The comparison is limited to the judged pairs of depth k. Other pairs may also be relevant, so its count is a lower
+bound and is reported with the number of unjudged pairs.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Depth:
     Parameters
     ----------
     depth : int
-        The first documents of every run to this depth, without the pairs known before.
+        The depth to which every run is pooled, without previously known pairs.
     pairs : int
-        The number of these pairs: what would have been judged.
+        Number of pairs that would have been judged.
     judged : int
-        How many of them are judged.
+        Number of these pairs that are judged.
     relevant : int
-        How many of these are relevant; a lower bound.
+        Number of these that are relevant; a lower bound.
     """
 
     depth: int
@@ -54,7 +54,7 @@ class DiscoveryCurve:
     relevant : tuple of int
         The number of relevant pairs after each judged pair, in judging order.
     depths : tuple of Depth
-        Depth by depth; empty where the sizes of depths are unknown.
+        Results by depth; empty if the sizes are unknown.
     """
 
     relevant: tuple[int, ...]
@@ -71,7 +71,7 @@ class DiscoveryCurve:
         return self.relevant[-1] if self.relevant else 0
 
     def same_work(self) -> Depth | None:
-        """Return the deepest pool that costs no more judgments than were made; None if even depth 1 costs more."""
+        """Return the deepest pool with at most as many judgments as were made; None if even depth 1 needs more."""
         return next((one for one in reversed(self.depths) if one.pairs <= self.judged), None)
 
 

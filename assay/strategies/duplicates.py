@@ -31,7 +31,7 @@ _NUMBERS = re.compile(r"\d+")
 
 
 class Content(NamedTuple):
-    """The content of a document that a rater sees; without its address, since a mirror has another one."""
+    """The content of a document as shown to raters, without its address, because mirrors have different addresses."""
 
     title: str
     text: str
@@ -40,7 +40,7 @@ class Content(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """The place of the document that is judged instead, whether both are equal, and their similarity."""
+    """The position of the document that is judged instead, whether both are equal, and their similarity."""
 
     of: int
     exact: bool
@@ -71,10 +71,10 @@ class Duplicates:
     contents : callable
         Ids to contents in the same order; None for a document without content, which is never a duplicate.
     similarity : float or None
-        The smallest share of three-word parts that two documents have in common, of all parts of both: in (0.5, 1].
-        None finds only exact duplicates.
+        Minimum share of common three-word parts among all parts of both documents: in (0.5, 1]. None finds only exact
+        duplicates.
     apart : frozenset of (query_id, doc_id)
-        Pairs that are judged separately because a person decided so.
+        Pairs that a person decided to judge separately.
     """
 
     contents: Contents
@@ -83,7 +83,7 @@ class Duplicates:
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0.5 < self.similarity <= 1:
-            message = f"The similarity is {self.similarity:g}. Give a number above 0.5, up to 1."
+            message = f"The similarity is {self.similarity:g}. Use a number above 0.5, up to 1."
             raise NotValid(message, {"similarity": message})
 
     @property
@@ -94,7 +94,7 @@ class Duplicates:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Copies:
-    """Documents that duplicate another one of their query.
+    """Documents that duplicate another document of their query.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Copies:
 
 
 def find_copies(table: Candidates, rows: Places, how: Duplicates) -> Copies:
-    """Find the documents that duplicate a better-ranked one of the same query.
+    """Find the documents that duplicate a better-ranked document of the same query.
 
     Parameters
     ----------
@@ -156,14 +156,14 @@ def find_copies(table: Candidates, rows: Places, how: Duplicates) -> Copies:
     Returns
     -------
     Copies
-        The document of the best rank is judged (ties by id); documents like it are its duplicates. A document that is
-        only like a duplicate is not: each one is compared with the document that is judged in its place.
+        The document of the best rank is judged (ties by id); similar documents are its duplicates. A document that is
+        similar only to a duplicate is not a duplicate: each is compared with the document that is judged in its place.
 
     Notes
     -----
-    Exact means: title, text and fields are equal once case, white space and Unicode's forms are, and the image is the
-    same. Near means: the Jaccard similarity of the sets of three-word parts reaches ``similarity``, and the image and
-    all numbers in title and fields are the same: a model 20 is not a model 21.
+    Exact means that title, text and fields are equal after normalizing case, white space and Unicode forms, and the
+    image is the same. Near means that the Jaccard similarity of the sets of three-word parts reaches ``similarity``,
+    and the image and all numbers in title and fields are the same: a model 20 is not a model 21.
     """
     rows = np.sort(rows)
     query = table.query_of[rows]
@@ -205,7 +205,7 @@ def _comparable(content: Content | None) -> Content | None:
 
 
 def _exact(query: Sequence[int], contents: Sequence[Content | None], best: Sequence[int]) -> dict[int, Copy]:
-    """Return each document that equals a better one after normalization, with that one."""
+    """Return each document that equals a better-ranked document after normalization, with that document."""
     named: dict[tuple[int, str, str], list[int]] = {}
     for place in best:
         if (content := contents[place]) is not None:
@@ -226,7 +226,7 @@ def _form(content: Content | None) -> tuple[str, str]:
 
 
 def _stars(alike: dict[tuple[int, int], float], best: Sequence[int]) -> dict[int, Copy]:
-    """Assign to each document, from the best on, the similar documents that have no original yet."""
+    """Assign to each document, best first, the similar documents without an original."""
     near: dict[int, list[tuple[int, float]]] = {}
     for (one, other), share in alike.items():
         near.setdefault(one, []).append((other, share))
@@ -245,7 +245,7 @@ def _stars(alike: dict[tuple[int, int], float], best: Sequence[int]) -> dict[int
 def _near(
     query: Sequence[int], contents_of: Sequence[Content | None], places: Sequence[int], similarity: float
 ) -> dict[tuple[int, int], float]:
-    """Return the pairs of places of one query whose sets of three-word parts are similar enough."""
+    """Return the pairs of positions in a query whose sets of three-word parts are similar enough."""
     from scipy.sparse import csr_array
 
     contents = [content for place in places if (content := contents_of[place]) is not None]
@@ -283,7 +283,7 @@ def _numbers(content: Content) -> list[str]:
 def _shingles(contents: Sequence[Content]) -> tuple[Keys, Places]:
     """Return the three-word parts of the documents as numbers, each once per document, and their documents.
 
-    A document of fewer words is one part.
+    A shorter document is a single part.
     """
     texts = (f"{one.title} {one.text} {one.fields}" for one in contents)
     # White space does not matter to words: ASCII text is only lowered, in a fifth of the time.

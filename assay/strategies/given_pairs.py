@@ -14,7 +14,7 @@ from assay.strategies.strategy import Choice, Strategy, Task, first
 
 
 def given(params: Mapping[str, Any]) -> list[Pair]:
-    """Return the pairs of the parameters, each once, in their order.
+    """Return the distinct pairs of the parameters, in order.
 
     Raises
     ------
@@ -22,7 +22,7 @@ def given(params: Mapping[str, Any]) -> list[Pair]:
         When no pair is given, or a pair is not two strings.
     """
     if not params["pairs"]:
-        raise NotValid("The list of pairs is empty. Give at least one query_id with one doc_id.", {"pairs": "Empty."})
+        raise NotValid("The list of pairs is empty. Add at least one query_id with a doc_id.", {"pairs": "Empty."})
     return list(dict.fromkeys(_two_ids(pair) for pair in params["pairs"]))
 
 
@@ -45,16 +45,16 @@ def _two_ids(pair: Any) -> Pair:
     if isinstance(pair, Mapping):
         pair = (pair.get("query_id"), pair.get("doc_id"))
     if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
-        message = f"{pair!r} is not a pair. Give query_id and doc_id as text."
+        message = f"{pair!r} is not a pair. Use query_id and doc_id as text."
         raise NotValid(message, {"pairs": message})
     return pair[0], pair[1]
 
 
 LIST = Strategy(
     name="list",
-    title="A given list",
-    description="Exactly the given pairs, for a start without runs or a second judgment of chosen pairs.",
-    parameters=(Parameter("pairs", "Pairs", "The pairs, each a query_id with a doc_id.", ()),),
+    title="Given list",
+    description="Exactly the given pairs, to start without runs or to judge chosen pairs again.",
+    parameters=(Parameter("pairs", "Pairs", "The pairs of query_id and doc_id.", ()),),
     choose=choose,
     given=given,
 )

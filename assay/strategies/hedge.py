@@ -43,7 +43,7 @@ def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the documents with most votes.
+    """Choose the documents with the most votes.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 HEDGE = Strategy(
     name="hedge",
     title="Hedge",
-    description="Runs vote, and accurate runs weigh more: finds most, but may rank the runs slightly wrongly.",
+    description="Runs vote, and accurate runs have more weight; finds the most, but may rank the runs slightly wrong.",
     parameters=(
-        Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),
-        Parameter("beta", "Beta", "Factor of a run's weight after its worst mistake.", 0.1, 0.001, 0.999),
+        Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),
+        Parameter("beta", "Beta", "Factor that reduces a run's weight after its worst mistake.", 0.1, 0.001, 0.999),
     ),
     choose=choose,
     adaptive=True,

@@ -17,7 +17,7 @@ def late_copies(table: Candidates, earlier: Places, chosen: Places, how: Duplica
     table : Candidates
         The pairs.
     earlier : int64 array
-        Rows that are judged or assigned: they stay, however well another one ranks.
+        Rows that are judged or assigned, which stay regardless of the ranks of others.
     chosen : int64 array
         The newly chosen rows.
     how : Duplicates
@@ -26,8 +26,8 @@ def late_copies(table: Candidates, earlier: Places, chosen: Places, how: Duplica
     Returns
     -------
     Copies
-        Some of the chosen rows, each with the earlier row that it was compared with. Documents like only one of these
-        are detected when the function is called again without them.
+        Some of the chosen rows, each with the earlier row that it was compared with. Documents that are similar only to
+        one of these are detected when the function is called again without them.
     """
     copies = find_copies(table, np.union1d(earlier, chosen), how)
     old, new = set(earlier.tolist()), set(chosen.tolist()) - set(earlier.tolist())

@@ -1,7 +1,7 @@
 """Walks through the rankings of one query, for strategies that learn from judgments on the way.
 
-A walk starts again each time that pairs are needed, and applies the existing judgments in its own order. No state is
-stored between two calls: the same judgments and the same seed give the same walk.
+A walk starts again whenever pairs are needed, and applies the existing judgments in its own order. No state is stored
+between two calls: the same judgments and the same seed give the same walk.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def one_by_one(task: Task, follow: Follow, params: Mapping[str, Any], why: str) 
     task : Task
         The known state, and the number of wanted pairs.
     follow : callable
-        A query and the parameters to documents, each once, in the order of choice. It reads the state of a document
-        that it has just yielded from ``state``, and continues without it where the document is unjudged.
+        Takes a query and the parameters, and yields distinct documents in the order of choice. It reads the state of a
+        yielded document from ``state``, and continues if the document is unjudged.
     params : mapping
         The strategy's parameters.
     why : str

@@ -56,8 +56,8 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 
     Notes
     -----
-    Cormack, Palmer and Clarke (1998). All runs start equal; the one with the highest priority is followed, ties at
-    random, and loses 1 with every document that is not relevant.
+    Cormack, Palmer and Clarke (1998). All runs start with equal priority; the run with the highest priority is
+    followed, with random ties, and loses 1 for every document that is not relevant.
     """
     return one_by_one(task, follow, params, "move-to-front")
 
@@ -65,8 +65,10 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 MOVE_TO_FRONT = Strategy(
     name="move-to-front",
     title="Move to front",
-    description="Follows the runs that were right last: finds far more than depth k, and stays fair to the runs.",
-    parameters=(Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),),
+    description=(
+        "Prefers the runs that were right most recently; finds far more than depth k and stays fair to the runs."
+    ),
+    parameters=(Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),),
     choose=choose,
     adaptive=True,
 )

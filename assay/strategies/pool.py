@@ -1,4 +1,4 @@
-"""Building of a pool from a strategy, a budget, earlier judgments, duplicates and a residual stratum."""
+"""Pool creation from a strategy, a budget, earlier judgments, duplicates and a residual stratum."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pool(
     strategy : str
         A name of `assay.strategies.STRATEGIES`.
     judged : path, dict, DataFrame, iterable or Qrels, optional
-        Labels of pairs that need no judgment any more, as `assay.read_qrels` takes them.
+        Labels of pairs that need no more judgments, as `assay.read_qrels` takes them.
     seed, budget, residual, total, relevant_from
         As for `build_pool`.
     **parameters
@@ -103,7 +103,7 @@ def build_pool(
     ----------
     runs : iterable of Run
         The systems' rankings; may be empty for the strategy ``list``. A generator is read run by run, so that only the
-        rows that the strategy considers are held.
+        rows that the strategy considers are kept.
     strategy : str
         A name of `assay.strategies.STRATEGIES`.
     params : mapping, optional
@@ -121,13 +121,13 @@ def build_pool(
     queries : collection of str, optional
         Only these queries; by default all that the runs answer.
     wording : Wording, optional
-        The words of queries and documents, for a strategy that reads them.
+        The texts of queries and documents, for a strategy that uses them.
     total : int, optional
         Maximum pairs over all queries, including the residual stratum. Every query gets the same maximum of the
         strategy's pairs, the largest that stays within the total.
     duplicates : Duplicates, optional
-        Only the best of a query's duplicates is chosen; the others use no budget. The residual stratum is drawn as it
-        is, since each of its pairs represents many others.
+        Only the best of a query's duplicates is chosen; the others use no budget. The residual stratum ignores
+        duplicates, because each of its pairs represents many others.
 
     Returns
     -------
@@ -138,12 +138,12 @@ def build_pool(
     UnknownName
         For an unknown strategy.
     NotValid
-        For parameters that are not valid, runs of one name, no run where one is needed, or no texts where they are.
+        For invalid parameters, runs with the same name, or missing runs or texts.
 
     Notes
     -----
     The residual stratum is a simple random sample without replacement: with m drawn of M remaining documents each has
-    the inclusion probability m / M. It is the part of a pool that lets one estimate how much relevant was missed.
+    the inclusion probability m / M. It allows an estimate of the missed relevant documents.
     """
     member = STRATEGIES[strategy]
     checked = member.checked(params or {})
@@ -154,7 +154,7 @@ def build_pool(
         only = named if only is None else only & named
     ask = Ask(seed, budget, residual, judged, relevant_from, only, wording, total, duplicates)
     if member.reads and wording is None:
-        message = f"The strategy {strategy} reads texts. Give the texts of the queries and of the documents."
+        message = f"The strategy {strategy} needs texts. Add the texts of the queries and documents."
         raise NotValid(message, {"strategy": message})
     depth = checked.get("depth")
     table = Candidates.of(runs, None if residual else depth, also, ask.queries)
@@ -170,7 +170,7 @@ def build_pool(
 
 
 def _apart(table: Candidates, state: State, ask: Ask, choose: Callable[[State], Choice]) -> tuple[Choice, Copies]:
-    """Choose without duplicates. Where the budget left pairs out, the strategy chooses again in their place."""
+    """Choose without duplicates. If the budget left out pairs, the strategy chooses replacements."""
     first = choice = choose(state)
     if ask.duplicates is None:
         return choice, Copies.none()
@@ -204,9 +204,10 @@ def _within_total(table: Candidates, state: State, choice: Choice, ask: Ask) -> 
     left = ask.total - drawn
     if left < queries:
         message = (
-            f"A total of {amount(ask.total, 'pair')} does not give each of {amount(queries, 'query', 'queries')} one"
+            f"A total of {amount(ask.total, 'pair')} is not enough for one pair for each of "
+            f"{amount(queries, 'query', 'queries')}"
         )
-        message += f" beside {amount(drawn, 'pair')} of the residual stratum" if drawn else ""
+        message += f" in addition to {amount(drawn, 'pair')} from the residual stratum" if drawn else ""
         raise NotValid(message, {"total": f"At least {queries + drawn:,}, or fewer queries."})
     depths = np.arange(1, int(sizes.max(initial=1)) + 1)
     # The number of pairs for each maximum per query.
@@ -218,7 +219,7 @@ def _within_total(table: Candidates, state: State, choice: Choice, ask: Ask) -> 
 
 
 def _chosen(member: Strategy, params: dict[str, Any], table: Candidates, state: State, ask: Ask) -> Choice:
-    """Run the strategy, over no more of the rankings than it considers."""
+    """Run the strategy on the part of the rankings that it considers."""
     depth = params.get("depth")
     if depth is None or not len(table.ranks) or int(table.ranks.max()) <= depth:
         return member.choose(Task(table, state, ask.seed, ask.budget, ask.wording), params)
@@ -245,7 +246,7 @@ def _joined(
     residual: tuple[Places, npt.NDArray[np.float64]],
     how: tuple[str, dict[str, Any], Ask],
 ) -> Pool:
-    """Put each query's pairs together, the residual stratum last, and count the steps."""
+    """Combine each query's pairs, the residual stratum last, and count the steps."""
     strategy, params, ask = how
     rest, chances = residual
     rows = np.concatenate([choice.rows, rest])

@@ -31,9 +31,9 @@ class SystemShare:
     name : str
         The run.
     pairs : int
-        Pairs that it contributed.
+        Number of pairs that it contributed.
     unique : int
-        Pairs that only it contributed.
+        Number of pairs that only it contributed.
     """
 
     name: str
@@ -66,11 +66,11 @@ class Preview:
     shared : tuple of tuple of int
         For each two runs, in the order of ``systems``, the pairs that both contributed.
     differing : int
-        Number of differing systems: runs with 80% of their pairs in common count as one.
+        Number of distinct systems: runs with 80% of their pairs in common count as one.
     by_tier : tuple of (str, int, int)
         For each tier its queries and pairs, including the residual stratum; empty without tiers.
     groups, copies : int
-        Documents that are judged for others too, and those others: they are duplicates and not among the pairs.
+        Number of documents that are also judged for duplicates, and of these duplicates, which are not among the pairs.
     """
 
     pairs: int
@@ -99,7 +99,7 @@ def preview(pool: Pool, tiers: Mapping[str, str] | None = None) -> Preview:
     pool : Pool
         As returned by `build_pool`.
     tiers : mapping, optional
-        Query id to tier, in display order; empty for a query without one.
+        Query id to tier, in display order; empty for a query without a tier.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def preview(pool: Pool, tiers: Mapping[str, str] | None = None) -> Preview:
 
     Notes
     -----
-    A run contributes a pair when it returns the document, or a duplicate of it, within the strategy's depth.
+    A run contributes a pair if it returns the document or a duplicate within the strategy's depth.
     """
     table = pool.candidates
     chosen = pool.rows[pool.reason_of != pool.why.index(RESIDUAL)]
@@ -144,7 +144,7 @@ def preview(pool: Pool, tiers: Mapping[str, str] | None = None) -> Preview:
 
 
 def advised_depth(strategy: str, params: Mapping[str, Any], differing: int) -> tuple[int, int] | None:
-    """Return the advised range of depths where more than three systems differ; None if this pool is deep enough.
+    """Return the advised range of depths if more than three systems are distinct; None if this pool is deep enough.
 
     Examples
     --------

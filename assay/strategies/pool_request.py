@@ -56,13 +56,13 @@ class Ask:
 
     def __post_init__(self) -> None:
         if self.total is not None and self.total < 1:
-            message = f"total is {self.total}. Give at least 1 pair, or no total."
+            message = f"total is {self.total}. Use at least 1 pair, or no total."
             raise NotValid(message, {"total": "At least 1."})
         if self.budget is not None and self.budget < 1:
-            message = f"budget is {self.budget}. Give at least 1 pair per query, or no budget."
+            message = f"budget is {self.budget}. Use at least 1 pair per query, or no budget."
             raise NotValid(message, {"budget": "At least 1."})
         if self.residual < 0:
-            message = f"residual is {self.residual}. Give 0 or more pairs per query."
+            message = f"residual is {self.residual}. Use 0 or more pairs per query."
             raise NotValid(message, {"residual": "At least 0."})
 
     def state(self, table: Candidates) -> State:

@@ -1,4 +1,4 @@
-"""A pooled pair, with its duplicates and why it was chosen."""
+"""A pooled pair, with its duplicates and the reason it was chosen."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ class PoolPair:
     runs : tuple of (str, int)
         The contributing runs with their rank of the document, by name.
     why : str
-        The strategy's name, for a strategy of two parts also the part, or ``"residual"``.
+        The strategy's name, with the part for a strategy of two parts, or ``"residual"``.
     step : int
-        The place in the order in which the query's pairs were chosen, from 1.
+        The position in the query's order of choice, from 1.
     probability : float
-        The probability with which the pair was drawn: 1 for what a strategy chose, less for the residual stratum.
+        The inclusion probability of the pair: 1 if chosen by a strategy, lower in the residual stratum.
     copies : tuple of PairCopy
-        Documents that are judged through this one because they duplicate it.
+        Duplicates that are judged through this document.
     """
 
     query_id: str

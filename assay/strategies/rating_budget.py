@@ -50,11 +50,12 @@ class Budget:
         }
         for name, bad in wrong.items():
             if bad:
-                message = f"{name} is {str(getattr(self, name))[:20]}. Give more than 0 and at most {MOST:,}."
+                message = f"{name} is {str(getattr(self, name))[:20]}. Use more than 0 and at most {MOST:,}."
                 raise NotValid(message, {name: message})
         if not self.pairs:
             message = (
-                f"{self.hours:g} h of {self.raters} at {self.seconds:g} s per rating is less than one pair. Add hours."
+                f"{self.hours:g} h for {self.raters} rater(s) at {self.seconds:g} s per rating is less than one "
+                "pair. Add hours."
             )
             raise NotValid(message, {"hours": message})
 

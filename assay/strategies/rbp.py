@@ -41,8 +41,8 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 
     Notes
     -----
-    Moffat and Zobel's rank-biased precision gives the discount; documents that stay unjudged below the budget have a
-    known, bounded effect on it. Use it with a budget, since the strategy only determines the order.
+    Moffat and Zobel's rank-biased precision gives the discount; documents that remain unjudged because of the budget
+    have a known, bounded effect on it. Use it with a budget, because the strategy only determines the order.
     """
     return heaviest(task, task.candidates.sums(weights(params["p"], params["depth"])), "rbp")
 
@@ -50,9 +50,9 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 RBP = Strategy(
     name="rbp",
     title="RBP weight",
-    description="Documents that many runs return high come first; the best fixed order when a budget cuts the pool.",
+    description="Documents that many runs rank high come first; the best fixed order when a budget limits the pool.",
     parameters=(
-        Parameter("depth", "Depth", "Number of documents considered of each run.", 50, minimum=1),
+        Parameter("depth", "Depth", "Number of documents to consider from each run.", 50, minimum=1),
         Parameter("p", "Persistence", "How slowly the weight decreases with the rank.", 0.8, 0.01, 0.99),
     ),
     choose=choose,

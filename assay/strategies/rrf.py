@@ -17,12 +17,12 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
     task : Task
         The runs' first documents.
     params : mapping
-        ``depth``: how far down a run counts; ``k``: how little the first ranks dominate.
+        ``depth``: how far down a run counts; ``k``: higher values reduce the weight of the top ranks.
 
     Notes
     -----
-    Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009). It finds many relevant documents, and favors those of
-    several runs: a run with unique documents is underestimated.
+    Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009). It finds many relevant documents, but favors documents
+    of several runs, so a run with unique documents is underestimated.
     """
     worth = [1.0 / (params["k"] + rank) for rank in range(1, params["depth"] + 1)]
     return heaviest(task, task.candidates.sums(worth), "rrf")
@@ -31,10 +31,10 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 RRF = Strategy(
     name="rrf",
     title="Reciprocal rank fusion",
-    description="Documents of many runs come first; finds many, but is unfair to a run unlike the others.",
+    description="Documents that many runs return come first; finds many, but is unfair to a run unlike the others.",
     parameters=(
-        Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),
-        Parameter("k", "Constant", "How little the first ranks dominate.", 60, minimum=0),
+        Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),
+        Parameter("k", "Constant", "Higher values reduce the weight of the top ranks.", 60, minimum=0),
     ),
     choose=choose,
 )

@@ -32,7 +32,7 @@ class Wording:
     queries : mapping
         Query id to text.
     documents : callable
-        Ids to texts in the same order, an empty one without text: only documents of the runs are requested.
+        Returns the texts of ids in the same order, empty if there is none; only documents of the runs are requested.
     """
 
     queries: Mapping[str, str]
@@ -55,11 +55,11 @@ class Task:
     state : int8 array, shape (pairs,)
         UNKNOWN, NOT_RELEVANT, RELEVANT or PENDING for each candidate.
     seed : int
-        For every random choice.
+        Seed for every random choice.
     size : int or None
         Maximum number of new pairs of each query; None for no limit.
     wording : Wording or None
-        The texts, for a strategy that reads.
+        The texts, for a strategy that uses them.
     """
 
     candidates: Candidates
@@ -80,11 +80,11 @@ class Choice:
     why : tuple of str
         The reasons that occur.
     reason_of : int8 array, shape (chosen,)
-        The reason of each row, as its place in ``why``.
+        The reason of each row, as an index in ``why``.
     passed : int
-        Pairs that would have been chosen if they were not judged or assigned already.
+        Number of pairs that would have been chosen if they were not already judged or assigned.
     over : int
-        Pairs that would have been chosen if more were wanted.
+        Number of pairs that would have been chosen if more were requested.
     """
 
     rows: Places
@@ -104,17 +104,17 @@ class Strategy:
     Parameters
     ----------
     name, title, description : str
-        The name that users type, its readable form, and one line on what it does and when to use it.
+        The name that users type, its readable form, and a line about its purpose and use.
     parameters : tuple of Parameter
-        The parameters of the function. One named ``depth`` is how far down a run counts.
+        The parameters of the function. A parameter ``depth`` limits how far down a run counts.
     choose : callable
-        A task and the parameters to a choice.
+        Takes a task and the parameters, and returns a choice.
     adaptive : bool
-        Whether judgments change what is chosen next.
+        Whether judgments affect the next choice.
     reads : bool
         Whether it needs the texts of queries and documents.
     given : callable, optional
-        The pairs that the parameters name, for a strategy that needs no run.
+        Returns the pairs in the parameters, for a strategy that needs no runs.
     """
 
     name: str
@@ -165,7 +165,7 @@ def heaviest(task: Task, weights: npt.NDArray[np.float64] | Numbers, why: str) -
     task : Task
         The known state, and the number of wanted pairs.
     weights : array, shape (pairs,)
-        One for each candidate.
+        A weight for each candidate.
     why : str
         The reason of all of them.
     """

@@ -1,4 +1,4 @@
-"""Text learning: documents that resemble those judged relevant."""
+"""Text learning: documents that resemble relevant documents."""
 
 from __future__ import annotations
 
@@ -123,9 +123,9 @@ def _likeness(
 TEXT_LEARNING = Strategy(
     name="text-learning",
     title="Text learning",
-    description="Documents that resemble the relevant ones; reads the texts, and helps when few systems are similar.",
+    description="Documents that resemble relevant documents; uses the texts, and helps when few systems are similar.",
     parameters=(
-        Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),
+        Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),
         Parameter("negatives", "Presumed", "Number of random documents presumed not relevant.", 100, minimum=1),
     ),
     choose=choose,

@@ -1,4 +1,4 @@
-"""Variable depth: pool a query deeper as long as its latest judgments find enough relevant documents."""
+"""Variable depth: pool a query deeper while its latest judgments find enough relevant documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LATEST = 10
 
 
 def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield one rank of all runs after the other, as long as the latest judgments are relevant often enough.
+    """Yield one rank of all runs at a time, while enough of the latest judgments are relevant.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _levels(one: OneQuery) -> Iterator[list[int]]:
-    """Yield the documents that are new at rank 1, 2, ..., each rank's in the seed's order."""
+    """Yield the new documents at rank 1, 2, ..., in the seed's order within a rank."""
     seen: set[int] = set()
     for rank in range(max(map(len, one.lists), default=0)):
         level = {documents[rank] for documents in one.lists if rank < len(documents)} - seen
@@ -54,7 +54,7 @@ def _worth_it(latest: list[int], floor: float) -> bool:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the first documents of every run, deeper where depth pays off.
+    """Choose the top documents of every run, deeper if depth finds relevant documents.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 
     Notes
     -----
-    Without judgments it is depth pooling at ``start``. Run again, it adds a rank to those queries whose latest ten
-    judgments (all of the latest rank, where that is more) are relevant at least as often as ``floor``.
+    Without judgments it is depth pooling at ``start``. When run again, it adds a rank to queries whose latest ten
+    judgments (or all of the latest rank, if more) have at least a share ``floor`` of relevant documents.
     """
     return one_by_one(task, follow, params, "variable-depth")
 
@@ -74,10 +74,10 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 VARIABLE_DEPTH = Strategy(
     name="variable-depth",
     title="Variable depth",
-    description="Depth k for every query, then deeper rank by rank while the judgments find relevant documents.",
+    description="Depth k for every query, then one rank deeper at a time while judgments find relevant documents.",
     parameters=(
-        Parameter("depth", "Depth", "Maximum number of documents of each run.", 100, minimum=1),
-        Parameter("start", "First depth", "Number of documents of each run that are always included.", 5, minimum=1),
+        Parameter("depth", "Depth", "Maximum number of documents from each run.", 100, minimum=1),
+        Parameter("start", "First depth", "Number of documents from each run that are always included.", 5, minimum=1),
         Parameter("floor", "Floor", "The share of the latest judgments that must be relevant to continue.", 0.1, 0, 1),
     ),
     choose=choose,

@@ -14,10 +14,9 @@ def accuracy(answer: str, accepted: Sequence[str]) -> float:
     Parameters
     ----------
     answer : str
-        What a system said, in a sentence or in a word.
+        The answer of a system, a sentence or a word.
     accepted : sequence of str
-        The answers, or the labels of a classification, that are right; none means that there is no answer, and an
-        empty one scores 1.
+        The accepted answers or class labels; none means that there is no answer, so that an empty answer scores 1.
 
     Returns
     -------
@@ -42,8 +41,8 @@ def _holds(answered: list[str], tokens: list[str]) -> bool:
 ACCURACY = TextMetric(
     name="accuracy",
     title="Accuracy",
-    description="Whether the answer holds an accepted one, word for word; for labels and short answers.",
-    formula="1 when the token list of one accepted answer is a part of the answer's, otherwise 0",
-    source="as open-domain question answering counts answers in a model's response",
+    description="Whether the answer contains an accepted answer word for word; for labels and short answers.",
+    formula="1 if the token list of an accepted answer is part of the answer's token list, otherwise 0",
+    source="common practice in open-domain question answering",
     score=accuracy,
 )

@@ -14,9 +14,9 @@ def exact_match(answer: str, accepted: Sequence[str]) -> float:
     Parameters
     ----------
     answer : str
-        What a system said.
+        The answer of a system.
     accepted : sequence of str
-        The answers that are right; none means that there is no answer, and an empty one scores 1.
+        The accepted answers; none means that there is no answer, so that an empty answer scores 1.
 
     Returns
     -------
@@ -34,8 +34,8 @@ def exact_match(answer: str, accepted: Sequence[str]) -> float:
 EXACT_MATCH = TextMetric(
     name="exact_match",
     title="Exact match",
-    description="Whether the answer is one of the accepted ones, after case, punctuation and articles are taken away.",
-    formula="1 when the token lists are equal for one accepted answer, otherwise 0",
+    description="Whether the answer equals an accepted answer after case, punctuation and articles are removed.",
+    formula="1 if the token list equals that of an accepted answer, otherwise 0",
     source="Rajpurkar et al. 2016, 2018 (SQuAD)",
     score=exact_match,
 )

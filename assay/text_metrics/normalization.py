@@ -15,7 +15,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def answer_tokens(text: str) -> list[str]:
-    """Split an answer into the tokens that count: lower case, no ASCII punctuation, no articles.
+    """Split an answer into tokens: lower case, without ASCII punctuation or articles.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def answer_tokens(text: str) -> list[str]:
 
 
 def accepted_tokens(accepted: Sequence[str]) -> list[list[str]]:
-    """Split the accepted answers into tokens, without answers that have none; one empty list if none is left.
+    """Split the accepted answers into tokens, without answers that have none; a single empty list if none is left.
 
     Examples
     --------

@@ -20,9 +20,9 @@ def rouge_l(answer: str, accepted: Sequence[str]) -> float:
     Parameters
     ----------
     answer : str
-        What a system said.
+        The answer of a system.
     accepted : sequence of str
-        The answers that are right; none means that there is no answer, and an empty one scores 1.
+        The accepted answers; none means that there is no answer, so that an empty answer scores 1.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def _scorer() -> Any:
 ROUGE_L = TextMetric(
     name="rouge_l",
     title="ROUGE-L",
-    description="How long a sequence of words the answer has in common with the closest accepted one; order matters.",
+    description="How long a sequence of words the answer shares with the closest accepted answer; order matters.",
     formula="2 c / (a + b), c the longest common subsequence of words, a and b the lengths",
     source="Lin 2004; the implementation of rouge-score",
     score=rouge_l,

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TextMetric:
-    """Declaration of one text metric.
+    """Declaration of a text metric.
 
     Parameters
     ----------
     name, title, description : str
-        The name that users type, its readable form, and one line on what it tells.
+        The name that users type, its readable form, and a line about its meaning.
     formula, source : str
-        The definition for one answer, and where it comes from.
+        The definition for one answer, and its source.
     score : callable
-        ``score(answer, accepted) -> float`` from 0 to 1: the best over the accepted answers; no accepted answer means
-        that the right answer is none.
+        ``score(answer, accepted) -> float`` from 0 to 1: the best over the accepted answers; without accepted answers,
+        the correct answer is empty.
     """
 
     name: str

@@ -10,14 +10,14 @@ from assay.text_metrics.text_metric import TextMetric
 
 
 def token_f1(answer: str, accepted: Sequence[str]) -> float:
-    """Compute the F1 of shared tokens with the closest accepted answer; a token counts as often as both have it.
+    """Compute the F1 of shared tokens with the closest accepted answer, counting tokens with multiplicity.
 
     Parameters
     ----------
     answer : str
-        What a system said.
+        The answer of a system.
     accepted : sequence of str
-        The answers that are right; none means that there is no answer, and an empty one scores 1.
+        The accepted answers; none means that there is no answer, so that an empty answer scores 1.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def _f1(answered: list[str], tokens: list[str]) -> float:
 TOKEN_F1 = TextMetric(
     name="token_f1",
     title="Token F1",
-    description="How many tokens the answer shares with the closest accepted one; order does not matter.",
+    description="How many tokens the answer shares with the closest accepted answer; order does not matter.",
     formula="2 s / (a + b), s shared tokens with multiplicity, a and b the lengths",
     source="Rajpurkar et al. 2016, 2018 (SQuAD)",
     score=token_f1,

@@ -1,1 +1,1 @@
-"""SQLite as Django speaks to it, with turns that many writers get fairly."""
+"""SQLite backend for Django in which concurrent writers get fair turns."""

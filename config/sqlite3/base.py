@@ -1,9 +1,8 @@
 """SQLite database backend in which waiting writers of all threads and processes have equal chances.
 
-SQLite lets a waiting writer sleep longer and longer, up to a tenth of a second. Under load, a new writer then gets
-its turn before one that has waited: some writers wait until their timeout and fail with "database is locked". In
-this backend every waiting writer tries again at the same short interval, and each has the same chance at every
-turn.
+SQLite makes a waiting writer sleep for longer and longer intervals, up to a tenth of a second. Under load, new writers
+overtake those that have waited, and some wait until their timeout and fail with "database is locked". In this backend
+every waiting writer retries at the same short interval, so each has the same chance at every turn.
 """
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ from typing import Any, TypeVar
 from django.db.backends.sqlite3 import base
 from django.db.utils import OperationalError
 
-# Seconds between two looks, drawn anew each time, so that nobody falls into step; and until a writer gives up.
+# Bounds of the random interval in seconds between two attempts, so that writers do not synchronize, and the time after
+# which a writer gives up.
 SHORTEST, LONGEST = 0.001, 0.006
 PATIENCE = 60.0
 WRITING = ("INSERT", "UPDATE", "DELETE", "REPLACE")
@@ -28,12 +28,12 @@ Answer = TypeVar("Answer")
 
 
 class Cursor(base.SQLiteCursorWrapper):
-    """Django's own; a single statement that writes outside a transaction takes its turn as transactions do."""
+    """Execute a statement. A statement that writes outside a transaction waits for its turn as transactions do."""
 
     usual_timeout = 5_000
 
     def execute(self, query: str, params: Any = None) -> Any:
-        """Execute the statement, when nobody else writes if it does."""
+        """Execute the statement after other writers have finished, if it writes."""
         execute = partial(super().execute, query, params)
         if self.connection.in_transaction or not query.startswith(WRITING):
             return execute()
@@ -41,34 +41,29 @@ class Cursor(base.SQLiteCursorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's own, but for the file's permissions and the beginning of a transaction that writes."""
+    """Add the file's permissions and the start of writing transactions to Django's wrapper."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Open the file, made for its owner alone; SQLite gives its journals the same permissions."""
+        """Open the database file, created with access for its owner only. SQLite gives its journals the same
+        permissions."""
         name = str(conn_params["database"])
         if not name.startswith("file:") and name != ":memory:":
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            # A file that is there is never opened here: closing it would end the locks that other connections of this
-            # process hold on it, as POSIX has it, and SQLite would read and write without them.
+            # Never open an existing file here: under POSIX rules, closing it would release the locks that other
+            # connections of this process hold on it, and SQLite would read and write without them.
             with suppress(FileExistsError, PermissionError):
                 os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            with suppress(PermissionError):  # someone else's file: SQLite says what it cannot do
+            with suppress(PermissionError):  # The file belongs to another user; SQLite reports what it cannot do.
                 if os.stat(name).st_mode & 0o077:
                     os.chmod(name, 0o600)
         return super().get_new_connection(conn_params)
 
     def _start_transaction_under_autocommit(self) -> None:
-        """Begin as soon as nobody else writes.
-
-        Raises
-        ------
-        OperationalError
-            Somebody wrote for longer than the patience of a writer.
-        """
+        """Begin a transaction as soon as no other writer is active."""
         _in_turn(self.connection, self._usual_timeout(), super()._start_transaction_under_autocommit)
 
     def create_cursor(self, name: str | None = None) -> Any:
-        """Answer with a cursor that takes turns."""
+        """Return a cursor that waits for its turn to write."""
         cursor = self.connection.cursor(factory=Cursor)
         cursor.usual_timeout = self._usual_timeout()
         return cursor

@@ -52,27 +52,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of run b with run a under one metric.
-
-    Parameters
-    ----------
-    metric : str
-        The metric.
-    a, b : Scoring
-        Baseline and candidate, scored on one snapshot.
-    differences : list of Difference
-        One a query, from the largest gain to the largest loss.
-    report : dict
-        All runs of the family, a and b first, in the shape of ``assay compare --format json``.
-    drawn : Drawn or None
-        Tiers and weights of the queries, as they were frozen with the labels.
-    weighted : bool
-        Whether each query counts by the traffic that it stands for.
-    left_out : tuple of str
-        Runs of the snapshot that are not in the family, since they lack a value for some of these queries.
-    withheld : frozenset of str
-        Queries that are nowhere in these numbers, because the reader may still have to grade documents of theirs.
-    """
+    """Comparison of run b with run a under one metric."""
 
     metric: str
     a: Scoring
@@ -130,29 +110,7 @@ def compare(
     withheld: frozenset[str] = frozenset(),
     weighted: bool = False,
 ) -> Comparison:
-    """Compare two runs query by query.
-
-    Parameters
-    ----------
-    a, b : Scoring
-        Of one snapshot; b is the candidate.
-    metric : str
-        One that both were scored with.
-    others : iterable of Scoring
-        The snapshot's other runs: p is corrected within all pairs of them and these two.
-    withheld : frozenset of str
-        Queries withheld from the reader (`snapshots.withheld_queries`).
-    weighted : bool
-        Count each query by the traffic that it stands for; each counts once otherwise.
-
-    Raises
-    ------
-    NotValid
-        The scorings are of different snapshots, one of them lacks the metric, no query has it under both, or there is
-        no weight to count by.
-    NotAllowed
-        All queries are withheld.
-    """
+    """Compare two runs query by query."""
     if a.snapshot_id != b.snapshot_id:
         raise NotValid("These runs have scores on different snapshots. Score both on the same one.")
     family = [a, b, *sorted((one for one in others if one not in (a, b)), key=lambda one: one.run.name)]
@@ -229,19 +187,7 @@ def common(values: Values, a: Scoring, b: Scoring, metric: str, withheld: frozen
 def report(
     metric: str, query_ids: Sequence[str], columns: Mapping[str, Sequence[float]], design: SamplingDesign | None = None
 ) -> dict[str, Any]:
-    """Return the report of ``assay compare --format json``, cached because it takes a hundred thousand draws.
-
-    Parameters
-    ----------
-    metric : str
-        Of which the values are.
-    query_ids : sequence of str
-        In the order of the qrels.
-    columns : mapping of str to sequence of float
-        Name of a run to its values.
-    design : SamplingDesign, optional
-        By which the queries weigh.
-    """
+    """Return the report of ``assay compare --format json``, cached because it takes a hundred thousand draws."""
     weights = [design.weights_of(query_ids), design.strata_of(query_ids)] if design else []
     content = json.dumps([metric, list(columns), list(columns.values()), weights])
     key = f"compare:{hashlib.sha256(content.encode()).hexdigest()}"
@@ -268,8 +214,8 @@ def _nothing_left(metric: str, withheld: frozenset[str]) -> NotAllowed | NotVali
     if not withheld:
         return NotValid(f"No query has {metric} for both runs.")
     return NotAllowed(
-        "You may still have to grade documents of every query of this comparison, and its numbers would reveal what "
-        "others gave. You can see it after you have finished rating, or after the round is closed."
+        "You may still have to grade documents of every query of this comparison, and its numbers would reveal other "
+        "raters' grades. You can see it after you have finished rating, or after the round is closed."
     )
 
 

@@ -37,22 +37,7 @@ ROWS_IN_PASSING = 400_000
 
 
 def turn(a: Scoring, b: Scoring, metric: str, *, withheld: frozenset[str] = frozenset()) -> Turning:
-    """Find the fewest unjudged pairs that could turn the decision between two runs of a snapshot.
-
-    Parameters
-    ----------
-    a, b : Scoring
-        Of one snapshot.
-    metric : str
-        One metric; each query counts once.
-    withheld : frozenset of str
-        Queries withheld from the reader (`snapshots.withheld_queries`).
-
-    Raises
-    ------
-    NotValid
-        The runs are too large for a page, no query is left, or it is not known how the metric answers a judgment.
-    """
+    """Find the fewest unjudged pairs that could turn the decision between two runs of a snapshot."""
     if rows(a, b) > ROWS_AT_ONCE:
         raise NotValid(
             f"These runs have {amount(rows(a, b), 'row')}, too many for a page. Export the snapshot’s qrels "
@@ -143,11 +128,6 @@ def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
     """Store the pairs as a pool, without those graded since the freeze.
 
     Repeated calls for the same pairs and comparison return the same pool.
-
-    Raises
-    ------
-    NotValid
-        There are no pairs, or all of them were graded since the snapshot was frozen.
     """
     if not result.pairs:
         raise NotValid("No pairs could reverse this comparison, so there is nothing to judge.")

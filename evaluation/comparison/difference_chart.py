@@ -50,19 +50,7 @@ class Line:
 def differences(
     queries: Sequence[QueryBar], label: str, opened: int | None = None, link: Linked | None = None
 ) -> tuple[Chart, list[Link]]:
-    """Draw per-query differences, sorted from the largest gain to the largest loss, as bars above and below zero.
-
-    Parameters
-    ----------
-    queries : sequence of QueryBar
-        In the order in which they are to stand.
-    label : str
-        The sentence for the picture.
-    opened : int, optional
-        Which of them is framed.
-    link : callable, optional
-        From the place of a query to its address and to what its bar says; without it nothing is a link.
-    """
+    """Draw per-query differences, sorted from the largest gain to the largest loss, as bars above and below zero."""
     values = [query.value for query in queries]
     highest, lowest = max([*values, 0.0]), min([*values, 0.0])
     axis = Axis(-highest, -lowest, ROOM, HEIGHT - ROOM) if highest > lowest else Axis(-1, 1, ROOM, HEIGHT - ROOM)
@@ -166,18 +154,7 @@ def _tick(tick: float, span: float) -> str:
 
 
 def moves(answers: Answers) -> tuple[list[Line], int]:
-    """Draw lines between the positions of documents in two lists, in units of a table row, 100 wide.
-
-    Parameters
-    ----------
-    answers : Answers
-        Of two runs.
-
-    Returns
-    -------
-    list of Line, int
-        The lines, unknown and low grades first so that high ones lie above, and how many rows high the picture is.
-    """
+    """Draw lines between the positions of documents in two lists, in units of a table row, 100 wide."""
     rows = max(len(ranking.places) for ranking in answers.rankings)
     places = {place.doc_id: place for ranking in answers.rankings for place in ranking.places}
     ordered = sorted(places.values(), key=lambda place: (place.grade is not None, place.grade or 0))

@@ -31,19 +31,7 @@ def remarks(
     judged: tuple[float | None, float | None],
     by_traffic: Mapping[str, Any] | None = None,
 ) -> list[Remark]:
-    """Return the remarks on a comparison, the most important first.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What is read.
-    primary : str
-        The metric that stands first.
-    judged : (float or None, float or None)
-        The judged share of the first ten of a and b, over the judged queries that each answers.
-    by_traffic : dict, optional
-        The same pair with queries counted by their traffic.
-    """
+    """Return the remarks on a comparison, the most important first."""
     candidates = [
         _significance(comparison),
         _enough(comparison),
@@ -73,11 +61,15 @@ def draws(comparison: Comparison) -> str:
             "the metric."
         )
     if comparison.metric in of.get("logarithms", ()):
-        sentences.append(f"The mean of {comparison.metric} is geometric, so the difference is a difference of logarithms.")
+        sentences.append(
+            f"The mean of {comparison.metric} is geometric, so the difference is a difference of logarithms."
+        )
     if comparison.weighted:
         sentences.append("Every query is weighted by its traffic.")
     if comparison.left_out:
-        sentences.append(f"Runs left out because they have no value for some of these queries: {', '.join(comparison.left_out)}.")
+        sentences.append(
+            f"Runs left out because they have no value for some of these queries: {', '.join(comparison.left_out)}."
+        )
     if not comparison.withheld:
         command = "assay compare --weights queries.csv" if comparison.weighted else "assay compare"
         sentences.append(f"{command} prints the same numbers from the exported files.")

@@ -1,4 +1,4 @@
-"""Estimated means of the runs if a machine judged a round and people judged a few of its queries.
+"""Estimated means of the runs from a judge's grades of a round and human grades of some of its queries.
 
 An interval is reported only for a random sample. The unit of a metric is the query, so people must have judged whole
 queries that were drawn at random. An audit slice is drawn over pairs, so it yields only the share of relevant pairs.
@@ -31,47 +31,27 @@ if TYPE_CHECKING:
 
 DAY = 24 * 3600
 FORM = 1
-# Half of the interval that planning aims at when nobody names one.
+# Default half-width of the interval for planning.
 HALF = 0.02
 HIDDEN = "You may still grade pairs of this round, and a mean would reveal other grades. Grade your pairs first."
 
 
 @dataclass(frozen=True)
 class Both:
-    """One run by either method."""
+    """Estimates for one run by both methods."""
 
     run: str
     ppi: Estimate
     stratified: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """Plain names, numbers unrounded."""
+        """Return the estimates as a dict with unrounded numbers."""
         return {"run": self.run, "ppi": self.ppi.as_json(), "stratified": self.stratified.as_json()}
 
 
 @dataclass(frozen=True)
 class RoundEstimates:
-    """What can be told of a judge's round.
-
-    Parameters
-    ----------
-    metric : str
-        Of the runs' means.
-    half : float
-        Half of the interval that planning aims at.
-    queries, whole : int
-        That the machine labelled, and of which people have judged every pair of the round.
-    drawn : bool
-        Whether the lead said that these were drawn at random.
-    runs : tuple of Both
-        By name; empty where `why` says why.
-    why : str
-        Why there is no mean.
-    rate : Stratified or None
-        The share of relevant pairs, by the audit slice; None where `rate_why` says why.
-    rate_why : str
-        Why there is none.
-    """
+    """Estimates for the runs of a round with machine grades."""
 
     metric: str
     half: float
@@ -84,7 +64,7 @@ class RoundEstimates:
     rate_why: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain names, numbers unrounded."""
+        """Return the estimates as a dict with unrounded numbers."""
         return {
             "metric": self.metric,
             "half": self.half,
@@ -101,27 +81,7 @@ class RoundEstimates:
 def estimates_of(
     judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC, half: float = HALF, drawn: bool = False
 ) -> RoundEstimates:
-    """Estimate every run's mean over the queries that the judge labelled, and the share of relevant pairs.
-
-    Parameters
-    ----------
-    judge, round_ : Judge, Round
-        Whose grades, and where.
-    viewer : User
-        Who reads it. Who may still grade a pair of the round is told nothing.
-    metric : str
-        One with a plain mean.
-    half : float
-        How many queries an interval of this half width takes is told.
-    drawn : bool
-        That the queries which people judged whole were drawn at random. Nobody can see that from labels, and without it
-        there is no honest interval, unless people judged all.
-
-    Raises
-    ------
-    NotValid
-        There is no such metric, or no such half width.
-    """
+    """Estimate every run's mean over the queries that the judge labeled, and the share of relevant pairs."""
     bound = metric_named(metric, round_)
     if not (math.isfinite(half) and 0 < half <= 1):
         raise NotValid(
@@ -135,7 +95,7 @@ def estimates_of(
         return RoundEstimates(bound.name, half, why=large, rate_why=large)
     people, machine = calibration.labels_of(round_), calibration.grades_of(judge, round_)
     seen = people.keys() | _not_judgeable(round_)
-    # The share speaks of all pairs of the round, also of those that a judge learnt from.
+    # The share covers all pairs of the round, including those with which the judge was prompted.
     rate, rate_why = _rate(judge, round_, people, calibration.grades_of(judge, round_, examples=True), seen)
     machine_queries = {query_id for query_id, _ in machine}
     open_ = {key[0] for key in round_.pairs.values_list("query__query_id", "document__doc_id") if key not in seen}
@@ -162,29 +122,28 @@ def _why_not(result: RoundEstimates) -> str:
         return "This judge has not graded anything here yet."
     if result.whole < 3:
         return (
-            f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} "
-            "completely, but three are needed. An "
-            "audit slice covers pairs, not whole queries. Have people judge whole queries drawn at random."
+            f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} completely, but 3 "
+            "are needed. An audit slice covers pairs, not whole queries. Have people judge whole queries drawn at "
+            "random."
         )
     if result.whole < result.queries and not result.drawn:
         return (
-            f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} "
-            "completely. It is unknown whether these were "
-            "drawn at random; for queries chosen in any other way, such as by a machine’s uncertainty, no "
-            "interval would be valid."
+            f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} completely. It is "
+            "unknown whether these were drawn at random; for queries chosen in any other way, such as by a machine’s "
+            "uncertainty, an interval would not be valid."
         )
     return ""
 
 
 def _not_judgeable(round_: Round) -> set[Key]:
-    """Pairs that people looked at and could not judge: they wait for nobody."""
+    """Return the pairs that people marked as unrateable, which need no further grade."""
     return {key for rated in read_rounds(alike(round_)) for key in rated.not_judged}
 
 
 def _rate(
     judge: Judge, round_: Round, people: Mapping[Key, float], machine: Mapping[Key, float], seen: Set[Key]
 ) -> tuple[Stratified | None, str]:
-    """The share of the pairs graded by the machine that people would call relevant, by the slice once it is judged."""
+    """Estimate the share of machine-graded pairs that people would call relevant, once the audit slice is judged."""
     from assay.estimators.stratified_mean import stratified_rate
 
     inside = calibration.slice_keys(judge, round_) & machine.keys()
@@ -195,11 +154,11 @@ def _rate(
     if len(known) < 3:
         return (
             None,
-            f"Of the audit slice {amount(len(known), 'pair has', 'pairs have')} "
-            "a grade by people and one by this judge; three are needed.",
+            f"In the audit slice, {amount(len(known), 'pair has', 'pairs have')} both a human grade and a grade by "
+            "this judge; 3 are needed.",
         )
     at = round_.scale.relevant_from
-    # What people could not judge is left out on both sides.
+    # Pairs that people marked as unrateable are left out on both sides.
     rest = [grade for key, grade in machine.items() if key not in inside]
     return stratified_rate([people[key] >= at for key in known], [machine[key] for key in known], rest), ""
 

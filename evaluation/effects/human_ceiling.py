@@ -1,4 +1,4 @@
-"""Agreement between two people on the pairs of a judge's calibration: the most to expect of a machine."""
+"""Agreement between two people on the pairs of a judge's calibration: the upper limit to expect of a machine."""
 
 from __future__ import annotations
 
@@ -23,24 +23,10 @@ WEIGHTS = ("unweighted", "quadratic")
 
 
 def two_people(round_: Round, judge: Judge, viewer: Any, *, over: str) -> dict[str, Agreement]:
-    """Kappa of any two people on the pairs that more than one of them graded, as a judge's kappa beside it.
+    """Compute the kappa of two people on the pairs that several people graded, for comparison with a judge's kappa.
 
-    Which of two people is the first says nothing, so every two grades of a pair count in both orders; with margins
-    alike in this way it is Scott's pi. Only the grades of one round are compared with each other.
-
-    Parameters
-    ----------
-    round_, judge : Round, Judge
-        Where the judge was; rounds under the same guidelines and scale that hold the same pairs count too.
-    viewer : User
-        Who reads it; pairs that they may still grade are left out.
-    over : {"slice", "all"}
-        On the audit slice alone, or on all pairs of the round. Where no pair of the slice has two grades, on all.
-
-    Returns
-    -------
-    dict of str to Agreement
-        By weights; `n` counts pairs of grades. Empty for a round of more grades than can be read while a page waits.
+    The order of two people has no meaning, so every two grades of a pair count in both orders. With margins made equal
+    in this way, kappa is Scott's pi. Only grades of the same round are compared with each other.
     """
     if is_large(round_):
         return {}
@@ -62,7 +48,7 @@ def _computed(rounds: list[Round], round_: Round, here: Set[Key], inside: Set[Ke
 
 
 def _met(rounds: list[Round], here: Set[Key]) -> list[tuple[Key, int, int]]:
-    """Every two grades that one pair got in one round by its plan; others were called in where two lay apart."""
+    """Return every two planned grades of a pair in one round, without extra ratings after a disagreement."""
     grade_pairs: list[tuple[Key, int, int]] = []
     for round_ in rounds:
         grades: dict[Key, list[int]] = {}

@@ -1,7 +1,7 @@
-"""What would keep a page waiting on a large round: counted by a job, and kept with the state that it stands on.
+"""Cached effects of a large round's labels, computed by a job.
 
-A small round's answers are computed when somebody asks. A large one's take long: the last one is shown with how much
-came since, and a job makes the next.
+Effects of a small round are computed on request. For a large round the last result is shown, with the number of
+judgments since, and a job computes the next result.
 """
 
 from __future__ import annotations
@@ -24,28 +24,18 @@ from judgments.models import Job, Round
 from pooling.models import Run
 
 KIND = "effects"
-# While raters work a round is counted anew this often at most.
+# Seconds between two computations while raters are working on the round.
 PATIENCE = timedelta(minutes=1)
-# `count(round_, runs, **asked)` answers plain values.
+# `count(round_, runs, **options)` returns JSON values.
 COUNTERS: Family[Callable[..., dict[str, Any]]] = Family(
-    "count over a round",
+    "compute the effects of a round",
     {"conflicts": "evaluation.effects.pair_effects:counted", "raters": "evaluation.effects.rater_effect:counted"},
 )
 
 
 @dataclass(frozen=True)
 class Look:
-    """The newest answer that is there without waiting.
-
-    Attributes
-    ----------
-    effects : dict
-        What the counter answered.
-    newer : int
-        Answers of raters, and changes of answers, that came since.
-    computed_at : datetime
-        When it was counted.
-    """
+    """The newest stored result."""
 
     effects: dict[str, Any]
     newer: int
@@ -53,26 +43,7 @@ class Look:
 
 
 def look(round_: Round, runs: list[Run], what: str, **options: str) -> Look:
-    """The newest answer that is there without waiting; a newer one is put in line where something is newer.
-
-    Parameters
-    ----------
-    round_ : Round
-        A large one.
-    runs : list of Run
-        All runs that the answer hangs on.
-    what : str
-        A member of `COUNTERS`.
-    **options : str
-        Arguments of the counter; stored with the job.
-
-    Raises
-    ------
-    NotValid
-        The last count failed; the message is its error.
-    Conflict
-        Nothing was counted yet; a job is in line, or it stopped.
-    """
+    """Return the newest stored result, and queue a job if the round has newer judgments."""
     name = " ".join([what, *options.values()])
     row = RoundEffect.objects.filter(round=round_, name=name).first()
     current = row is not None and row.state == state_key(round_, runs)
@@ -87,7 +58,7 @@ def look(round_: Round, runs: list[Run], what: str, **options: str) -> Look:
 
 def _waiting(job: Job | None) -> str:
     if job is not None and job.error:
-        return f"The job that computes this for a large round stopped: {job.error}"
+        return f"The job that computes this failed: {job.error}"
     return "The round is large, so a job computes this now. Reload the page in a minute."
 
 
@@ -100,7 +71,7 @@ def _in_line(round_: Round, name: str, parameters: dict[str, Any]) -> Job:
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """Count once for the state that the round has when the work begins."""
+    """Compute the effects once, for the state of the round at the start."""
     parameters = work.job.parameters
     round_ = Round.objects.select_related("scale", "collection").filter(uuid=parameters["round"]).first()
     if round_ is None:
@@ -108,7 +79,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     runs = all_runs(round_)
     before = {"events": events(round_), "state": state_key(round_, runs)}
     work.say(
-        f"computing from {amount(before['events'], 'answer')} and {amount(sum(run.rows for run in runs), 'row')} of "
+        f"computing from {amount(before['events'], 'judgment')} and {amount(sum(run.rows for run in runs), 'row')} of "
         "runs"
     )
     try:

@@ -25,17 +25,7 @@ FORM = 3
 
 @dataclass(frozen=True)
 class Effect:
-    """Metrics under people's labels and under the judge's, on the queries that both labelled.
-
-    Parameters
-    ----------
-    metric : str
-        Which.
-    biases : Biases or None
-        By run; None where `why` says why not.
-    why : str
-        Why there is none.
-    """
+    """Metrics under human labels and under the judge's labels, on the queries that both labeled."""
 
     metric: str
     biases: Biases | None
@@ -43,20 +33,14 @@ class Effect:
 
     @property
     def tau(self) -> float | None:
-        """Kendall's tau of the two orders of the runs."""
+        """Return Kendall's tau of the two rankings of the runs."""
         return None if self.biases is None else self.biases.tau.get(self.metric)
 
 
 def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) -> Effect:
-    """Score the collection's runs by people's labels and by the judge's.
+    """Score the collection's runs by human labels and by the judge's labels.
 
-    Only pairs that both graded make labels on either side, so that what differs is the grades and not how many there
-    are.
-
-    Raises
-    ------
-    NotValid
-        There is no such metric.
+    Both sides use only the pairs that both graded, so that they differ in the grades and not in the number of labels.
     """
     bound = metric_named(metric, round_)
     hidden = set(
@@ -66,13 +50,14 @@ def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) ->
     machine = calibration.grades_of(judge, round_, among=people)
     both = (people.keys() & machine.keys()) - hidden
     if not both:
-        return Effect(bound.name, None, "no pair has a grade by people and one by this judge")
+        return Effect(bound.name, None, "no pair has both a human grade and a grade by this judge")
     try:
         runs = runs_of(round_)
     except NotValid as error:
         return Effect(bound.name, None, str(error))
     sides = _only(people, both), _only(machine, both)
-    # By the grades themselves: people's may come from other rounds, and each reader has pairs of their own left out.
+    # The cache key contains the grades, because human grades may come from other rounds and hidden pairs depend on the
+    # reader.
     stands_on = [sorted(side.items()) for side in sides]
     key = f"judge:{FORM}:{state_key(round_, runs, str(judge.uuid), stands_on, bound.name)}"
     return compute_once(key, lambda: _computed(runs, *sides, bound.name), keep=DAY)

@@ -1,4 +1,4 @@
-"""Downloads of a judge's calibration: CSV tables, and a chart of how reliable each of its grades is."""
+"""Downloads of a judge's calibration: CSV tables, and a chart of the reliability of each grade."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ WIDTH, NAME, ROW = 320, 60, 24
 
 
 def confusion_csv(calibrated: Calibrated) -> str:
-    """Rows by people's grade, columns by the machine's."""
+    """Return rows by human grade and columns by machine grade."""
     rows: list[list[object]] = [["people, machine", *calibrated.values]]
     rows += [[value, *row] for value, row in zip(calibrated.values, calibrated.confusion, strict=True)]
     return "".join(csv_row([str(cell) for cell in row]) for row in rows)
 
 
 def worth_csv(calibrated: Calibrated) -> str:
-    """What each grade is worth, a row for each: shares as they were computed, empty where there is none."""
+    """Return one row per grade with its unrounded shares."""
     head = ["grade", "pairs", "same", "same_low", "same_high", "relevant", "relevant_low", "relevant_high"]
     rows = [[str(one.grade), str(one.same.n), *_cells(one.same), *_cells(one.relevant)] for one in calibrated.worth]
     return "".join(csv_row(row) for row in [head, *rows])
 
 
 def worth_chart(calibrated: Calibrated, title: str) -> Chart:
-    """How often people say the same as the machine, by its grade, with intervals by query."""
+    """Draw how often people agree with each machine grade, with intervals by query."""
     axis = Axis(0.0, 1.0, NAME, WIDTH - 10)
     foot = ROW * len(calibrated.worth) + 6
     strokes = [Stroke("".join(f"M{axis.at(tick)},0V{foot - 4}" for tick in axis.ticks()), "grid")]
     words: list[Words] = []
     for number, one in enumerate(calibrated.worth):
         y = ROW * number + ROW / 2
-        words.append(Words(0, y + 4, f"says {one.grade}"))
+        words.append(Words(0, y + 4, f"grade {one.grade}"))
         if one.same.value is None:
             words.append(Words(NAME, y + 4, "never", kind="mute"))
             continue

@@ -13,26 +13,13 @@ from pooling.runs import runs as stored_runs
 
 DAY = 24 * 3600
 FORM = 1
-# What a page can wait for.
+# Limits for a computation during a page request.
 MOST = 5_000
 
 
 def leverage(round_: Round, labels: Mapping[Key, float], doubts: Mapping[Key, tuple[int, int]]) -> dict[Key, float]:
-    """The largest change of any run's mean nDCG@10 when a pair goes from its lowest to its highest grade in doubt.
-
-    Parameters
-    ----------
-    round_ : Round
-        Whose collection's runs are moved.
-    labels : mapping of (query_id, doc_id) to float
-        The labels as they are: people's, else a machine's.
-    doubts : mapping of (query_id, doc_id) to (int, int)
-        Lowest and highest grade that is thought possible.
-
-    Returns
-    -------
-    dict
-        By pair; empty where there is no run, or where runs or round are too large for a page.
+    """Return the largest change of any run's mean nDCG@10 when a pair moves from its lowest to its highest possible
+    grade.
     """
     try:
         runs = [] if is_large(round_) or len(doubts) > MOST else runs_of(round_)

@@ -1,4 +1,4 @@
-"""How far each conflict of a round can move a metric, as `judgments.agreement.conflict_effects` needs it."""
+"""Effect of each conflict of a round on a metric, as `judgments.agreement.conflict_effects` needs it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pooling.runs import runs as stored_runs
 DAY = 24 * 3600
 FORM = 1
 RULE = "median"
-# While a page waits the widest conflicts are looked at. A job looks at all, and keeps those that move most.
+# A page computes the widest conflicts only. A job computes all of them and stores those with the largest effect.
 MOST, MOST_STORED = 5_000, 20_000
 
 
 def effects(round_: Round) -> Effects | None:
-    """The largest change of any run's mean when a conflict's label goes from its lowest to its highest grade.
+    """Return the largest change of any run's mean when a conflict's label moves from its lowest to its highest grade.
 
-    All other labels of the round stay as the lower median, or a lead, makes them. None where there is no run. Of large
-    rounds and runs it is what a job counted last, and None until it has.
+    All other labels of the round come from the lower median or a resolution. Return None without runs. For large rounds
+    and runs, return the last result of a job, or None before there is a result.
     """
     runs = all_runs(round_)
     if not runs:
@@ -42,19 +42,19 @@ def effects(round_: Round) -> Effects | None:
 
 
 def why_not(round_: Round) -> str:
-    """Why nothing is told although there are runs: it is being counted, or cannot be."""
+    """Return why no effects are available although the collection has runs: a job is computing them, or it failed."""
     runs = all_runs(round_)
     if not takes_a_job(round_, runs):
         return ""
     try:
         job.look(round_, runs, "conflicts")
     except (Conflict, NotValid) as error:
-        return f"The effect of each pair on {METRIC} is not available yet. {error}"
+        return f"The effects of pairs on {METRIC} are not available yet. {error}"
     return ""
 
 
 def counted(round_: Round, runs: list[Run]) -> dict[str, Any]:
-    """What a job keeps of a large round: pair key to how far it moves any run's mean, for those that move most."""
+    """Return the pairs with the largest effects for a large round, by pair key."""
     shifts = _moves(round_, runs, None)
     top_pairs = sorted(shifts, key=lambda pair: (-shifts[pair], pair))[:MOST_STORED]
     return {"moves": {pair: shifts[pair] for pair in top_pairs}}
@@ -71,7 +71,7 @@ def _moves(round_: Round, runs: list[Run], most: int | None = MOST) -> dict[int,
 
 
 def detail(pair: Pair, grades: list[int]) -> list[dict[str, Any]]:
-    """Each run's mean under each of the grades for one pair, the runs that move most first; nothing of large rounds."""
+    """Return each run's mean under each grade of one pair, largest change first; empty for large rounds."""
     import numpy as np
 
     from assay.effects.pair_effects import Doubt, moves
@@ -108,7 +108,7 @@ def _labels(round_: Round) -> dict[Key, float]:
 
 
 def _doubts(round_: Round, most: int | None) -> dict[int, tuple[Key, int, int]]:
-    """The widest conflicts: pair to its ids, its lowest and its highest grade."""
+    """Return the widest conflicts: pair to its ids, its lowest and its highest grade."""
     given: dict[int, list[int]] = defaultdict(list)
     keys: dict[int, Key] = {}
     rows = Judgment.objects.counted().of_round(round_).filter(pair__spread__gt=0).order_by()

@@ -21,27 +21,16 @@ if TYPE_CHECKING:
     from assay.metrics.metric import BoundMetric
 
 DAY = 24 * 3600
-# What is kept is an answer as it is now; a new number here leaves older ones alone.
+# Part of cache keys: increase this number when the format of the result changes, so that older entries are ignored.
 FORM = 1
-# Rules that fit a model are fitted twice for each rater; beyond so many grades times raters only votes are counted.
+# Rules that fit a model are fitted twice per rater; above this product of grades and raters only vote rules are
+# allowed.
 MOST_FITTED = 20_000
 
 
 @dataclass(frozen=True)
 class RaterEffects:
-    """Each rater of a round, and what hangs on them.
-
-    Parameters
-    ----------
-    metric, rule : str
-        By which runs are ranked, and labels made.
-    runs : tuple of str
-        The runs that answer any of the round's queries.
-    raters : tuple of RaterEffect
-        By pseudonym.
-    newer : int
-        Answers, and changes of answers, that came since this was counted.
-    """
+    """The effect of each rater of a round."""
 
     metric: str
     rule: str
@@ -50,29 +39,12 @@ class RaterEffects:
     newer: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the effects as a dict."""
         return asdict(self)
 
 
 def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterEffects:
-    """Rank the collection's runs by the round's labels without each rater, and by each rater's grades alone.
-
-    Parameters
-    ----------
-    round_ : Round
-        Its counted grades; what a lead settled stays whoever is left out.
-    metric : str
-        One metric with a plain mean.
-    rule : str
-        A label rule.
-
-    Raises
-    ------
-    NotValid
-        Fewer than two raters graded, fewer than two runs answer its queries, or metric or rule make no sense.
-    Conflict
-        The round or the runs are large, and a job has yet to count it.
-    """
+    """Rank the collection's runs by the round's labels without each rater, and by each rater's grades alone."""
     from assay.aggregation.rules import RULES
 
     if rule not in RULES:
@@ -88,7 +60,7 @@ def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterE
 
 
 def counted(round_: Round, runs: list[Run], *, metric: str, rule: str) -> dict[str, Any]:
-    """What a job keeps of a large round: the answer as plain values."""
+    """Return the effects of a large round as a dict, for a job."""
     return _computed(round_, runs, metric_named(metric, round_), rule).as_json()
 
 
@@ -118,7 +90,7 @@ def _computed(round_: Round, runs: list[Run], bound: BoundMetric, rule: str) -> 
 
 
 def rules_for(round_: Round) -> list[str]:
-    """The label rules that `look` takes for a round of this size."""
+    """Return the label rules that `look` supports for a round of this size."""
     from assay.aggregation.rules import RULES
 
     given = [tally.graded for tally in round_.tallies.all() if tally.graded]
@@ -127,13 +99,7 @@ def rules_for(round_: Round) -> list[str]:
 
 
 def check_reader(round_: Round, reader: Any) -> None:
-    """That the ranking by one rater tells the reader no grade of a pair that they may still have to grade.
-
-    Raises
-    ------
-    NotAllowed
-        It might.
-    """
+    """Refuse a reader whom the ranking by one rater would show grades of pairs they may still grade."""
 
     def judged() -> dict[str, set[str]]:
         doc_ids: dict[str, set[str]] = {}
@@ -143,14 +109,14 @@ def check_reader(round_: Round, reader: Any) -> None:
 
     if grade_visibility.hiding_round(reader, round_.collection, judged) is not None:
         raise NotAllowed(
-            "You may still have to grade pairs of this round, and the effect of a rater would reveal what others "
-            "gave. You can see it after you have finished rating, or after the round is closed."
+            "You may still have to grade pairs of this round, and the effect of a rater would reveal other raters' "
+            "grades. You can see it after you have finished rating, or after the round is closed."
         )
 
 
 def _check(rated: RatedRound, rule: str) -> None:
     if len(rated.ratings.raters) < 2:
-        raise NotValid("Fewer than two raters have graded in this round, so none can be left out.")
+        raise NotValid("Fewer than two raters have graded in this round, so no rater can be left out.")
     if rule in SLOW and len(rated.rows) * len(rated.ratings.raters) > MOST_FITTED:
         raise _too_slow(rule)
 

@@ -1,4 +1,4 @@
-"""Runs that a round's labels can be tried on, and keys of the round's state for cached results."""
+"""Runs for computing effects of a round's labels, and cache keys of the round's state."""
 
 from __future__ import annotations
 
@@ -16,34 +16,23 @@ from judgments.models import Adjudication, Collection, Round
 from pooling.models import Run
 
 METRIC = "nDCG@10"
-# Runs are read whole; more rows than these would keep a page waiting, and still more would fill a worker's memory.
+# Runs are read completely. More rows than this take too long for a page, and the larger limit protects a worker's
+# memory.
 ROWS_AT_ONCE, ROWS_BY_JOB = 2_000_000, 20_000_000
-# And so are the grades of a round, anew whenever one is given.
+# The grades of a round are read completely too, and again after every new grade.
 GRADES_AT_ONCE = 100_000
 
 
 def runs_of(whole: Round | Collection) -> list[Run]:
-    """All runs of the collection, or those that a round's labels are about, by name.
-
-    Raises
-    ------
-    NotValid
-        They are too large to be read while a page waits.
-    """
+    """Return the runs that a round's labels apply to, or all runs of the collection, by name."""
     runs = all_runs(whole)
     if (rows := _rows(runs)) > ROWS_AT_ONCE:
-        raise NotValid(f"The runs have {amount(rows, 'row')} together, too many for a page.")
+        raise NotValid(f"The runs have {amount(rows, 'row')} together, too many for this page.")
     return runs
 
 
 def runs_by_job(whole: Round | Collection) -> list[Run]:
-    """The same, for a job that can wait.
-
-    Raises
-    ------
-    NotValid
-        They are too large to be held at once all the same.
-    """
+    """Return the same runs for a job, which may take longer."""
     runs = all_runs(whole)
     if (rows := _rows(runs)) > ROWS_BY_JOB:
         raise NotValid(f"The runs have {amount(rows, 'row')} together. The limit is {ROWS_BY_JOB:,}.")
@@ -51,7 +40,7 @@ def runs_by_job(whole: Round | Collection) -> list[Run]:
 
 
 def all_runs(whole: Round | Collection) -> list[Run]:
-    """The same, however large. Runs rank documents: grades of answers say nothing about them."""
+    """Return the same runs without a size limit. Runs rank documents, so a round of answers has none."""
     if isinstance(whole, Round) and whole.of_answers:
         return []
     collection = whole.collection if isinstance(whole, Round) else whole
@@ -63,17 +52,17 @@ def _rows(runs: list[Run]) -> int:
 
 
 def takes_a_job(round_: Round, runs: list[Run]) -> bool:
-    """Whether an answer about the round's labels on these runs would keep a page waiting."""
+    """Return whether the effects of the round's labels on these runs take too long for a page."""
     return bool(runs) and (is_large(round_) or _rows(runs) > ROWS_AT_ONCE)
 
 
 def is_large(round_: Round) -> bool:
-    """Whether the round has more grades than can be read while a page waits."""
+    """Return whether the round has too many grades for a page."""
     return events(round_) > GRADES_AT_ONCE
 
 
 def metrics_of(collection: Collection) -> list[str]:
-    """The metrics that runs of the collection were scored with, else the usual ones; those with a plain mean."""
+    """Return the metrics with a plain mean that the collection's runs were scored with, or the defaults."""
     from assay.metrics import DEFAULT_METRICS
     from assay.metrics.metric_names import parse_metrics
 
@@ -84,18 +73,12 @@ def metrics_of(collection: Collection) -> list[str]:
 
 
 def metric_named(name: str, round_: Round) -> BoundMetric:
-    """One metric with a plain mean, on the round's scale; see `metric_on`."""
+    """Return one metric with a plain mean on the round's scale; see `metric_on`."""
     return metric_on(name, max(round_.scale.values()))
 
 
 def metric_on(name: str, top: float) -> BoundMetric:
-    """One metric with a plain mean, on a scale that ends at the top.
-
-    Raises
-    ------
-    NotValid
-        There is no such metric, more than one is named, or its mean is not plain.
-    """
+    """Return one metric with a plain mean on a scale with this top grade."""
     from assay.metrics.metric_names import parse_metrics
 
     try:
@@ -109,7 +92,7 @@ def metric_on(name: str, top: float) -> BoundMetric:
 
 
 def state_key(round_: Round, runs: list[Run], *settings: Any) -> str:
-    """Names everything that an answer about a round's labels on these runs depends on."""
+    """Return a key of everything that a result about a round's labels on these runs depends on."""
     settled = Adjudication.objects.filter(pair__round=round_).count()
     known = [str(round_.uuid), events(round_), settled, [(run.name, run.sha256) for run in runs], *settings]
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()

@@ -26,22 +26,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class SnapshotComparison:
-    """A first and a second snapshot.
-
-    Parameters
-    ----------
-    metric : str
-        By which the runs are ranked.
-    changes : LabelChanges
-        Of the labels.
-    agreement : dict
-        ``alpha`` and ``kappa`` of the labels that both have, in the shape of the agreement of raters; empty where there
-        are none.
-    boards : Boards or None
-        The runs under both; None where they are too large for a page, or where there are none.
-    left_out : str
-        Why there are no boards.
-    """
+    """Comparison of a first and a second snapshot."""
 
     metric: str
     changes: LabelChanges
@@ -50,7 +35,7 @@ class SnapshotComparison:
     left_out: str = ""
 
     def as_json(self, a: Snapshot, b: Snapshot) -> dict[str, Any]:
-        """Return the shape of the API; the pairs one by one are a list of their own."""
+        """Return the format of the API, without the list of pairs."""
         changes = self.changes
         return {
             "a": str(a.uuid),
@@ -75,29 +60,12 @@ class SnapshotComparison:
 
 
 def sorted_cells(confusion: dict[tuple[Any, Any], int]) -> list[tuple[tuple[Any, Any], int]]:
-    """The cells by old and new grade; no label comes last."""
+    """Return the cells by old and new grade; "no label" comes last."""
     return sorted(confusion.items(), key=lambda cell: [(one is None, one or 0) for one in cell[0]])
 
 
 def compare(a: Snapshot, b: Snapshot, *, metric: str = METRIC, reader: Any) -> SnapshotComparison:
-    """Hold a second snapshot against a first one.
-
-    Parameters
-    ----------
-    a, b : Snapshot
-        Of one collection.
-    metric : str
-        One metric with a plain mean, for the ranking of all runs of the collection.
-    reader : User
-        Who would see it.
-
-    Raises
-    ------
-    NotValid
-        They are one and the same, of different collections, or the metric makes no sense.
-    NotAllowed
-        The labels would tell the reader grades that they may still have to give.
-    """
+    """Compare a second snapshot with a first one."""
     if a.pk == b.pk or a.collection_id != b.collection_id:
         raise NotValid("A comparison needs two snapshots of one collection.", {"b": "Choose a snapshot other than a."})
     for one in (a, b):
@@ -134,7 +102,7 @@ def _labels(snapshot: Snapshot) -> dict[Key, float]:
 
 
 def _agreement(first: dict[Key, float], second: dict[Key, float], scale: list[int]) -> dict[str, Any]:
-    """Ordinal alpha and quadratic kappa of the two labels of each pair, as if they were two raters."""
+    """Compute ordinal alpha and quadratic kappa of the two labels of each pair, as if they came from two raters."""
     from assay.coefficients import agreement_report
     from assay.core.ratings import Ratings
 

@@ -32,7 +32,7 @@ class ActionBody(serializers.Serializer):
 
 
 class SignalBody(serializers.Serializer):
-    """One signal of staleness. If `now` is unknown it is null, with a `reason`."""
+    """One signal of staleness. `now` is null, with a `reason`, if it is unknown."""
 
     signal = serializers.CharField()
     title = serializers.CharField()
@@ -65,7 +65,7 @@ class RunHolesBody(serializers.Serializer):
 
 
 class FreshnessBody(serializers.Serializer):
-    """The shape of `assay freshness --format json`, with the snapshot."""
+    """The format of `assay freshness --format json`, with the snapshot."""
 
     snapshot = serializers.UUIDField()
     name = serializers.CharField()
@@ -87,7 +87,7 @@ class Fed(serializers.Serializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("unrated" in attrs) == ("documents" in attrs):
-            raise serializers.ValidationError({"unrated": "Send either unrated or documents."})
+            raise serializers.ValidationError({"unrated": "Send either `unrated` or `documents`."})
         return attrs
 
 
@@ -106,15 +106,15 @@ class PoolMade(serializers.Serializer):
 
 
 class NewDeclaration(serializers.Serializer):
-    """A recorded change."""
+    """A change outside Assay that affects labels."""
 
     kind = serializers.ChoiceField(recorded_changes.SPOKEN)
-    happened_at = serializers.DateTimeField(required=False, help_text="By default now.")
+    happened_at = serializers.DateTimeField(required=False, help_text="The time of the change; by default now.")
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
 
 
 class DeclarationBody(serializers.Serializer):
-    """A recorded change. It stays on record."""
+    """A recorded change. It cannot be deleted, only withdrawn."""
 
     id = serializers.UUIDField(source="uuid")
     kind = serializers.CharField()
@@ -124,7 +124,7 @@ class DeclarationBody(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
 
-WHICH = [OpenApiParameter("snapshot", uuid_module.UUID, description="By default the newest snapshot.")]
+WHICH = [OpenApiParameter("snapshot", uuid_module.UUID, description="The snapshot; by default the newest one.")]
 
 
 def requested_snapshot(collection: Collection, request: Request) -> Snapshot:
@@ -149,7 +149,7 @@ class Freshness(InCollection):
         examples=[OpenApiExample("A stale list", {"state": "stale", "signals": [{"signal": "unjudged", "now": 0.34}]})],
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Cheap signals are computed now; those over large runs and logs are from the last check."""
+        """Cheap signals are computed on request; signals over large runs and logs come from the last check."""
         snapshot = requested_snapshot(self.collection, request)
         body = freshness.as_json(snapshot, freshness.look(snapshot))
         return Response(snapshots.redacted_for(request.user, self.collection, body))
@@ -167,7 +167,7 @@ class Freshness(InCollection):
 
 
 class Check(InCollection):
-    """A complete check, as a job."""
+    """A complete freshness check, as a job."""
 
     serializer_class = Started
     writes = access.STAFF
@@ -175,7 +175,8 @@ class Check(InCollection):
 
     @extend_schema(summary="Check freshness", parameters=WHICH, request=None, responses={202: Started})
     def post(self, request: Request, slug: str) -> Response:
-        """Start the check that the server also runs every month. Its result is in `freshness/` and in the history."""
+        """Start the complete check that the server also runs regularly. Its result appears in `freshness/` and in the
+        history."""
         return started(job.check_later(requested_snapshot(self.collection, request), actor=request.user))
 
 
@@ -192,7 +193,7 @@ class RefreshPool(InCollection):
         responses={201: PoolMade, 202: Started},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Create the pool that a signal's action suggests. For large runs a job does it."""
+        """Create the pool that a signal's action suggests. For large runs a job creates it."""
         data = self.read_body(RefreshAsked)
         snapshot = requested_snapshot(self.collection, request)
         if refresh.too_large(snapshot, data["action"]):
@@ -209,13 +210,13 @@ class Declarations(InCollection):
 
     @extend_schema(summary="List recorded changes", responses=DeclarationBody(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List recorded changes that were not withdrawn, newest first."""
+        """List recorded changes that have not been withdrawn, newest first."""
         rows = recorded_changes.standing(self.collection, *recorded_changes.SPOKEN).select_related("created_by")
         return Response(DeclarationBody(rows, many=True).data)
 
     @extend_schema(summary="Record a change", request=NewDeclaration, responses={201: DeclarationBody})
     def post(self, request: Request, slug: str) -> Response:
-        """Record a new schema, new embeddings, or a new category or language."""
+        """Record a new schema, new embeddings, a new category or a new language."""
         row = recorded_changes.declare(self.collection, actor=request.user, **self.read_body(NewDeclaration))
         return self.respond(DeclarationBody, row, 201)
 
@@ -229,7 +230,7 @@ class OneDeclaration(InCollection):
 
     @extend_schema(summary="Withdraw a recorded change", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Both the change and its withdrawal stay on record."""
+        """The change and its withdrawal both remain in the history."""
         rows = Declaration.objects.filter(collection=self.collection)
         row = access.reach(rows, request.user, access.LEADS, uuid=uuid)
         recorded_changes.withdraw(row, actor=request.user)

@@ -1,4 +1,4 @@
-"""Facts behind the freshness signals: the state when a snapshot was frozen, and the state today."""
+"""Facts behind the freshness signals: the state at the freeze of a snapshot and the current state."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from judgments.snapshots import baselines, snapshots
 from pooling.logs import traffic
 from pooling.models import QueryLog, Run
 
-# Reading more would keep a page waiting: a check, which is a job, reads all of it.
+# Reading more takes too long for a page; a check, which is a job, reads everything.
 ROWS_AT_ONCE = 400_000
 SEARCHES_AT_ONCE = 50_000
 DOCUMENTS_AT_ONCE = 100_000
 JUDGED_AT_ONCE = 20_000
 DAY = 24 * 3600
-LATER = "too large for this page; the next check reads it"
+LATER = "too large for this page; the next check will read it"
 TOO_MANY = Missing(LATER)
 Watch = Callable[[int, int], None]
 Kind = Declaration.Kind
@@ -38,7 +38,7 @@ Kind = Declaration.Kind
 
 @dataclass
 class Looked:
-    """A snapshot with the last check of it; ``whole`` says whether everything may be read, however long it takes."""
+    """A snapshot with its last check; ``whole`` allows reading everything, which may take long."""
 
     snapshot: Snapshot
     whole: bool = False
@@ -66,7 +66,7 @@ class Looked:
 
     @cached_property
     def hashes(self) -> dict[str, str]:
-        """What was judged: from the bundle, or for one that was frozen before there was such a file, from ratings."""
+        """Return the judged pairs from the bundle, or from ratings for snapshots without that file."""
         path = snapshots.FILES["document-hashes-csv"]
         if any(entry["path"] == path for entry in self.snapshot.manifest["files"]):
             from assay.formats import FORMATS
@@ -79,7 +79,7 @@ class Looked:
 
     @cached_property
     def replies(self) -> dict[str, Declaration]:
-        """The newest reply of each system since the freeze, by the system's name."""
+        """Return the newest response of each system since the freeze, by system name."""
         return {row.note or rank_eval.NAME: row for row in reversed(self.declarations_since(Kind.UNRATED))}
 
     @property
@@ -93,26 +93,26 @@ class Looked:
 
     @property
     def ratings(self) -> Any:
-        """The human grades behind the snapshot."""
+        """Return the human grades behind the snapshot."""
         rows = Judgment.objects.counted().filter(pair__round__in=self.snapshot.rounds.all())
         return rows.filter(created_at__lte=self.snapshot.created_at)
 
     @cached_property
     def standing(self) -> list[Declaration]:
-        """What was declared and not taken back, the newest first."""
+        """Return the recorded changes that were not withdrawn, newest first."""
         return list(recorded_changes.standing(self.collection))
 
     def declared(self, *kinds: str) -> list[Declaration]:
         return [row for row in self.standing if row.kind in kinds]
 
     def declarations_since(self, kind: str) -> list[Declaration]:
-        """What was handed in after the freeze, the newest first."""
+        """Return the uploads since the freeze, newest first."""
         rows = [row for row in self.declared(kind) if row.created_at > self.snapshot.created_at]
         return sorted(rows, key=lambda row: (row.created_at, row.pk), reverse=True)
 
 
 def facts_of(looked: Looked) -> Facts:
-    """All that the signals read, as plain tables."""
+    """Return all data that the signals read, as tables."""
     return Facts(
         then=known_then(looked.baseline, looked.hashes_then, queries_of(looked.snapshot)),
         now=_now(looked),
@@ -146,7 +146,7 @@ def _values_now(looked: Looked, name: str, documents: int) -> Values | Missing:
 
 
 def _runs(looked: Looked) -> list[RunHoles]:
-    """Each run of the collection; what was counted once for these labels and this file holds for good."""
+    """Return each run of the collection, with counts that are cached by labels and file."""
     runs = list(looked.collection.runs.active().defer("report", "health"))
     known = _counted_before(looked)
     room, rows = ROWS_AT_ONCE, []
@@ -179,7 +179,7 @@ def _key(looked: Looked, run: Run) -> str:
 
 
 def _fed(looked: Looked) -> list[RunHoles]:
-    """What engines reported, the newest reply of each name since the freeze."""
+    """Return the newest response of each engine since the freeze."""
     return [
         rank_eval.holes_of(rank_eval.of(row.data), looked.judged, name, str(row.uuid))
         for name, row in looked.replies.items()
@@ -192,7 +192,7 @@ def _gone(looked: Looked) -> list[str] | Missing:
 
 
 def _declared(looked: Looked) -> list[Declared]:
-    """What was said, with how many of the ratings were given before that day."""
+    """Return the recorded changes, each with the number of ratings before it."""
     rows = looked.declared(*recorded_changes.SPOKEN)
     days = {f"before_{row.pk}": Count("pk", filter=Q(created_at__lt=row.happened_at)) for row in rows}
     counts: dict[str, int] = looked.ratings.aggregate(ratings=Count("pk"), **days) if rows else {}
@@ -202,8 +202,8 @@ def _declared(looked: Looked) -> list[Declared]:
 def _one(looked: Looked, row: Declaration, counts: Mapping[str, int]) -> Declared | None:
     later = row.happened_at > looked.snapshot.created_at
     if row.kind in (Kind.CATEGORY, Kind.LANGUAGE) and not later:
-        return None  # it was there when the labels were frozen
-    if not counts["ratings"]:  # imported labels have no day of their own
+        return None  # existed when the labels were frozen
+    if not counts["ratings"]:  # imported labels have no date
         return Declared(row.kind, row.happened_at, row.note, None if later else 0, None)
     return Declared(row.kind, row.happened_at, row.note, counts[f"before_{row.pk}"], counts["ratings"])
 
@@ -215,7 +215,7 @@ def _median_rating(looked: Looked) -> datetime:
 
 
 def queries_of(snapshot: Snapshot) -> Sequence[Any]:
-    """The queries as they were frozen."""
+    """Return the frozen queries."""
     from assay.formats import FORMATS
 
     path = snapshots.FILES["queries-csv"]
@@ -223,7 +223,7 @@ def queries_of(snapshot: Snapshot) -> Sequence[Any]:
 
 
 def _traffic_now(looked: Looked) -> Traffic | Missing:
-    """The newest log that came after the one that the queries were drawn from."""
+    """Return the newest log imported after the log from which the queries were drawn."""
     then = looked.baseline.get("traffic", {}).get("log_sha256", "")
     logs = looked.collection.query_logs
     first = logs.filter(sha256=then).first()
@@ -234,7 +234,7 @@ def _traffic_now(looked: Looked) -> Traffic | Missing:
     )
     newest = later.exclude(sha256=then).first()
     if newest is None:
-        return Missing("no query log was imported since; import one of the last weeks")
+        return Missing("no query log was imported since the freeze; import a recent log")
     baseline = looked.baseline.get("traffic")
     large = traffic.is_large(newest)
     seen = traffic.traffic(newest) if large else traffic.traffic(newest, window_days=window(baseline))
@@ -243,7 +243,7 @@ def _traffic_now(looked: Looked) -> Traffic | Missing:
 
 
 def _coverage(looked: Looked, log: QueryLog, baseline: Mapping[str, Any] | None) -> dict[str, Any]:
-    """How often the judged queries are asked in a log, and in which tier they stand there."""
+    """Return how often the judged queries occur in a log, and their tiers there."""
     if looked.last and looked.last.traffic.get("log_sha256") == log.sha256:
         return looked.last.traffic
     if not looked.whole and log.searches > SEARCHES_AT_ONCE:

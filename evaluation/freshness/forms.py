@@ -43,7 +43,8 @@ class DeclarationForm(AssayForm):
 
     @property
     def happened_at(self) -> dt.datetime:
-        """The end of that day, or now if it is today, because ratings of the same day may be older than the change."""
+        """Return the end of that day, or now if the day is today, because earlier ratings of the same day may be
+        affected."""
         return min(dt.datetime.combine(self.cleaned_data["on"], dt.time.max, dt.UTC), timezone.now())
 
 
@@ -55,7 +56,7 @@ class FieldsForm(AssayForm):
 
     @classmethod
     def of(cls, collection: Collection, data: Any = None) -> FieldsForm:
-        """The form with the current fields."""
+        """Return the form with the current fields."""
         return cls(data, initial=recorded_changes.fields_of(collection))
 
 
@@ -63,20 +64,23 @@ class FeedForm(AssayForm):
     """A file from an engine."""
 
     what = forms.ChoiceField(
-        label="Content",
+        label="File contains",
         choices=[
-            (Declaration.Kind.UNRATED, "a response of _rank_eval, as JSON"),
+            (Declaration.Kind.UNRATED, "a _rank_eval response as JSON"),
             (Declaration.Kind.INDEX, "the ids of all documents in the index, one per line"),
         ],
         widget=forms.RadioSelect,
     )
     file = forms.FileField(label="File")
     name = forms.CharField(
-        label="System name (optional)", required=False, max_length=120, help_text="A newer response replaces it."
+        label="System name (optional)",
+        required=False,
+        max_length=120,
+        help_text="A newer response with the same name replaces the older one.",
     )
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
         if file.size > MOST_BYTES:
-            raise forms.ValidationError("The file is larger than 32 MB. Split it, or upload a shorter response.")
+            raise forms.ValidationError("The file is larger than 32 MB. Split it, or upload a smaller response.")
         return file

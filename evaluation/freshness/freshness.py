@@ -1,8 +1,8 @@
-"""Freshness of a snapshot: whether its labels still fit the runs, the documents and the queries of today.
+"""Freshness of a snapshot: whether its labels still fit the current runs, documents and queries.
 
-Pages, exports and the API that show the signals call `look`. It reads cheap facts as they are now and takes expensive
-ones from the last check, a job that reads everything (`evaluation.freshness.job`). Parts of every page, such as the
-navigation, call `glance`, which returns the stored state and computes nothing.
+Pages, exports and the API that show the signals call `look`. It reads cheap facts now and takes expensive ones from the
+last check, a job that reads everything (`evaluation.freshness.job`). Parts of every page, such as the navigation, call
+`glance`, which returns the stored state and computes nothing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from evaluation.freshness.facts import JUDGED_AT_ONCE, LATER, Looked, Watch, fac
 from evaluation.models import FreshnessCheck, FreshnessReading
 from judgments.models import AuditRow, Snapshot, User, audit
 
-# How long a stored reading holds where nothing that the signals read was changed: ages go on.
+# How long a stored reading is valid if nothing that the signals read has changed; ages keep growing.
 HOLDS = timedelta(hours=1)
-# Modules whose acts can change what a signal reads. Log-ins, rounds, judges and the like leave a reading as it is.
+# Modules whose actions can change a signal. Others, such as logins, rounds and judges, do not affect it.
 CHANGING = (
     "archive", "baselines", "copies", "declarations", "documents", "fetched", "fetching", "freshness", "ingestion",
     "old_logs", "pausing", "query_logs", "runs", "start",
 )  # fmt: skip
-UNREAD = "not checked yet; the freshness page checks it"
-# How a state looks on the way of the data.
+UNREAD = "not checked yet; open the freshness page to check it"
+# State of the freshness step for each freshness state.
 LOOKS = {FRESH: "done", WARN: "warn", STALE: "fail", UNKNOWN: "todo"}
 INCOMPLETE = "incomplete"
 WORDS = {FRESH: "fresh", WARN: "ageing", STALE: "stale", UNKNOWN: "unknown"}
@@ -39,22 +39,14 @@ WORDS = {FRESH: "fresh", WARN: "ageing", STALE: "stale", UNKNOWN: "unknown"}
 
 @dataclass(frozen=True)
 class Freshness:
-    """What is known of a snapshot's freshness.
-
-    Attributes
-    ----------
-    report : Report
-        Every signal.
-    checked_at : datetime or None
-        When everything was read last.
-    """
+    """The freshness of a snapshot."""
 
     report: Report
     checked_at: datetime | None
 
     @property
     def state(self) -> str:
-        """As the way of the data shows it."""
+        """Return the state of the freshness step."""
         return LOOKS[self.report.state]
 
     @property
@@ -63,13 +55,13 @@ class Freshness:
 
     @property
     def headline(self) -> str:
-        """What is to be said of the labels, where any signal asks for something."""
-        so_then = ", and were so at the freeze" if self.report.incomplete else ""
+        """Return the summary sentence if any signal suggests an action."""
+        so_then = ", as they were at the freeze" if self.report.incomplete else ""
         return f"are {self.word}{so_then}"
 
     @property
     def unjudged(self) -> float | None:
-        """The largest mean share of unjudged documents in a run's first ten."""
+        """Return the largest mean share of unjudged documents in a run's first ten."""
         return self.report["unjudged"].now
 
     @property
@@ -78,31 +70,31 @@ class Freshness:
 
     @property
     def changed(self) -> int:
-        """Judged documents that changed."""
+        """Return the judged documents that changed."""
         first_word = self.report["changed"].words.split(" ", 1)[0].replace(",", "")
         return int(first_word) if first_word.isdigit() else 0
 
     @property
     def warnings(self) -> list[str]:
-        """A sentence for each signal that asks for something, the gravest first."""
+        """Return a sentence for each signal that suggests an action, most severe first."""
         return [f"{one.signal.title}: {one.words}" for one in self.report.asking]
 
     def as_json(self) -> dict[str, Any]:
-        """What stands beside scores in files and in the API."""
+        """Return the freshness summary shown with scores in files and in the API."""
         at = self.checked_at.isoformat() if self.checked_at else None
         unknown = [one.signal.name for one in self.report.unknown]
         return {"state": self.report.state, "warnings": self.warnings, "unknown": unknown, "checked_at": at}
 
 
 def word_of(report: Report) -> str:
-    """One word: labels whose runs never were judged deep enough did not go stale."""
+    """Return the state in one word; labels that never covered the runs well enough are not called stale."""
     return INCOMPLETE if report.incomplete else WORDS[report.state]
 
 
 def look(snapshot: Snapshot) -> Freshness:
-    """Return how far a snapshot still fits, as cheaply as a page that shows it needs.
+    """Return the freshness of a snapshot, reading only facts that are cheap to read.
 
-    The reading is stored. It holds until an act changes what a signal reads, and for an hour at most.
+    The reading is stored. It is valid until an action changes data behind a signal, and for an hour at most.
     """
     last = _last_check(snapshot)
     state = _state(snapshot, last)
@@ -110,7 +102,7 @@ def look(snapshot: Snapshot) -> Freshness:
     if stored is None or stored.state != state or timezone.now() - stored.read_at > HOLDS:
         looked = Looked(_whole(snapshot))
         if last is None:
-            looked.last = None  # nothing to ask for
+            looked.last = None  # nothing suggests an action
         report = _with_last(read_signals(facts_of(looked)), looked).as_json()
         stored = FreshnessReading(snapshot=snapshot, state=state, report=report, read_at=timezone.now())
         fields = ["state", "report", "read_at"]
@@ -121,12 +113,12 @@ def look(snapshot: Snapshot) -> Freshness:
 
 
 def shown(snapshot: Snapshot) -> Freshness:
-    """Return what a page beside others shows: a small snapshot as it is now, a large one as it was read last."""
+    """Return a current reading for a small snapshot and the stored one for a large snapshot."""
     return look(snapshot) if snapshot.summary["labels"] <= JUDGED_AT_ONCE else glance(snapshot)
 
 
 def glance(snapshot: Snapshot) -> Freshness:
-    """Return what `look` or a check read last, and compute nothing; a snapshot that was never read is unknown."""
+    """Return the stored reading and compute nothing; a snapshot without a reading is unknown."""
     last = _last_check(snapshot)
     stored = FreshnessReading.objects.filter(snapshot=snapshot).first()
     if stored is not None and (last is None or last[1] <= stored.read_at):
@@ -140,7 +132,7 @@ def _last_check(snapshot: Snapshot) -> tuple[int, datetime] | None:
 
 
 def _state(snapshot: Snapshot, last: tuple[int, datetime] | None) -> str:
-    """Name what a reading depends on: the last check, and the last act that could change what a signal reads."""
+    """Return a key of a reading: the last check, and the last action that could change it."""
     acts = AuditRow.objects.filter(collection=snapshot.collection_id)
     changing = Q()
     for module in CHANGING:
@@ -150,7 +142,7 @@ def _state(snapshot: Snapshot, last: tuple[int, datetime] | None) -> str:
 
 
 def _with_last(report: Report, looked: Looked) -> Report:
-    """What is too large to be read now stands as the last check found it."""
+    """Replace signals that are too large to read now by those of the last check."""
     if looked.last is None or not any(one.reason == LATER for one in report.findings):
         return report
     last_findings = {one["signal"]: one for one in looked.last.report["signals"]}
@@ -166,29 +158,21 @@ def _with_last(report: Report, looked: Looked) -> Report:
 
 @dataclass(frozen=True)
 class Read:
-    """What was found when everything was read, before it is on record."""
+    """The result of a complete reading, before it is stored."""
 
     report: Report
     traffic: Traffic | Missing
 
 
 def read_all(snapshot: Snapshot, watch: Watch = lambda done, total: None) -> Read:
-    """Read every signal with all that belongs to it, however long it takes.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Whose labels.
-    watch : callable
-        Told how many runs of how many are read.
-    """
+    """Read every signal completely, which may take long."""
     facts = facts_of(Looked(_whole(snapshot), whole=True, watch=watch))
     return Read(read_signals(facts), facts.now.traffic)
 
 
 @transaction.atomic
 def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessCheck:
-    """Put on record what `read_all` found; without an actor it is the server's own check."""
+    """Store the result of `read_all`; without an actor the server started the check."""
     log_traffic, traffic = read.traffic, {}
     if not isinstance(log_traffic, Missing) and log_traffic.covered is not None:
         traffic = {"log_sha256": log_traffic.sha256, "covered": log_traffic.covered, "tiers": dict(log_traffic.tiers)}
@@ -206,19 +190,19 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
 
 
 def _whole(snapshot: Snapshot) -> Snapshot:
-    """The snapshot with its manifest in one query, where a list came without it."""
+    """Return the snapshot with its manifest, which lists load without it."""
     if "manifest" in snapshot.get_deferred_fields():
         return Snapshot.objects.select_related("collection").get(pk=snapshot.pk)
     return snapshot
 
 
 def age_in_words(moment: datetime) -> str:
-    """How long ago something was, in days."""
+    """Return an age in days."""
     days = (timezone.now() - moment).days
     return "today" if days == 0 else f"{days:,} day{'' if days == 1 else 's'} ago"
 
 
 def as_json(snapshot: Snapshot, reading: Freshness) -> dict[str, Any]:
-    """What the file and the API hold: the shape of ``assay freshness --format json``, with the snapshot."""
+    """Return the format of ``assay freshness --format json``, with the snapshot."""
     head = {"snapshot": str(snapshot.uuid), "name": snapshot.name, "content_sha256": snapshot.content_sha256}
     return head | reading.report.as_json() | {"checked_at": reading.as_json()["checked_at"]}

@@ -16,18 +16,18 @@ from judgments.jobs import jobs
 from judgments.models import Collection, Job, Snapshot, User
 
 KIND = "freshness"
-# A check that failed is tried again the next day.
+# A failed check is repeated the next day.
 AGAIN = timedelta(days=1)
 OPEN = (Job.State.QUEUED, Job.State.RUNNING)
 
 
 def every() -> int:
-    """After how many days the server checks by itself; 0 is never."""
+    """Return the days between scheduled checks; 0 turns them off."""
     return max(0, int(settings.FRESHNESS_DAYS))
 
 
 def check_later(snapshot: Snapshot, *, actor: User | None) -> Job:
-    """Check a snapshot as a job; one that waits or runs already is returned instead of a second one."""
+    """Queue a check of a snapshot, or return the one that is queued or running."""
     same = snapshot.collection.jobs.filter(kind=KIND, state__in=OPEN, parameters__snapshot=str(snapshot.uuid))
     waiting = same.filter(cancel_requested=False).first()
     if waiting is not None:
@@ -38,12 +38,12 @@ def check_later(snapshot: Snapshot, *, actor: User | None) -> Job:
 
 
 def work_on_check(work: jobs.Work) -> dict[str, Any]:
-    """The job behind :func:`check_later`: what was counted of a run is kept, so that a second attempt is short."""
+    """Run a queued check. Counts of each run are cached, so a second attempt is short."""
     job = work.job
     if job.result:
         return job.result
     snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
-    # Outside of a transaction, which would keep others from writing and hide how far it is.
+    # Outside a transaction, which would block other writers and hide the progress.
     read = freshness.read_all(snapshot, work.progress)
     with transaction.atomic():
         check = freshness.check(snapshot, read, actor=job.created_by)
@@ -51,12 +51,12 @@ def work_on_check(work: jobs.Work) -> dict[str, Any]:
 
 
 def page_of(snapshot: Snapshot) -> str:
-    """Where a snapshot's signals stand."""
+    """Return the URL of a snapshot's signals."""
     return f"{reverse('freshness', args=[snapshot.collection.slug])}?snapshot={snapshot.uuid}"
 
 
 def start_due() -> None:
-    """Start the checks that are due: a collection's newest snapshot, every ``FRESHNESS_DAYS``; 0 is never."""
+    """Start the checks that are due: the newest snapshot of a collection every ``FRESHNESS_DAYS``; 0 turns this off."""
     if not every():
         return
     for pk in list(_due().values_list("pk", flat=True)):
@@ -64,10 +64,7 @@ def start_due() -> None:
 
 
 def _due() -> Any:
-    """Collections of which nothing was frozen and nothing checked for so long, or that no page reads by itself.
-
-    None of those of which a check was begun today.
-    """
+    """Return collections without a recent freeze or check, except those for which a check started today."""
     now = timezone.now()
     long_ago = now - timedelta(days=every())
     lately = Job.objects.filter(kind=KIND).filter(Q(created_at__gt=now - AGAIN) | Q(state__in=OPEN))
@@ -80,7 +77,7 @@ def _due() -> Any:
 
 
 def _unread() -> QuerySet[Snapshot]:
-    """Newest snapshots that are too large for `freshness.glance` to read, and that nobody has checked."""
+    """Return newest snapshots that are too large for `freshness.glance` and have no check yet."""
     newer = Snapshot.of_documents.filter(collection=OuterRef("collection"), pk__gt=OuterRef("pk"))
     large = Snapshot.of_documents.filter(freshness_checks=None, summary__labels__gt=facts.JUDGED_AT_ONCE)
     return large.filter(~Exists(newer))
@@ -88,7 +85,7 @@ def _unread() -> QuerySet[Snapshot]:
 
 @transaction.atomic
 def _start(pk: int) -> None:
-    """Start one, if it is still due: two servers that look at the same moment start it once."""
+    """Start a check if it is still due, so that two servers do not start it twice."""
     Collection.objects.select_for_update().get(pk=pk)
     if _due().filter(pk=pk).exists():
         check_later(Snapshot.of_documents.filter(collection=pk).select_related("collection")[0], actor=None)

@@ -12,21 +12,13 @@ from judgments.members import recorded_changes
 from judgments.models import Collection
 from judgments.snapshots import baselines
 
-# The newest ones, among which those of a new category are: who clicks waits for them.
+# Only the newest documents are read, because a user waits for this; documents of a new category are among them.
 MOST_READ = 50_000
 ACTION = "new-stratum"
 
 
 def filled_in(collection: Collection, reading: Freshness) -> dict[str, str]:
-    """The fields of a stratum for what is new, the largest first; a declared one by its name.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose documents are read.
-    reading : Freshness
-        What the signals say; nothing is filled in where none of them asks for a stratum.
-    """
+    """Return prefilled stratum fields for new values, largest first; a recorded value by its name."""
     one = next((one for one in reading.report.asking if one.signal.action == ACTION), None)
     if one is None:
         return {}
@@ -38,9 +30,9 @@ def filled_in(collection: Collection, reading: Freshness) -> dict[str, str]:
 
 
 def words_for(collection: Collection, kind: str, name: str) -> list[str]:
-    """The words by which queries of a category are found: its name if that is a word, and what its titles tell.
+    """Return words that find queries of a category: its name if it is a single word, and typical words of its titles.
 
-    A query seldom holds a category's name, and never one of several parts such as ``Camping > Sleeping``.
+    Queries rarely contain a category's name, and never a path such as ``Camping > Sleeping``.
     """
     inside: list[str] = []
     outside: list[str] = []

@@ -1,4 +1,4 @@
-"""Refresh pools: draw the pairs that make stale labels fresh again."""
+"""Refresh pools: pairs whose judgment makes stale labels fresh again."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from pooling.runs import runs as stored_runs
 from pooling.runs.known_pairs import judged_pairs
 
 KIND = "refresh"
-# Reading more rows would keep a page waiting.
+# Reading more rows takes too long for a page.
 ROWS_AT_ONCE = 400_000
-# What asks for runs of the systems as they are since.
+# Actions that need runs made after the change.
 DECLARED = {"repool": Declaration.Kind.EMBEDDING, "repool-overlap": Declaration.Kind.SCHEMA}
 SEED = 1
 
 
 def runs_for(snapshot: Snapshot, action: str) -> list[Run]:
-    """The runs that an act reads: all of the collection, or those that came since the change that it answers."""
+    """Return the runs that an action reads: all of the collection, or those added since the change."""
     rows = snapshot.collection.runs.active().defer("report", "health")
     kind = DECLARED.get(action)
     newest = recorded_changes.standing(snapshot.collection, kind).first() if kind else None
@@ -42,7 +42,7 @@ def runs_for(snapshot: Snapshot, action: str) -> list[Run]:
 
 
 def too_large(snapshot: Snapshot, action: str) -> bool:
-    """Whether the act should be a job."""
+    """Return whether the action should be a job."""
     return sum(run.rows for run in runs_for(snapshot, action)) > ROWS_AT_ONCE
 
 
@@ -55,39 +55,18 @@ def refresh(
     token: UUID | str | None = None,
     watch: Watch = lambda done, total: None,
 ) -> Pool:
-    """Draw the pool that a signal asks for.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Whose labels are to be made fresh.
-    action : str
-        One of `ACTIONS` that makes a pool.
-    actor : User
-        The lead who does it.
-    seed : int
-        Of the overlap that is rated once more; stored with the pool.
-    token : UUID, optional
-        Asked twice with one token, the pool is drawn once.
-    watch : callable
-        Told how many runs of how many are read.
-
-    Raises
-    ------
-    NotValid
-        No such act, no runs since the change, or no pair is left to judge.
-    """
+    """Create the pool that a signal suggests."""
     return _draw(snapshot, _plan(snapshot, action, seed, watch), actor, token)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is drawn: read and chosen before anything is written."""
+    """Choose the pairs before anything is written."""
 
     action: Action
     runs: Sequence[Run]
     seed: int
-    pairs: Sequence[Pair]  # none: all that the runs return first
+    pairs: Sequence[Pair]  # None: all documents that the runs rank first
 
     @property
     def how(self) -> dict[str, Any]:
@@ -103,22 +82,22 @@ def _plan(snapshot: Snapshot, action: str, seed: int, watch: Watch) -> Plan:
     runs = runs_for(snapshot, action)
     if ACTIONS[action].since and not runs:
         raise NotValid(
-            "No run was added since that change. Add the results of the changed systems, then create the pool.",
-            {"action": "Add runs of today's systems first."},
+            "No run was added since that change. Add runs of the changed systems, then create the pool.",
+            {"action": "Add runs of the current systems first."},
         )
     pairs = [] if action == "repool" else _pairs(snapshot, action, runs, seed, watch)
     if action != "repool" and not pairs:
-        raise NotValid(f"No pairs need judging: {_nothing(action)}")
+        raise NotValid(f"No pair needs a judgment: {_nothing(action)}")
     return Plan(ACTIONS[action], runs, seed, pairs)
 
 
 def reason_for(snapshot: Snapshot, action: str) -> str:
-    """What stands with the pool."""
+    """Return the description stored with the pool."""
     return f"freshness of {snapshot}: {ACTIONS[action].title.lower()}"
 
 
 def made(snapshot: Snapshot, action: str) -> Pool | None:
-    """The newest pool that was drawn for this act on this snapshot's labels."""
+    """Return the newest pool created for this action on this snapshot."""
     return snapshot.collection.pools.filter(parameters__reason=reason_for(snapshot, action)).first()
 
 
@@ -136,20 +115,20 @@ def _draw(snapshot: Snapshot, plan: Plan, actor: User, token: UUID | str | None)
 
 
 def refresh_later(snapshot: Snapshot, *, action: str, actor: User, seed: int = SEED) -> Job:
-    """The same as a job, for runs that take longer than a request should."""
+    """Create the pool in a job, for runs that take too long for a request."""
     parameters = {"snapshot": str(snapshot.uuid), "action": action, "seed": seed}
     title = f"{ACTIONS[action].title}: pool for {snapshot}"
     return jobs.start(KIND, title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
 
 
 def work_on_refresh(work: jobs.Work) -> dict[str, Any]:
-    """The job behind :func:`refresh_later`; the pool and that it is there are stored as one."""
+    """Create a queued pool and store it with the job's result in one transaction."""
     job = work.job
     if job.result:
         return job.result
     snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
     work.progress(0)
-    # Read before the transaction, which would keep others from writing and hide how far it is.
+    # Read before the transaction, which would block other writers and hide the progress.
     plan = _plan(snapshot, job.parameters["action"], job.parameters["seed"], work.progress)
     with transaction.atomic():
         pool = _draw(snapshot, plan, job.created_by, job.uuid)
@@ -163,7 +142,7 @@ def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int, watc
     if action == "overlap":
         return actions.overlap(judged, seed)
     if action == "judge-changed":
-        looked.whole = True  # who asks for this pool waits for it
+        looked.whole = True  # a user waits for this pool
         sides = (Known(hashes=looked.hashes), Known(hashes=looked.hashes_now))
         changed = changed_documents(Facts(*sides))
         return [] if isinstance(changed, Missing) else actions.with_documents(judged, changed)
@@ -174,7 +153,7 @@ def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int, watc
 
 
 def _open(looked: Looked, runs: Sequence[Run], watch: Watch) -> list[Pair]:
-    """Unjudged pairs among the first ranks of runs and of engines' replies, less those that were graded since."""
+    """Return unjudged pairs among the first ranks of runs and engine responses, without pairs graded since."""
     holes = dict.fromkeys(actions.holes(looked.judged, _rankings(looked, runs, watch)))
     since = judged_pairs(looked.collection)
     return [pair for pair in holes if pair not in since]

@@ -19,7 +19,7 @@ from judgments.web.lists import Column, Listing
 
 MOST_NAMED = 3
 MOST_LINES = 20
-# What files and the API call by a short name.
+# Short names in files and the API.
 DETAILS = {"p90": "90th percentile", "doc_id": "document", "query_id": "query", "reason": "reason"}
 SHARES = ("now", "baseline", "p90")
 SIGNALS = Listing(
@@ -63,7 +63,7 @@ CHECKS = Listing(
 
 
 def signal_rows(reading: Freshness) -> list[dict[str, Any]]:
-    """One row a signal, the gravest first, with what a table and a file show of it."""
+    """Return one row per signal, most severe first, for tables and files."""
     order = {state: place for place, state in enumerate(("stale", "warn", "unknown", "fresh"))}
     return [_row(one) for one in sorted(reading.report.findings, key=lambda one: order[one.state])]
 
@@ -85,7 +85,7 @@ def _row(one: Finding) -> dict[str, Any]:
 
 
 def _detail(one: Finding) -> dict[str, Any]:
-    """What a signal is made of, as a table: lines of several kinds share one, each under its own columns."""
+    """Return the facts behind a signal as a table; rows of several kinds share it, each with its own columns."""
     names = list(dict.fromkeys(name for line in one.detail for name in line if line[name] not in (None, "")))
     shown = one.detail[:MOST_LINES]
     return {
@@ -107,11 +107,11 @@ def _limits(one: Finding) -> str:
     limits = (("warns above", one.signal.warn), ("stale above", one.signal.stale))
     return ", ".join(
         f"{word} {_number(limit, one.signal.unit)}" for word, limit in limits if limit is not None
-    ).replace("above 0 %", "at any")
+    ).replace("above 0%", "at any")
 
 
 def _cell(name: str, value: Any, unit: str) -> tuple[str, bool]:
-    """A value as people read it, and whether it is a number."""
+    """Return a formatted value, and whether it is a number."""
     if isinstance(value, float):
         return percent(value) if unit == SHARE and name in SHARES else f"{value:.3f}", True
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value), isinstance(value, int)
@@ -126,7 +126,7 @@ def _share(value: float | None) -> str:
 
 
 def acts(snapshot: Snapshot, reading: Freshness) -> list[dict[str, Any]]:
-    """What the signals ask for, the most urgent first: each act once, with its signals and where it leads."""
+    """Return the suggested actions, most urgent first, each once with its signals and URL."""
     return [
         {
             "act": action,
@@ -142,7 +142,7 @@ def acts(snapshot: Snapshot, reading: Freshness) -> list[dict[str, Any]]:
 
 
 def _address(snapshot: Snapshot, action: str) -> str:
-    """Where queries are drawn: of the newest log, or a stratum of what is new."""
+    """Return the URL where queries are drawn: from the newest log, or from a stratum of new values."""
     slug = snapshot.collection.slug
     if action == "new-stratum":
         return f"{reverse('freshness_stratum', args=[slug])}?{urlencode({'snapshot': snapshot.uuid})}"
@@ -151,20 +151,20 @@ def _address(snapshot: Snapshot, action: str) -> str:
 
 
 def run_rows(reading: Freshness) -> list[dict[str, Any]]:
-    """The runs, those with the most holes first; the rest of what is known of each in its own words."""
+    """Return the runs, those with the most unjudged documents first."""
     before = {one["run"]: one["baseline"] for one in reading.report["unjudged"].detail}
     rows = [run.as_json() | {"baseline": before.get(run.name)} for run in reading.report.runs]
     return sorted(rows, key=lambda row: (row["mean"] is None, -(row["mean"] or 0.0), row["name"]))
 
 
 def _few(titles: list[str]) -> str:
-    """Some of them by name, and how many more."""
+    """Return some of the names, and the number of others."""
     more = len(titles) - MOST_NAMED
     return ", ".join(titles[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """Every check of the collection, the newest first."""
+    """Return every check of the collection, newest first."""
     rows = snapshot.collection.freshness_checks.select_related("snapshot", "created_by").defer("snapshot__manifest")
     return [
         {

@@ -15,8 +15,8 @@ MOST = 3
 
 @register.inclusion_tag("evaluation/freshness/_stale.html")
 def staleness(snapshot: Any) -> dict[str, Any]:
-    """A note where the labels of the scores are stale or ageing; nothing where they are fresh or nobody knows."""
-    if not isinstance(snapshot, Snapshot):  # a page without one
+    """Return a note if the labels of the scores are stale or aging; empty if they are fresh or unknown."""
+    if not isinstance(snapshot, Snapshot):  # a page without a snapshot
         return {}
     reading = freshness.shown(snapshot)
     warnings = reading.warnings

@@ -11,14 +11,16 @@ from judgments.snapshots.baselines import Freezing
 from pooling.models import Run
 from pooling.runs import runs as stored_runs
 
-# Whoever freezes waits: larger runs are named with their hash, and counted at the first check from the same files.
+# The user who freezes waits for this. Larger runs are only named with their hash, and the first check counts them from
+# the same files.
 ROWS_AT_ONCE = 1_000_000
 UNREADABLE = "its file cannot be read from storage"
 TOO_LARGE = "too large to be read during freezing"
 
 
 def holes_of(judged: Judged, run: Run) -> RunHoles:
-    """What is unjudged among a run's first documents; one whose file is lost says so and keeps nobody from the rest."""
+    """Count the unjudged documents among a run's first ranks; a missing file is reported and does not stop the
+    others."""
     try:
         return count_holes(judged, first_ones(stored_runs.ranked(run)), run.name, run.sha256)
     except AssayError:
@@ -26,7 +28,7 @@ def holes_of(judged: Judged, run: Run) -> RunHoles:
 
 
 def runs(freezing: Freezing) -> dict[str, Any]:
-    """The unjudged share of each run of the collection, the smallest runs first until they are too many to read."""
+    """Return the unjudged share of each run of the collection, smallest runs first up to the size limit."""
     rows, room = [], ROWS_AT_ONCE
     for run in freezing.collection.runs.defer("report", "health").order_by("rows", "sha256"):
         room -= run.rows

@@ -1,4 +1,4 @@
-"""Recording of an engine's unrated documents, or of the ids its index holds, for freshness checks."""
+"""Recording of an engine's unrated documents, or of the ids in its index, for freshness checks."""
 
 from __future__ import annotations
 
@@ -16,24 +16,7 @@ MOST_BYTES = 32 * 1024 * 1024
 
 
 def feed_unrated(collection: Collection, *, reply: Any, actor: User, name: str = "") -> Declaration:
-    """Put a reply of ``_rank_eval`` on record: what it found unrated are holes from now on.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose queries were asked.
-    reply : bytes or dict
-        As the engine answered.
-    actor : User
-        Who hands it in.
-    name : str
-        Of the system; a newer reply of the same name takes its place.
-
-    Raises
-    ------
-    NotValid
-        It is no such reply, or it answers no query of this collection.
-    """
+    """Record a ``_rank_eval`` response; its unrated documents count as unjudged."""
     try:
         if isinstance(reply, bytes | str):
             result = read_at_once(read, reply, NAME, most=MOST_BYTES)
@@ -45,46 +28,32 @@ def feed_unrated(collection: Collection, *, reply: Any, actor: User, name: str =
     strange = sorted(result.hits.keys() - known)
     if not known:
         first = f": {strange[0]}" if strange else ""
-        message = (
-            f"None of the queries of this response is in the collection{first}. Use the collection’s query ids as ids."
-        )
+        message = f"No query of this response is in the collection{first}. Use the collection’s query ids as ids."
         raise NotValid(message, {"file": message, "unrated": message})
     data = result.as_json() | {"strange": strange[:100]}
     return recorded_changes.declare(collection, kind=Kind.UNRATED, note=name.strip() or NAME, data=data, actor=actor)
 
 
 def feed_index(collection: Collection, *, doc_ids: Iterable[str], actor: User) -> Declaration:
-    """Put on record which judged documents the index does not hold; only these and the count are kept.
-
-    Raises
-    ------
-    NotValid
-        The list is empty, or names no document of the collection.
-    """
+    """Record the judged documents that are missing from the index, and the number of ids."""
     held = {doc_id for doc_id in doc_ids if doc_id}
     judged = set(Document.objects.filter(collection=collection, pairs__isnull=False).values_list("doc_id", flat=True))
     if not held:
-        raise NotValid("The list has no ids.", {"file": "One id per line.", "documents": "A list of ids."})
+        raise NotValid("The list is empty.", {"file": "One id per line.", "documents": "Send a list of ids."})
     if judged and not judged & held:
-        message = "None of the judged documents is in the list. Use the same ids as the runs."
+        message = "No judged document is in the list. Use the same ids as the runs."
         raise NotValid(message, {"file": message, "documents": message})
     data = {"documents": len(held), "gone": sorted(judged - held, key=str.encode)}
     return recorded_changes.declare(collection, kind=Kind.INDEX, data=data, actor=actor)
 
 
 def ids_of(content: bytes) -> list[str]:
-    """The ids of a file that somebody sent, as :func:`ids_in` reads them."""
+    """Return the ids of an uploaded file, as :func:`ids_in` reads them."""
     return read_at_once(ids_in, content, most=MOST_BYTES)
 
 
 def ids_in(content: bytes) -> list[str]:
-    """One id a line; a byte order mark and line ends are no part of one.
-
-    Raises
-    ------
-    NotValid
-        It is no UTF-8.
-    """
+    """Read one id per line, without a byte order mark and line ends."""
     try:
         return [line.rstrip("\r\n") for line in content.decode("utf-8-sig").split("\n")]
     except UnicodeDecodeError as error:

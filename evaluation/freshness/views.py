@@ -1,4 +1,4 @@
-"""Freshness page: the signals of a snapshot, the actions they call for, and the forms behind them."""
+"""Freshness page: the signals of a snapshot, the suggested actions, and their forms."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def freshness_check(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
-    """Draw the pool and lead to the form of its round; what cannot be drawn is told on the page of the signals."""
+    """Create the pool and redirect to the form of its round; show errors on the page of the signals."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     snapshot = chosen_snapshot(collection, request.POST.get("snapshot", ""))
     try:
@@ -105,14 +105,14 @@ def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(_page_of(collection, snapshot))
     count = pool.entries.count()
-    messages.success(request, f"Drew {count:,} pair{'' if count == 1 else 's'}. Create a round from the pool.")
+    messages.success(request, f"Pool with {count:,} pair{'' if count == 1 else 's'} created. Create a round from it.")
     return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
 
 
 @login_required
 @require_safe
 def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
-    """Lead to the form of a stratum with what is known of the new part filled in: only who asks waits for it."""
+    """Redirect to the form of a stratum with prefilled values, which are computed only on request."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
     log = collection.query_logs.first()
@@ -122,7 +122,7 @@ def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page_of(collection: Collection, snapshot: Snapshot | None) -> str:
-    """The page that somebody stood on: of the newest snapshot without a word, of an older one by its id."""
+    """Redirect to the previous page, with the id of the snapshot unless it is the newest."""
     if snapshot is None or snapshot == collection.snapshots(manager="of_documents").defer("manifest").first():
         return reverse("freshness", args=[collection.slug])
     return freshness_job.page_of(snapshot)
@@ -131,7 +131,7 @@ def _page_of(collection: Collection, snapshot: Snapshot | None) -> str:
 def _seed(request: HttpRequest) -> int:
     text = request.POST.get("seed", "") or str(refresh.SEED)
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise NotValid(f"The seed {text!r} is not a whole number from 0.")
+        raise NotValid(f"The seed {text!r} is not a whole number of at least 0.")
     return int(text)
 
 
@@ -144,7 +144,7 @@ def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
         with form.telling():
             fields = {name: form.cleaned_data[name] for name in ("kind", "note")}
             recorded_changes.declare(collection, happened_at=form.happened_at, actor=request.user, **fields)
-            messages.success(request, "Change recorded. The page shows which ratings are older.")
+            messages.success(request, "Change recorded. The page shows the ratings that are older than the change.")
             return redirect("freshness", slug)
     context = {"collection": collection, "step": "freshness", "form": form}
     return render(request, "evaluation/freshness/freshness_declare.html", context, status=_status(request, form))
@@ -156,7 +156,7 @@ def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) 
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = access.reach(Declaration.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     recorded_changes.withdraw(row, actor=request.user)
-    messages.success(request, "Change withdrawn. Both entries stay on record.")
+    messages.success(request, "Change withdrawn. Both entries remain in the history.")
     return redirect("freshness", slug)
 
 
@@ -169,7 +169,7 @@ def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
         with form.telling():
             data = {name: value for name, value in form.cleaned_data.items() if value}
             recorded_changes.declare(collection, kind=Declaration.Kind.FIELDS, data=data, actor=request.user)
-            messages.success(request, "Saved. The next snapshot counts these fields.")
+            messages.success(request, "Fields saved. The next snapshot uses them.")
             return redirect("freshness", slug)
     context = {"collection": collection, "step": "freshness", "form": form}
     return render(request, "evaluation/freshness/freshness_fields.html", context, status=_status(request, form))
@@ -203,7 +203,7 @@ def _fed(collection: Collection, data: dict[str, Any], actor: Any) -> str:
 
 
 def _status(request: HttpRequest, form: Any) -> int:
-    """An empty post is one without a required field."""
+    """Turn an empty post into an error about a required field."""
     return 422 if request.method == "POST" and form.status == 200 else form.status
 
 

@@ -9,12 +9,12 @@ from judgments.models.fields import PublicModel
 
 
 class FreshnessCheck(PublicModel):
-    """One look at all signals of a snapshot, with everything read; ``created_by`` is empty where the server did it."""
+    """A complete freshness check of a snapshot; ``created_by`` is empty if the server started it."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="freshness_checks")
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="freshness_checks")
     state = models.CharField(max_length=10)
-    # The report as the API tells it, and what of the newest log was counted for the judged queries.
+    # The report in the API's format, and counts of the judged queries in the newest log.
     report = models.JSONField(default=dict)
     traffic = models.JSONField(default=dict)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -33,7 +33,7 @@ class FreshnessCheck(PublicModel):
 
 
 class FreshnessReading(models.Model):
-    """The signals of a snapshot as a page read them last; computed anew when something that they read changed."""
+    """The last freshness reading of a snapshot; computed again after its data changed."""
 
     snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="freshness_reading")
     state = models.CharField(max_length=50)

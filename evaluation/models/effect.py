@@ -1,4 +1,4 @@
-"""Model of the last computed effects of a large round's labels, with the state of the round behind them."""
+"""Model of the last computed effects of a large round's labels, with the state of the round at that time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from judgments.models import Round
 
 
 class RoundEffect(models.Model):
-    """An answer about a round's labels on the collection's runs, as it was counted last."""
+    """The last computed effects of a round's labels on the collection's runs."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="effects")
-    # The counter and its arguments.
+    # The computation and its arguments.
     name = models.CharField(max_length=200)
-    state = models.CharField(max_length=64)  # evaluation.effects.round_runs.state_key when it was counted
-    events = models.PositiveIntegerField()  # the sum over the tallies when it was counted
+    state = models.CharField(max_length=64)  # evaluation.effects.round_runs.state_key at the time of the computation
+    events = models.PositiveIntegerField()  # the sum over the tallies at the time of the computation
     effects = models.JSONField(db_column="found")
     computed_at = models.DateTimeField()
 

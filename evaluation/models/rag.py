@@ -1,4 +1,4 @@
-"""Rows of RAG evaluation: sample sets, the systems that answered them, and their scorecards."""
+"""Models of RAG evaluation: sample sets, the systems that answered them, and their scorecards."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class RagSampleSet(PublicModel, Archivable):
     name = models.CharField(max_length=120)
     filename = models.CharField(max_length=255)
     path = models.CharField(max_length=255)
-    # Of the file as uploaded, empty for a set made from the collection; and of the file in storage.
+    # Hash of the file as uploaded, empty for a set made from the collection; and hash of the stored file.
     sha256 = models.CharField(max_length=64, blank=True, default="")
     stored_sha256 = models.CharField(max_length=64)
     rows = models.IntegerField()
     figures = models.JSONField(default=dict)
     # Label to value to the number of samples, for labels with few values.
     labels = models.JSONField(default=dict)
-    # What a set was made from; the snapshot decides who may see its relevant documents.
+    # The source of a set; the snapshot decides who may see its relevant documents.
     origin = models.JSONField(default=dict)
     snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.PROTECT, related_name="+")
     report = models.JSONField(default=dict)
@@ -50,7 +50,7 @@ class RagSampleSet(PublicModel, Archivable):
 
 
 class RagSample(PublicModel):
-    """Where one sample stands in the file of its set, and what lists show of it."""
+    """The position of one sample in the file of its set, and the fields that lists show."""
 
     sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="samples")
     sample_id = OpaqueIdField()
@@ -69,20 +69,20 @@ class RagSample(PublicModel):
 
 
 class RagSystem(PublicModel, Archivable):
-    """What one system returned for the samples of a set: a JSONL file in storage, and an index row for each output."""
+    """The outputs of one system for the samples of a set: a JSONL file in storage, and an index row for each output."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="rag_systems")
     sample_set = models.ForeignKey(RagSampleSet, on_delete=models.PROTECT, related_name="systems")
     name = models.CharField(max_length=120)
     description = models.CharField(max_length=300, blank=True)
-    # The system that others are compared with: one in a set at most.
+    # Whether the other systems are compared with this one; at most one per set.
     baseline = models.BooleanField(default=False)
     filename = models.CharField(max_length=255)
     path = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64, blank=True, default="")
     stored_sha256 = models.CharField(max_length=64)
     rows = models.IntegerField()
-    # What becomes of samples without an output.
+    # How samples without an output are treated.
     missing = models.CharField(max_length=10, choices=[(name, name) for name in ("error", "skip", "zero")])
     figures = models.JSONField(default=dict)
     report = models.JSONField(default=dict)
@@ -102,7 +102,7 @@ class RagSystem(PublicModel, Archivable):
 
 
 class RagOutput(models.Model):
-    """Where a system's output for one sample stands in its file, and the beginning of the answer."""
+    """The position of a system's output for one sample in its file, and the beginning of the answer."""
 
     system = models.ForeignKey(RagSystem, on_delete=models.CASCADE, related_name="outputs")
     sample = models.ForeignKey(RagSample, on_delete=models.CASCADE, related_name="outputs")
@@ -120,7 +120,7 @@ class RagOutput(models.Model):
 class RagScorecard(models.Model):
     """The stored result of `assay.rag.evaluate` for one system.
 
-    ``metrics`` maps the label of a metric to its value, interval and details; ``slices`` maps a label to its values to
+    ``metrics`` maps the label of a metric to its value, interval and details; ``slices`` maps a label and its value to
     the same; ``per_sample`` maps the label of a metric to sample id to value.
     """
 
@@ -137,7 +137,7 @@ class RagScorecard(models.Model):
         return f"scorecard of {self.system}"
 
     def value(self, metric: str) -> float | None:
-        """The value of a metric, or None where nothing was measured."""
+        """Return the value of a metric, or None if it was not measured."""
         entry: dict[str, Any] = self.metrics.get(metric, {})
         return entry["value"] if entry.get("details", {}).get("defined") else None
 
@@ -146,7 +146,7 @@ class RagGrading(models.Model):
     """A round in which people grade answers of a set's systems.
 
     ``answers`` maps the id of a system to sample id to the id of the answer in the round: equal answers of two systems
-    are one answer there.
+    are judged once.
     """
 
     sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="gradings")
@@ -161,10 +161,10 @@ class RagGrading(models.Model):
 
 
 class RagCriticRun(MachineRun):
-    """A model that scores the answers of a set's systems, within caps. The newest run is the critic of the scorecards.
+    """A model that scores the answers of a set's systems, within caps. The scorecards use the newest run.
 
-    ``metrics`` holds the labels of the metrics that ask it; ``parameters`` holds all that decides its answers: the
-    provider's protocol and address, how the model is asked, and the prompts with their versions and hashes.
+    ``metrics`` holds the labels of the metrics that ask it; ``parameters`` holds all settings that affect its answers:
+    the provider's protocol and address, the model's options, and the prompts with their versions and hashes.
     """
 
     sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="critics")
@@ -190,7 +190,7 @@ class RagCriticRun(MachineRun):
 
 
 class RagCriticCall(ProviderCall):
-    """A question to a critic: its ledger. What is answered is not asked again in the collection."""
+    """A stored question to a critic. A question with an answer is not sent again in the collection."""
 
     run = models.ForeignKey(RagCriticRun, on_delete=models.PROTECT, related_name="ledger")
 

@@ -10,13 +10,14 @@ from pooling.models import Run
 
 
 class Scoring(PublicModel):
-    """One run measured against one snapshot, with what was odd about it."""
+    """One run scored on one snapshot, with its diagnostics."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="scorings")
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="scorings")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scorings")
     diagnostics = models.JSONField(default=dict)
-    # What the draw of the queries allows: how many were drawn, judged and weighted, and why there is no weighted mean.
+    # Effect of the sampling design: the numbers of drawn, judged and weighted queries, and why a weighted mean is
+    # missing.
     design = models.JSONField(default=dict)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -30,10 +31,10 @@ class Scoring(PublicModel):
 
 
 class Score(models.Model):
-    """One metric of a scoring: its means with their intervals, and the value of every query.
+    """One metric of a scoring: its means with intervals, and the value of every query.
 
     ``weighted`` is the mean over the traffic that the queries were drawn from; ``by_tier`` maps head, torso and tail to
-    summaries of the same names. ``level`` and ``method`` say how the intervals were made.
+    summaries in the same format. ``level`` and ``method`` describe the intervals.
     """
 
     scoring = models.ForeignKey(Scoring, on_delete=models.CASCADE, related_name="scores")

@@ -17,15 +17,7 @@ FLOOR = 56
 
 
 def traffic(curve: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int, int]]) -> Chart:
-    """The cumulative traffic over queries by rank on a logarithmic axis, cut into tiers.
-
-    Parameters
-    ----------
-    curve : sequence of (rank, share)
-        As `assay.sampling.tiers` gives it.
-    cuts : sequence of (tier, queries in the log, queries drawn)
-        From the head on.
-    """
+    """Draw the cumulative traffic over queries by rank on a logarithmic axis, cut into tiers."""
     last = max((rank for rank, _ in curve), default=0)
 
     def x(rank: float) -> float:
@@ -47,15 +39,7 @@ def traffic(curve: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int, int
 
 
 def overlap(systems: Sequence[tuple[str, int, int]], in_all: int) -> Chart:
-    """What of each system's part of a pool all systems share, and what it brings alone.
-
-    Parameters
-    ----------
-    systems : sequence of (name, pairs, unique)
-        Each system's part.
-    in_all : int
-        Pairs that every system brings.
-    """
+    """Draw each system's share of a pool, with the pairs that all systems return and those that only it returns."""
     unit = (WIDTH - NAME - 2) / max((pairs for _, pairs, _ in systems), default=1)
     bars: list[Bar] = []
     words: list[Words] = []
@@ -68,14 +52,17 @@ def overlap(systems: Sequence[tuple[str, int, int]], in_all: int) -> Chart:
             bars.append(Bar(round(x, 1), y, width, 10, kind))
             x += width
     foot = 1 + ROW * min(len(systems), MOST_ROWS) + 12
-    words += [Words(NAME, foot, "in all", kind="mute"), Words(WIDTH, foot, "only here", "end", "mute")]
+    words += [
+        Words(NAME, foot, "in all systems", kind="mute"),
+        Words(WIDTH, foot, "only in this system", "end", "mute"),
+    ]
     shares = "; ".join(f"{name} alone returns {unique:,} of its {pairs:,}" for name, pairs, unique in systems)
     label = f"Overlap of {amount(len(systems), 'system')}, {amount(in_all, 'pair')} returned by all: {shares}"
     return Chart(foot + 4, label, bars=tuple(bars), words=(*words, *more(systems, foot)), width=WIDTH)
 
 
 def best_ranks(counts: Sequence[tuple[int | None, int]]) -> Chart:
-    """Pairs by the best rank that any system gives them, ten or more ranks."""
+    """Draw the number of pairs by the best rank that any system gives them, up to rank ten and beyond."""
     ranked = [(rank, pairs) for rank, pairs in counts if rank is not None]
     label = "Pairs by best rank: " + ", ".join(f"{pairs:,} at {rank}" for rank, pairs in ranked[:10])
     if not ranked:
@@ -100,7 +87,7 @@ def best_ranks(counts: Sequence[tuple[int | None, int]]) -> Chart:
 
 
 def progress(raters: Sequence[tuple[str, int]], most: int) -> Chart:
-    """What each rater has done, by pseudonym, against the most that one of them could get."""
+    """Draw the ratings of each rater, by pseudonym, compared with the maximum for one rater."""
     shown = raters[:MOST_ROWS]
     bars: list[Bar] = []
     words: list[Words] = []
@@ -118,7 +105,7 @@ def progress(raters: Sequence[tuple[str, int]], most: int) -> Chart:
 
 
 def grades(by_grade: Mapping[str, int], note: str) -> Chart:
-    """Labels by grade as one bar, each part with its digit above and its count below."""
+    """Draw the labels by grade as one bar, with the grade above and the count below each part."""
     counts = sorted((int(grade), count) for grade, count in by_grade.items())
     total, top = sum(count for _, count in counts), max((grade for grade, _ in counts), default=0)
     room = WIDTH - 2 * len(counts)
@@ -139,7 +126,7 @@ def grades(by_grade: Mapping[str, int], note: str) -> Chart:
 
 
 def judged(runs: Sequence[tuple[str, float]], floor: float) -> Chart:
-    """How much of each run's first ten was judged, against the share below which numbers should not be trusted."""
+    """Draw the judged share of each run's first ten, with the threshold below which scores are unreliable."""
     axis = Axis(0.0, 1.0, NAME, WIDTH - 2)
     bars: list[Bar] = []
     words: list[Words] = []

@@ -31,7 +31,7 @@ METRIC = "nDCG@10"
 
 @dataclass(frozen=True)
 class Card:
-    """One step as a card. ``count`` and ``unit`` are the large number and the small words behind it."""
+    """The card of one step. ``count`` and ``unit`` are the large number and the small text after it."""
 
     count: str = ""
     unit: str = ""
@@ -43,7 +43,7 @@ class Card:
 
 
 def cards(look: Look, steps: list[Step], due: Next | None) -> list[Card]:
-    """The eight cards; the one that the next act belongs to carries it as the page's main button."""
+    """Return the eight cards; the card of the next action has the page's primary button."""
     all_cards = []
     for step in steps:
         card = replace(CARDS[step.key](look), step=step)
@@ -70,12 +70,12 @@ def queries_card(look: Look) -> Card:
     window = f", {amount(days, 'day')}" if days else ""
     how = "by traffic" if sample.method == "pps" else "by tier"
     words = (
-        f"{sample.drawn:,} drawn {how} from "
-        f"{amount(frame['searches'], 'search', 'searches')}{window}, seed {sample.seed}."
+        f"{sample.drawn:,} queries drawn {how} from {amount(frame['searches'], 'search', 'searches')}{window}, seed "
+        f"{sample.seed}."
     )
     if rest := counts.drawn - sample.drawn:
         words += f" {rest:,} in {_plural(len(draws) - 1, 'another draw', 'other draws')}."
-    # Queries of other draws, or of none, are not in this log's number.
+    # Queries of other draws, or of none, are not in this count.
     if sample.drawn == counts.total:
         unit = f"of {frame['distinct']:,} in the log"
     cuts = [(tier, frame["tiers"][tier]["queries"], getattr(sample, tier)) for tier in ("head", "torso", "tail")]
@@ -86,9 +86,9 @@ def runs_card(look: Look) -> Card:
     standing = look.standing
     if not standing.runs:
         needs = (
-            "The results of your systems, one file per system."
+            "The rankings of your systems, one file per system."
             if standing.queries.total
-            else "Needs queries first, then the results of your systems for them."
+            else "Needs queries first, then the rankings of your systems for these queries."
         )
         return Card(words=needs, act=Act("Add run", reverse("runs_new", args=[look.slug])))
     left = [run.name for run in standing.runs if run.pk not in standing.pooled]
@@ -117,7 +117,7 @@ def pool_card(look: Look) -> Card:
     words = (
         f"From {systems} {_plural(systems, 'system', 'systems')}, seed {pool.seed}. Each pair records its runs."
         if systems
-        else "A list of pairs. Their systems are unknown, so a bias toward some systems is possible."
+        else "A list of pairs. The systems behind them are unknown, so the pool may favor some systems."
     )
     ranks = [(rank, pairs) for rank, pairs in summary.get("by_best_rank", [])]
     act = Act("View pairs", reverse("pool", args=[look.slug, pool.uuid]))
@@ -138,7 +138,7 @@ def round_card(look: Look) -> Card:
 
 
 def _round_words(look: Look, round_: Round, done: progress.Progress) -> str:
-    many = "every pair" if round_.overlap == 1 else f"{percent(round_.overlap)} of the pairs"
+    many = "all pairs" if round_.overlap == 1 else f"{percent(round_.overlap)} of the pairs"
     raters = (
         "one rater per pair"
         if round_.ratings_per_pair == 1
@@ -187,15 +187,15 @@ def snapshot_card(look: Look) -> Card:
         ready = standing.judged_round is not None and standing.judged_filled.filled
         if ready:
             return Card(
-                words="No snapshot yet. A snapshot stores the labels with a hash and never changes.", act=freeze
+                words="No snapshot yet. A snapshot stores the labels with a hash and cannot be changed.", act=freeze
             )
-        return Card(words="Needs judgments. Stores the labels with a hash; it never changes.")
+        return Card(words="Needs judgments. A snapshot stores the labels with a hash and cannot be changed.")
     words = f"{amount(snapshot.summary['queries'], 'query', 'queries')}, rule {snapshot.rule}"
     if grade_visibility.may_read_hashes(look.user, snapshot.collection):
         words += f", sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
         words = f"The newest is {snapshot}. It does not contain {standing.judged_round} yet."
-    # How often each grade was given, less what a reader may see, is what they may not see.
+    # The counts by grade are hidden, because their difference from the visible grades would reveal hidden ones.
     visible = not snapshots.withheld_queries(look.user, snapshot)
     chart = (
         card_charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade") if visible else None
@@ -225,7 +225,7 @@ def scores_card(look: Look) -> Card:
 
 
 def _leader_in_words(scorings: list[Scoring], rows: list[intervals.Estimate], left_out: frozenset[str]) -> str:
-    """By how much the first run is ahead of the second, and whether that is more than luck."""
+    """Return the difference between the first two runs, and whether it is significant."""
     if len(rows) < 2:
         return ""
     apart = leaderboard.compared(leaderboard.rows(scorings, METRIC), left_out)
@@ -243,7 +243,7 @@ def _leader_in_words(scorings: list[Scoring], rows: list[intervals.Estimate], le
 
 
 def estimates(scorings: list[Scoring], metric: str = METRIC) -> list[intervals.Estimate]:
-    """The runs' means under a metric, the best first; runs without a mean are left out."""
+    """Return the runs' means under a metric, best first, without runs that have no mean."""
     scores = [(scoring, score) for scoring in scorings for score in scoring.scores.all() if score.metric == metric]
     rows = [
         intervals.Estimate(scoring.run.name, score.mean, score.low, score.high)
@@ -270,11 +270,11 @@ def freshness_card(look: Look) -> Card:
         )
     unknown = len(fresh.report.unknown)
     if unknown:
-        words += f" {unknown} of {len(fresh.report.findings)} signals {agree(unknown, 'is', 'are')} unknown."
+        words += f" {unknown} of {len(fresh.report.findings)} freshness signals {agree(unknown, 'is', 'are')} unknown."
     known = [(run.name, 1 - run.mean) for run in fresh.report.runs if run.mean is not None]
     chart = card_charts.judged(known, 1 - (UNJUDGED.stale or 0.0)) if known else None
     act = Act("View signals", reverse("freshness", args=[look.slug]))
-    # Counted run by run: a document that two runs return is a hole of each.
+    # Counted per run: a document that two runs return counts twice.
     over = f" of {len(fresh.report.runs):,} runs" if len(fresh.report.runs) > 1 else ""
     unit = f"{fresh.holes:,} {_plural(fresh.holes, 'unjudged', 'unjudged')}{over}, {fresh.changed:,} changed"
     return Card(fresh.word, unit, words, chart, act)

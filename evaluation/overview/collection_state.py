@@ -30,7 +30,7 @@ from pooling.models import Pool, Run
 
 @dataclass(frozen=True)
 class QueryCounts:
-    """How many queries there are, and how many of them have a need, a tier, a draw behind them."""
+    """Number of queries: in total, with a need, with a tier, and drawn from a log."""
 
     total: int
     with_need: int
@@ -46,7 +46,7 @@ class QueryCounts:
 
 @dataclass(frozen=True)
 class Filled:
-    """How many of a round's ratings are there; ``growing`` while more pairs are being chosen for it."""
+    """Progress of a round's ratings; ``growing`` while pairs are still being added."""
 
     wanted: int
     filled: int
@@ -62,9 +62,9 @@ class Filled:
 
 
 class Standing:
-    """The facts of one collection, each read from the database when it is first asked for.
+    """The facts of one collection, each read from the database at first access.
 
-    With a viewer, agreement is what this user may see of it.
+    With a viewer, agreement covers only what this user may see.
     """
 
     def __init__(self, collection: Collection, viewer: Any = None) -> None:
@@ -72,7 +72,7 @@ class Standing:
 
     @property
     def nothing(self) -> bool:
-        """Whether nobody has brought anything yet."""
+        """Whether the collection is empty."""
         return not (self.queries.total or self.logs or self.documents or self.runs or self.rounds)
 
     @cached_property
@@ -89,14 +89,14 @@ class Standing:
 
     @cached_property
     def draws(self) -> list[Any]:
-        """The draws that queries here came from, with ``drawn`` and the number of each tier; the largest first."""
+        """The draws of the collection's queries, with ``drawn`` and the number of each tier; largest first."""
         tiers = {tier: Count("queries", filter=Q(queries__tier=tier)) for tier in Query.Tier.values}
         rows = self.collection.query_samples.annotate(drawn=Count("queries"), **tiers)
         return list(rows.filter(drawn__gt=0).order_by("-drawn", "-created_at", "-pk"))
 
     @property
     def sample(self) -> QuerySample | None:
-        """The draw that most queries came from."""
+        """The draw from which most queries came."""
         return next(iter(self.draws), None)
 
     @cached_property
@@ -105,12 +105,12 @@ class Standing:
 
     @cached_property
     def documents(self) -> int:
-        """Documents with content; a stub is only an id that a run or a label named."""
+        """Number of documents with content; a stub is only an id from a run or a label."""
         return self.collection.documents.filter(stub=False).count()
 
     @cached_property
     def stubs(self) -> int:
-        """Ids without content among the documents of the round in question, where a rater would meet nothing."""
+        """Number of ids without content among the documents of the current round."""
         if self.round is None:
             return 0
         return Document.objects.filter(stub=True, pairs__round=self.round).distinct().count()
@@ -126,7 +126,7 @@ class Standing:
 
     @cached_property
     def pool_of_runs(self) -> Pool | None:
-        """The newest pool that was drawn from two or more runs: what says how far systems overlap."""
+        """The newest pool that was drawn from two or more runs, which shows how far systems overlap."""
         if self.pool is None or len(self.pool.summary.get("systems", ())) > 1:
             return self.pool
         rest = self.collection.pools.active().annotate(systems=Count("runs")).filter(systems__gt=1)
@@ -134,39 +134,39 @@ class Standing:
 
     @cached_property
     def pooled(self) -> set[int]:
-        """The runs that some pool was drawn from."""
+        """The runs that any pool was drawn from."""
         return set(Pool.runs.through.objects.filter(pool__collection=self.collection).values_list("run_id", flat=True))
 
     @cached_property
     def rounds(self) -> list[Round]:
-        """The newest first."""
+        """The rounds, newest first."""
         return list(self.collection.rounds.active().filter(dimension="").select_related("guidelines", "scale"))
 
     @cached_property
     def round(self) -> Round | None:
-        """The round in question: the newest that is open, else the newest."""
+        """The current round: the newest open round, otherwise the newest."""
         is_open = [round_ for round_ in self.rounds if round_.state == Round.State.OPEN]
         return next(iter([*is_open, *self.rounds]), None)
 
     @cached_property
     def judged_round(self) -> Round | None:
-        """The round whose grades are looked at: the newest that was opened, the open one first."""
+        """The round whose grades are evaluated: an open round first, then the newest that was opened."""
         begun = [round_ for round_ in self.rounds if round_.state != Round.State.DRAFT]
         return next((round_ for round_ in begun if round_.state == Round.State.OPEN), next(iter(begun), None))
 
     @cached_property
     def filled(self) -> Filled:
-        """Ratings of the round in question."""
+        """The ratings of the current round."""
         return _filled(self.round)
 
     @cached_property
     def judged_filled(self) -> Filled:
-        """Ratings of the round whose grades are looked at."""
+        """The ratings of the judged round."""
         return self.filled if self.judged_round == self.round else _filled(self.judged_round)
 
     @cached_property
     def agreement(self) -> dict[str, Any] | None:
-        """The agreement of the judged round, of a large one as it was lately; None before a round was opened."""
+        """The agreement of the judged round, the stored result for a large round; None before a round was opened."""
         return None if self._summary is None else self._summary.agreement
 
     @cached_property
@@ -177,39 +177,39 @@ class Standing:
 
     @cached_property
     def stored_agreement(self) -> dict[str, Any] | None:
-        """The judged round's agreement as it was stored last: what the navigation shows, which computes nothing."""
+        """The stored agreement of the judged round, for the navigation, which computes nothing."""
         if self.judged_round is None:
             return None
         return round_report.stored(self.judged_round).agreement
 
     @cached_property
     def stored_gate(self) -> GateAnswer | None:
-        """What the gate says of that."""
+        """The gate's result for that agreement."""
         if self.judged_round is None or self.stored_agreement is None:
             return None
         return round_gate.of_report(self.judged_round, self.stored_agreement)
 
     @cached_property
     def gate(self) -> GateAnswer | None:
-        """What the judged round's own gate says of it; None before a round was opened."""
+        """The result of the judged round's own gate; None before a round was opened."""
         return None if self._summary is None else self._summary.gate
 
     def conflicts(self, viewer: Any = None) -> conflicts.Open:
-        """Conflicts of the judged round that nobody settled; without those that a viewer may still have to grade."""
+        """Return the open conflicts of the judged round, without those that the viewer may still grade."""
         if self.judged_round is None:
             return conflicts.Open(0, 0)
         return conflicts.count_open(self.judged_round, viewer=viewer)
 
     @cached_property
     def settled(self) -> int:
-        """Conflicts of the judged round that a person settled."""
+        """The resolved conflicts of the judged round."""
         if self.judged_round is None:
             return 0
         return conflicts.in_conflict(self.judged_round, viewer=None).order_by().filter(resolved=True).count()
 
     @cached_property
     def guidelines(self) -> GuidelinesVersion | None:
-        """The newest version for rounds of documents."""
+        """The newest guidelines version for rounds of documents."""
         return guidelines.latest(self.collection)
 
     @cached_property
@@ -219,7 +219,7 @@ class Standing:
 
     @cached_property
     def judged_round_is_frozen(self) -> bool:
-        """Whether the newest snapshot holds the judged round."""
+        """Whether the newest snapshot contains the judged round."""
         return self.snapshot is not None and self.judged_round in self.snapshot.rounds.all()
 
     @cached_property
@@ -231,18 +231,18 @@ class Standing:
 
     @cached_property
     def unscored(self) -> list[Run]:
-        """Runs that were not scored on the newest snapshot."""
+        """The runs without scores on the newest snapshot."""
         done = {scoring.run_id for scoring in self.scorings}
         return [run for run in self.runs if run.pk not in done]
 
     @cached_property
     def fresh(self) -> freshness.Freshness | None:
-        """How far the newest snapshot still fits, a large one as it was read last; None before there is one."""
+        """The freshness of the newest snapshot, the stored reading for a large one; None without a snapshot."""
         return None if self.snapshot is None else freshness.shown(self.snapshot)
 
     @cached_property
     def stored_fresh(self) -> freshness.Freshness | None:
-        """The same as it was stored last, for the navigation; as it is now on a page that shows it anyway."""
+        """The stored freshness for the navigation; the current one on a page that shows it anyway."""
         if "fresh" in vars(self):
             return self.fresh
         return None if self.snapshot is None else freshness.glance(self.snapshot)

@@ -9,21 +9,11 @@ QUOTED = re.compile(r'"[^"]+"|“[^”]+”|«[^»]+»|\be\.\s?g\.|\bexample', r
 
 
 def examples_per_grade(markdown: str, grades: Sequence[tuple[int, str]]) -> dict[int, int]:
-    """Count the examples that a text gives for each grade.
+    """Count the examples that the guidelines give for each grade.
 
-    Parameters
-    ----------
-    markdown : str
-        Guidelines. An example is a filled cell in a column headed "Example" of a table that has a row for the grade,
-        or a line that quotes something or says "example", in a list item that begins with the grade's value or name,
-        or under a heading that holds it.
-    grades : sequence of (value, label)
-        The scale.
-
-    Returns
-    -------
-    dict of int to int
-        For each value how many examples were found; 0 says only that none was recognized.
+    An example is a filled cell in a column headed "Example" of a table with a row for the grade. It may also be a line
+    with a quotation or the word "example", in a list item that begins with the grade or under a heading that contains
+    it. A count of 0 means only that no example was recognized.
 
     Examples
     --------
@@ -37,7 +27,7 @@ def examples_per_grade(markdown: str, grades: Sequence[tuple[int, str]]) -> dict
 
 
 def _parts(markdown: str, grades: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Each place that gives a grade an example, as the grade's value and the example's text."""
+    """Return each example as the grade's value and the example's text."""
     column: int | None = None
     under: int | None = None
     for line in markdown.splitlines():
@@ -61,7 +51,7 @@ def _parts(markdown: str, grades: Sequence[tuple[int, str]]) -> Iterator[tuple[i
 
 
 def _named(text: str, grades: Sequence[tuple[int, str]]) -> int | None:
-    """Which grade a text begins with, by its value or its name."""
+    """Return the grade with whose value or name a text begins."""
     words = re.findall(r"[\w-]+", text.casefold())[:3]
     for value, label in grades:
         if words[:1] == [str(value)] or label.casefold() in words[:2] or words[:2] == ["grade", str(value)]:

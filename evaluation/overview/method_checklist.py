@@ -1,7 +1,7 @@
 """Method checklist of a collection: each rule with its numbers and the action that fixes it.
 
-Each rule is one small function, listed in the table at the end. A rule reports the current state; it is never ticked
-by hand.
+Each rule is one small function, listed in the table at the end. A rule reports the current state; nobody ticks it by
+hand.
 """
 
 from __future__ import annotations
@@ -18,34 +18,19 @@ from evaluation.freshness.freshness import LOOKS, age_in_words
 from evaluation.overview.collection_state import Standing
 from evaluation.overview.example_coverage import examples_per_grade
 from evaluation.overview.stages import gate_says
-from judgments.guidelines.guidelines import DEFAULT_TEMPLATE
+from judgments.guidelines.guidelines import is_template
 from judgments.models import Collection, GuidelinesVersion
 from judgments.web.figures import percent
 
-# From how many queries on a set can carry a gate, and from which share of pairs on two raters say something.
+# The number of queries that makes a set suitable for a gate, and the share of pairs rated twice that makes agreement
+# meaningful.
 ENOUGH_QUERIES = 200
 ENOUGH_OVERLAP = 0.10
 
 
 @dataclass(frozen=True)
 class Check:
-    """One rule of the method.
-
-    Attributes
-    ----------
-    key : str
-        Its name in the table.
-    sentence : str
-        The rule, as it reads when it is kept.
-    state : str
-        ``done`` kept, ``warn`` kept in part or not decided, ``fail`` broken, ``todo`` nothing there to look at yet.
-    numbers : str
-        What the state rests on.
-    act_label, act_url : str
-        What mends it; empty where nothing has to be mended.
-    lead_only : bool
-        Whether only a lead can do that.
-    """
+    """One rule of the checklist."""
 
     key: str
     sentence: str
@@ -61,21 +46,13 @@ ROUND_PAGES = ("round_progress", "round_agreement", "conflicts")
 
 
 def checks(collection: Collection, standing: Standing | None = None) -> list[Check]:
-    """Every rule with its state, in the order of the way of the data.
-
-    Parameters
-    ----------
-    collection : Collection
-        What is looked at.
-    standing : Standing, optional
-        Its facts, where somebody has read them already.
-    """
+    """Return every rule with its state, in the order of the steps."""
     facts = standing or Standing(collection)
     return [_check(facts, *row) for row in CHECKS]
 
 
 def count_passed(results: list[Check]) -> int:
-    """How many of the rules are kept."""
+    """Return the number of rules that pass."""
     return sum(check.state == "done" for check in results)
 
 
@@ -90,7 +67,7 @@ def _check(
 
 
 def _address(standing: Standing, page: str) -> str:
-    """Where the act leads; acts on a round go to the round in question, or to the rounds while there is none."""
+    """Return the URL of the action; actions on a round lead to the current round, or to the rounds if there is none."""
     page, _, query = page.partition("?")
     slug = standing.collection.slug
     if page in ROUND_PAGES:
@@ -104,7 +81,7 @@ def drawn(standing: Standing) -> CheckResult:
     if not counts.total:
         return "todo", "no queries yet"
     if not counts.drawn:
-        return "warn", f"none of {counts.total:,}; they can't be weighted by traffic"
+        return "warn", f"none of {counts.total:,}; scores can't be weighted by traffic"
     draws = standing.draws
     seed = f", {len(draws)} draws" if len(draws) > 1 else "".join(f", seed {draw.seed}" for draw in draws)
     return ("done" if counts.drawn == counts.total else "warn"), f"{counts.drawn:,} of {counts.total:,}{seed}"
@@ -139,7 +116,7 @@ def needs(standing: Standing) -> CheckResult:
 
 
 def systems(standing: Standing) -> CheckResult:
-    """What the rounds' pairs were pooled from; before there is a round, what the newest pool was."""
+    """Return the runs that the rounds' pairs were pooled from, or those of the newest pool before there is a round."""
     sources = [round_.provenance for round_ in standing.rounds]
     if not sources and standing.pool is not None:
         sources = [standing.pool.provenance]
@@ -149,7 +126,7 @@ def systems(standing: Standing) -> CheckResult:
     if not runs:
         return "warn", "a list of pairs; its systems are unknown"
     if len(runs) == 1:
-        return "fail", "one system only: the labels favor it"
+        return "fail", "one system only, which the labels will favor"
     return "done", f"{len(runs)} systems"
 
 
@@ -157,8 +134,8 @@ def versioned(standing: Standing) -> CheckResult:
     version = standing.guidelines
     if version is None:
         return "todo", "no guidelines yet"
-    if version.sha256 == GuidelinesVersion.hash_of(DEFAULT_TEMPLATE):
-        return "warn", f"{version} is the template; add your own examples"
+    if is_template(version):
+        return "warn", f"{version} is the unchanged template; add your own examples"
     missing = _without_example(version, standing)
     if missing:
         return "warn", f"{version} has no example for grade {', '.join(missing)}"
@@ -210,16 +187,17 @@ def settled(standing: Standing) -> CheckResult:
 
 
 def unjudged(standing: Standing) -> CheckResult:
-    """It is never broken here: every metric counts a hole as not relevant. The share says how much that decides."""
+    """Return the unjudged share. This rule never fails, because every metric counts an unjudged document as not
+    relevant."""
     shares = [run.mean for run in standing.fresh.report.runs if run.mean is not None] if standing.fresh else []
     if not shares:
-        return "done", "always; an unjudged document gains 0"
+        return "done", "always; unjudged documents count as grade 0"
     spread = " to ".join(dict.fromkeys((percent(min(shares)), percent(max(shares)))))
     return "done", f"always; unjudged in the first ten of the runs: {spread}"
 
 
 def signal(name: str) -> Callable[[Standing], CheckResult]:
-    """A rule that is one signal of freshness, read as the page of freshness reads it."""
+    """Return a rule that is a freshness signal, as the freshness page shows it."""
 
     def look(standing: Standing) -> CheckResult:
         if standing.fresh is None:
@@ -231,7 +209,7 @@ def signal(name: str) -> Callable[[Standing], CheckResult]:
 
 
 def checked(standing: Standing) -> CheckResult:
-    """Whether all signals are read, and when a check read what a page cannot."""
+    """Return whether all signals are known, and when the last complete check ran."""
     fresh = standing.fresh
     if fresh is None:
         return "todo", "no snapshot yet"
@@ -243,12 +221,17 @@ def checked(standing: Standing) -> CheckResult:
     return fresh.state, words
 
 
-# Key, rule, how it is looked at, and what mends it: the button, the page it leads to, and whether it takes a lead.
+# Key, rule, function, and the action: button, page, and whether only a lead may do it.
 CHECKS: tuple[tuple[str, str, Callable[[Standing], CheckResult], tuple[str, str, bool]], ...] = (
     ("drawn", "Queries drawn from a log with a seed", drawn, ("Draw queries", "query_logs", True)),
     ("tiers", "Head, torso and tail queries included", tiers, ("Draw other tiers", "query_logs", True)),
     ("enough", f"At least {ENOUGH_QUERIES} queries", enough, ("Draw more queries", "query_logs", True)),
-    ("needs", "Every query has a need", needs, ("View queries without one", "queries?need=without", False)),
+    (
+        "needs",
+        "Every query has an information need",
+        needs,
+        ("View queries without a need", "queries?need=without", False),
+    ),
     ("systems", "Pairs pooled from at least two systems", systems, ("Create pool", "pool_new", True)),
     (
         "versioned",
@@ -258,7 +241,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], CheckResult], tuple[str, str,
     ),
     (
         "overlapping",
-        "Two raters share at least a tenth of the pairs",
+        "Two raters share at least 10% of the pairs",
         overlapping,
         ("Add second rater", "round_progress", True),
     ),
@@ -271,12 +254,12 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], CheckResult], tuple[str, str,
         signal("unjudged"),
         ("Judge documents", "freshness", True),
     ),
-    ("unchanged", "Documents unchanged since grading", signal("changed"), ("Judge again", "freshness", True)),
+    ("unchanged", "Documents unchanged since grading", signal("changed"), ("Judge documents again", "freshness", True)),
     (
         "same_embedding",
         "No judgment is older than an embedding change",
         signal("embedding"),
-        ("Judge again", "freshness", True),
+        ("Judge pairs again", "freshness", True),
     ),
     ("fresh", "The newest snapshot is fresh", checked, ("View signals", "freshness", False)),
 )

@@ -20,7 +20,7 @@ from judgments.rounds import rounds
 
 @dataclass(frozen=True)
 class Act:
-    """A button: what will happen, and where."""
+    """A button with its text and URL."""
 
     label: str
     url: str
@@ -29,7 +29,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Next:
-    """An act with the step that it belongs to and the reason for it, as a sentence without its first words."""
+    """An action with its step and its reason, which is a sentence without its first words."""
 
     key: str
     words: str
@@ -37,19 +37,19 @@ class Next:
 
 
 class Look:
-    """A collection's facts in the eyes of one member."""
+    """A collection's facts as one member sees them."""
 
     def __init__(self, standing: Standing, user: Any, role: str) -> None:
         self.standing, self.user, self.role = standing, user, role
         self.slug = standing.collection.slug
 
     def may(self, act: Act) -> bool:
-        """Whether the member's role covers the act."""
+        """Return whether the member's role allows the action."""
         return self.role == Role.LEAD or not act.lead_only
 
     @cached_property
     def to_rate(self) -> int:
-        """Pairs that wait for this member in the open round: their part, and once that is done what else can come."""
+        """Return the pairs that wait for this member in the open round: their own, then further ones."""
         round_ = self.standing.round
         if round_ is None or round_.state != Round.State.OPEN or not rounds.is_rater(self.user, round_):
             return 0
@@ -58,23 +58,23 @@ class Look:
 
     @cached_property
     def conflicts(self) -> Open:
-        """Open conflicts that this member may see; a lead who also rates is not told of those still to be graded."""
+        """Return the open conflicts that this member may see; leads who rate do not see those they may still grade."""
         return self.standing.conflicts(self.user)
 
 
 def next_act(look: Look) -> Next | None:
-    """The first act of the way that is due and that the member may do."""
+    """Return the first action that is due and that the member may do."""
     return next((due for due in dues(look) if look.may(due.act)), None)
 
 
 def waits_for_lead(look: Look) -> Next | None:
-    """What is due before that, and only a lead can do."""
+    """Return actions that are due earlier and only a lead can do."""
     due = next(iter(dues(look)), None)
     return due if due is not None and not look.may(due.act) else None
 
 
 def dues(look: Look) -> list[Next]:
-    """Everything that is due, in the order in which it should be done; the last one always is."""
+    """Yield every action that is due, in the recommended order; the last one is always due."""
     return [due for find in DUES if (due := find(look)) is not None]
 
 
@@ -84,7 +84,7 @@ def queries_due(look: Look) -> Next | None:
         return None
     if standing.logs:
         act = Act("Draw queries", reverse("query_logs", args=[look.slug]), lead_only=True)
-        return Next("queries", "draw queries from the log, from head, torso and tail.", act)
+        return Next("queries", "draw head, torso and tail queries from the log.", act)
     act = Act("Import query log", reverse("query_logs_new", args=[look.slug]), lead_only=True)
     return Next("queries", "import a query log, so that the queries represent your traffic.", act)
 
@@ -95,8 +95,8 @@ def runs_due(look: Look) -> Next | None:
         return None
     act = Act("Add run", reverse("runs_new", args=[look.slug]))
     if not standing.runs:
-        return Next("runs", "add the results of your systems for these queries, one run per system.", act)
-    return Next("runs", "add a second system’s run. Pairs from one system only favor that system.", act)
+        return Next("runs", "add the rankings of your systems for these queries, one run per system.", act)
+    return Next("runs", "add a second system’s run. A pool from a single system favors that system.", act)
 
 
 def documents_due(look: Look) -> Next | None:
@@ -104,7 +104,7 @@ def documents_due(look: Look) -> Next | None:
     if standing.documents or not standing.runs or standing.rounds:
         return None
     act = Act("Add documents", reverse("documents_new", args=[look.slug]), lead_only=True)
-    return Next("runs", "add the documents. Without them raters see only ids.", act)
+    return Next("runs", "add the documents. Without documents, raters see only ids.", act)
 
 
 def pool_due(look: Look) -> Next | None:
@@ -126,7 +126,7 @@ def round_due(look: Look) -> Next | None:
     if standing.round.state != Round.State.DRAFT:
         return None
     act = Act("Open round", reverse("round_progress", args=[standing.round.uuid]), lead_only=True)
-    return Next("round", f"open {standing.round}, so that raters get their pairs.", act)
+    return Next("round", f"open {standing.round}, so that raters can start.", act)
 
 
 def rating_due(look: Look) -> Next | None:
@@ -144,7 +144,7 @@ def conflicts_due(look: Look) -> Next | None:
     conflicts = amount(look.conflicts.number, "conflict")
     url = reverse("conflicts", args=[look.standing.judged_round.uuid]) + "?settled=open"
     narrow = look.conflicts.number - look.conflicts.wide
-    wide = f", the {look.conflicts.wide:,} of two steps or more first" if narrow else ""
+    wide = f", starting with the {look.conflicts.wide:,} of two steps or more" if narrow else ""
     words = f"resolve {conflicts}{wide}. Unresolved conflicts are labeled by the label rule."
     return Next("agreement", words, Act(f"Resolve {conflicts}", url, lead_only=True))
 
@@ -155,7 +155,7 @@ def waiting_due(look: Look) -> Next | None:
         return None
     left = standing.filled.wanted - standing.filled.filled
     act = Act("View progress", reverse("round_progress", args=[standing.round.uuid]))
-    owed = f"the raters of {standing.round} still owe {left:,} of {amount(standing.filled.wanted, 'rating')}"
+    owed = f"the raters of {standing.round} have {left:,} of {amount(standing.filled.wanted, 'rating')} left"
     if not standing.filled.growing:
         return Next("round", f"{owed}.", act)
     more = f"pairs of {standing.round} are still being chosen, up to {standing.round.most_pairs or 0:,}"
@@ -170,7 +170,7 @@ def agreement_due(look: Look) -> Next | None:
         return None
     act = Act("View agreement", reverse("round_agreement", args=[standing.judged_round.uuid]))
     at = standing.gate.threshold
-    words = f"agreement failed the gate of {at:.2f}. Clarify the guidelines and rate the overlap again."
+    words = f"agreement is below the gate of {at:.2f}. Clarify the guidelines and rate the overlap again."
     return Next("agreement", words, act)
 
 

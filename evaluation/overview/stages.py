@@ -15,13 +15,13 @@ from evaluation.overview.collection_state import Standing
 from judgments.models import AuditRow, Collection, Round
 from judgments.web.figures import percent
 
-# How long the navigation may lag behind raters at work. Acts of leads and engineers show at once.
+# How long the navigation may lag behind raters. Actions of leads and engineers show at once.
 LAG = 15
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the way: where it leads, and its state as a key (``done doing todo warn fail``) and in words."""
+    """One step of the overview: its URL, and its state as a key (``done doing todo warn fail``) and in words."""
 
     key: str
     name: str
@@ -34,9 +34,10 @@ State = tuple[str, str]
 
 
 def steps(collection: Collection, user: Any) -> list[Step]:
-    """The eight steps of the way, each with its state; cheap enough for every page.
+    """Return the eight steps with their states, cheaply enough for every page.
 
-    Every act writes an audit row, so the newest row's number says whether anything but ratings came in.
+    Every action except rating writes an audit row, so the newest row's id tells whether the cached steps are still
+    valid.
     """
     newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
     key = f"steps:{collection.uuid}:{newest}"
@@ -48,7 +49,7 @@ def steps(collection: Collection, user: Any) -> list[Step]:
 
 
 def refresh(standing: Standing) -> list[Step]:
-    """The same from facts that were just read; the navigation of the page then says what the page says."""
+    """Return the steps from facts that a page has just read, so that navigation and page show the same."""
     collection = standing.collection
     newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
     stages = steps_of(standing)
@@ -57,7 +58,7 @@ def refresh(standing: Standing) -> list[Step]:
 
 
 def steps_of(standing: Standing) -> list[Step]:
-    """The steps from a collection's facts."""
+    """Compute the steps from a collection's facts."""
     slug = standing.collection.slug
     return [
         Step(key, name, _step_address(key, page, slug, standing), *state(standing)) for key, name, page, state in STEPS
@@ -80,7 +81,7 @@ def queries_state(standing: Standing) -> State:
 def runs_state(standing: Standing) -> State:
     if standing.runs:
         return "done", _count(len(standing.runs), "run", "runs")
-    return "todo", "needs results of your systems"
+    return "todo", "needs rankings of your systems"
 
 
 def pool_state(standing: Standing) -> State:
@@ -112,7 +113,7 @@ def agreement_state(standing: Standing) -> State:
     if answer is None or answer.value is None:
         one = standing.judged_round.ratings_per_pair == 1
         return ("warn" if one or standing.judged_filled.full else "todo"), "not defined"
-    # Everybody sees the same steps, also leads who may still rate: no number, which may reveal a grade to them.
+    # No number, because it might reveal a grade to leads who still rate; everyone sees the same steps.
     state, word, _ = gate_says(answer)
     return state, word
 
@@ -144,7 +145,7 @@ def freshness_state(standing: Standing) -> State:
     return fresh.state, f"{fresh.word}: {asking[0].signal.title.lower()}" if asking else fresh.word
 
 
-# Key, title, the page's name, and how the step says where it stands.
+# Key, title, name of the page, and the function that returns the state.
 STEPS: tuple[tuple[str, str, str, Callable[[Standing], State]], ...] = (
     ("queries", "Queries", "queries", queries_state),
     ("runs", "Runs", "runs", runs_state),
@@ -156,7 +157,7 @@ STEPS: tuple[tuple[str, str, str, Callable[[Standing], State]], ...] = (
     ("freshness", "Freshness", "freshness", freshness_state),
 )
 
-# What the gate says: state, word, and what it means.
+# The gate's result: state, word, and meaning.
 VERDICTS: dict[str, tuple[str, str, str]] = {
     "passed": ("done", "passed", "the whole interval is above the gate"),
     "undecided": ("warn", "undecided", "the gate is inside the interval"),
@@ -166,7 +167,7 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
 
 
 def gate_says(answer: GateAnswer) -> tuple[str, str, str]:
-    """The gate's answer as the round's own page gives it: too little overlap decides nothing."""
+    """Return the gate's result as the round's own page shows it; too little overlap makes it undecided."""
     state, word, why = VERDICTS[answer.state]
     if answer.state != "undecided" or not answer.little:
         return state, word, why

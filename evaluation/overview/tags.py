@@ -15,9 +15,9 @@ register = template.Library()
 
 @register.inclusion_tag("_way.html", takes_context=True)
 def way_of_the_data(context: dict[str, Any], collection: Collection) -> dict[str, Any]:
-    """The eight steps with their states; nothing for raters, who see their task and nothing else.
+    """Return the eight steps with their states; empty for raters, who see only their own work.
 
-    A page says which step it belongs to by ``step`` in its context, for example ``{"step": "queries"}``.
+    A page names its step with ``step`` in its context, for example ``{"step": "queries"}``.
     """
     user = context["request"].user
     if access.role_in(user, collection) not in access.STAFF:

@@ -1,4 +1,4 @@
-"""Page routes of overview."""
+"""Page routes of the overview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overview page of a collection, with the next action of the team."""
+"""Overview page of a collection, with the team's next action."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/overview/collection.html", context)
 
 
-# What the page of a new collection says about the way ahead.
+# Introduction of the steps on the page of an empty collection.
 AHEAD = ("runs", "pool", "round", "snapshot")
 
 

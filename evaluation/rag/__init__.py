@@ -1,1 +1,1 @@
-"""RAG evaluation on the server: sample sets, systems' outputs, scorecards, and their pages and endpoints."""
+"""RAG evaluation on the server: sample sets, systems' outputs and scorecards, with their pages and endpoints."""

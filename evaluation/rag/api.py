@@ -1,4 +1,4 @@
-"""Endpoints of RAG evaluation: samples, outputs of systems, and scorecards."""
+"""API of RAG evaluation: samples, outputs of systems, and scorecards."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ JSONL = {(200, "application/x-ndjson"): OpenApiTypes.BINARY}
 
 
 class SampleSent(serializers.Serializer):
-    """One sample. Other fields are those of samples.jsonl."""
+    """One sample. It may have the other fields of samples.jsonl."""
 
     sample_id = serializers.CharField(required=False)
     query = serializers.CharField()
@@ -54,13 +54,13 @@ class SampleSetBody(serializers.Serializer):
     name = serializers.CharField()
     samples = serializers.IntegerField(source="rows")
     figures = serializers.DictField(child=serializers.IntegerField())
-    labels = serializers.DictField(help_text="Labels to slice by: value to number of samples.")
+    labels = serializers.DictField(help_text="Labels to slice by: label and value to the number of samples.")
     sha256 = serializers.CharField(source="stored_sha256", help_text="Hash of the stored file.")
     created_at = serializers.DateTimeField()
 
 
 class OutputSent(serializers.Serializer):
-    """The output of a system for one sample. Other fields are those of outputs.jsonl."""
+    """The output of a system for one sample. It may have the other fields of outputs.jsonl."""
 
     sample_id = serializers.CharField()
     response = serializers.CharField(required=False, allow_null=True)
@@ -77,7 +77,7 @@ class OutputsReading(Reading):
     missing = serializers.ChoiceField(
         required=False,
         choices=list(MISSING),
-        help_text="How to treat a sample without an output: error, leave it out, or score it 0.",
+        help_text="How to treat a sample without an output: report an error, leave it out, or score it 0.",
     )
 
 
@@ -101,9 +101,9 @@ class RagSystemBody(serializers.Serializer):
 
 
 class SystemSent(Strict):
-    """Fields of a system that can change."""
+    """Changeable fields of a system."""
 
-    baseline = serializers.BooleanField(help_text="True makes this the system that others are compared with.")
+    baseline = serializers.BooleanField(help_text="True makes this system the baseline.")
 
     def validate_baseline(self, value: bool) -> bool:
         if not value:
@@ -118,9 +118,14 @@ class FromCollectionSent(Strict):
     snapshot = serializers.UUIDField(
         required=False, allow_null=True, help_text="Its labels define the relevant documents."
     )
-    run = serializers.UUIDField(required=False, allow_null=True, help_text="Becomes a system that only retrieves.")
+    run = serializers.UUIDField(
+        required=False, allow_null=True, help_text="This run becomes a system that only retrieves."
+    )
     threshold = serializers.IntegerField(
-        required=False, allow_null=True, min_value=1, help_text="Lowest relevant grade; by default the scale's."
+        required=False,
+        allow_null=True,
+        min_value=1,
+        help_text="The lowest relevant grade; by default the threshold of the scale.",
     )
     depth = serializers.IntegerField(required=False, min_value=1, max_value=from_collection.MOST_DEPTH)
 
@@ -129,7 +134,9 @@ class ScoreSent(Strict):
     """How the systems of a set are scored."""
 
     metrics = serializers.ListField(
-        child=serializers.CharField(max_length=200), required=False, help_text="Names as `assay rag -m` takes them."
+        child=serializers.CharField(max_length=200),
+        required=False,
+        help_text="Metric names as `assay rag -m` accepts them.",
     )
     slices = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
 
@@ -168,7 +175,7 @@ class RagSystemScores(serializers.Serializer):
 
 
 class RagComparisonBody(serializers.Serializer):
-    """Two systems under one metric; the difference is b less a."""
+    """Two systems compared under one metric; the difference is b minus a."""
 
     metric = serializers.CharField()
     a = serializers.CharField()
@@ -188,7 +195,7 @@ class RagComparisonBody(serializers.Serializer):
 
 
 class RagScorecardsBody(serializers.Serializer):
-    """The shape of `assay rag --format json`, with ids."""
+    """The format of `assay rag --format json`, with ids."""
 
     sample_set = RagSetNamed()
     samples = serializers.IntegerField()
@@ -196,7 +203,7 @@ class RagScorecardsBody(serializers.Serializer):
     metrics = serializers.DictField(child=serializers.DictField())
     systems = RagSystemScores(many=True)
     comparisons = RagComparisonBody(many=True)
-    job = serializers.UUIDField(allow_null=True, help_text="The job that computes them now; null when none does.")
+    job = serializers.UUIDField(allow_null=True, help_text="The running job, or null if none is running.")
 
 
 class CriticSent(CapsSent):
@@ -207,13 +214,15 @@ class CriticSent(CapsSent):
     metrics = serializers.ListField(
         child=serializers.CharField(max_length=200),
         default=list(critics.METRICS),
-        help_text="Metrics that ask a critic, as `assay rag -m` takes them.",
+        help_text="Metrics that ask a critic, named as `assay rag -m` accepts them.",
     )
-    dry_run = serializers.BooleanField(default=False, help_text="Only return the estimate; make no calls.")
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Whether to return only the estimate and make no calls."
+    )
 
 
 class CriticEstimateBody(serializers.Serializer):
-    """What a critic would cost; two numbers are low and high."""
+    """The estimated cost of a critic; two numbers are a lower and an upper bound."""
 
     systems = serializers.IntegerField()
     samples = serializers.IntegerField()
@@ -264,7 +273,8 @@ class Samples(Imports):
 def _named(rows: Sequence[Any], data: dict[str, Any]) -> Sequence[Any]:
     if not data.get("name"):
         raise NotValid(
-            "A posted list has no file name. Give the sample set a name.", {"name": "Add ?name=shop to the address."}
+            "The name of the sample set is missing. A posted list has no file name.",
+            {"name": "Add ?name=shop to the URL."},
         )
     return rows
 
@@ -284,7 +294,8 @@ class FromCollection(InCollection):
         examples=[OpenApiExample("From labels", {"name": "ours", "depth": 10}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """The collection's queries become questions; a snapshot adds relevant documents, a run a first system."""
+        """The collection's queries become questions; a snapshot adds relevant documents, and a run adds a first
+        system."""
         data = self.read_body(FromCollectionSent)
         chosen_rows: dict[str, Any] = {}
         for name, rows in (("snapshot", self.collection.snapshots.all()), ("run", self.collection.runs.active())):
@@ -295,7 +306,7 @@ class FromCollection(InCollection):
 
 
 class InSampleSet(InCollection):
-    """The base of addresses below ``rag/samples/<uuid>/``."""
+    """Base class of endpoints below ``rag/samples/<uuid>/``."""
 
     sample_set: RagSampleSet
     tag = TAG
@@ -320,11 +331,11 @@ class SamplesFile(InSampleSet):
 
     @extend_schema(summary="Download RAG samples", responses=JSONL)
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
-        """Return samples.jsonl."""
+        """Return the file samples.jsonl."""
         return _file(self.sample_set, "samples.jsonl")
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file, whatever type the caller prefers."""
+        """Return the file for any Accept header."""
         return super().perform_content_negotiation(request, force=True)
 
 
@@ -339,7 +350,7 @@ class Scorecards(InSampleSet):
         parameters=[OpenApiParameter("per_sample", bool, description="Whether to include the values of each sample.")],
     )
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return stored values of each metric with intervals, slices and paired comparisons of all systems."""
+        """Return the stored values of each metric with intervals, slices and paired comparisons of all systems."""
         body = scorecards.as_json(
             self.sample_set, request.user, per_sample=request.query_params.get("per_sample") == "true"
         )
@@ -348,7 +359,7 @@ class Scorecards(InSampleSet):
 
     @extend_schema(summary="Score RAG systems", request=ScoreSent, responses={202: Started})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Start a job that scores all systems of the set. By default it computes the default metrics."""
+        """Start a job that scores all systems of the set. Without metrics it computes the default metrics."""
         data = self.read_body(ScoreSent)
         settings = scorecards.settings_of(self.sample_set)
         job = scorecards.change(
@@ -372,25 +383,25 @@ class PeopleBody(serializers.Serializer):
     )
     systems = serializers.ListField(
         child=serializers.DictField(),
-        help_text="For each system: the metric's mean, and its mean corrected by people's grades, with an interval.",
+        help_text="By system: the metric's mean, and its mean corrected by human grades, with an interval.",
     )
 
 
 class People(InSampleSet):
-    """The metrics of a set compared with people's grades."""
+    """The metrics of a set compared with human grades."""
 
     serializer_class = PeopleBody
 
-    @extend_schema(summary="Compare RAG metrics with people's grades", responses={200: PeopleBody(many=True)})
+    @extend_schema(summary="Compare RAG metrics with human grades", responses={200: PeopleBody(many=True)})
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """One row per closed round and metric of its dimension. Rounds that you may still grade are left out."""
+        """Return one row per closed round and metric of its dimension, without rounds that you may still grade."""
         cards = scorecards.cards_of(self.sample_set, request.user, per_sample=True)
         rows = people.comparisons(self.sample_set, cards, request.user)
         return Response(PeopleBody([one.as_json() for one in rows], many=True).data)
 
 
 class OfCritic(InSampleSet):
-    """The base of addresses below ``critic/``."""
+    """Base class of endpoints below ``critic/``."""
 
     serializer_class: type[serializers.Serializer] = CriticBody
     writes = access.LEADS
@@ -428,7 +439,7 @@ class Critic(OfCritic):
         ],
     )
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """With `dry_run`, return the estimate; otherwise start a job that never exceeds its caps.
+        """With `dry_run`, return the estimate; otherwise start a job that stays within its caps.
 
         At least one cap is required.
         """
@@ -457,7 +468,8 @@ class GoOnWithCritic(OfCritic):
 
     @extend_schema(summary="Resume the critic of RAG systems", request=CapsSent, responses={202: Started})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Send the unanswered questions, also about new systems. Omitted caps stay and count the whole run."""
+        """Send the unanswered questions, including those about new systems. Omitted caps stay as they are; caps apply
+        to the whole run."""
         run = critics.go_on(self.run, **self.read_body(CapsSent), actor=request.user)
         return started(run.job)
 
@@ -473,7 +485,7 @@ class GoOnWithCritic(OfCritic):
     ),
 )
 class Outputs(Imports):
-    """The systems of a collection, by their imported outputs. A posted list needs `?name=`."""
+    """The systems of a collection, created from imported outputs. A posted list needs `?name=`."""
 
     kind = "outputs"
     queryset = RagSystem.objects.select_related("sample_set").defer("report").order_by("sample_set", "name")
@@ -491,7 +503,7 @@ class Outputs(Imports):
 
 
 class InSystem(InCollection):
-    """The base of addresses below ``rag/outputs/<uuid>/``."""
+    """Base class of endpoints below ``rag/outputs/<uuid>/``."""
 
     system: RagSystem
     tag = TAG
@@ -513,7 +525,7 @@ class OneSystem(InSystem):
 
     @extend_schema(summary="Make a RAG system the baseline", request=SystemSent)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """The other systems of the set are compared with it."""
+        """Compare the other systems of the set with this one."""
         self.read_body(SystemSent)
         systems.set_baseline(self.system, actor=request.user)  # type: ignore[arg-type]
         self.system.refresh_from_db()
@@ -525,11 +537,11 @@ class OutputsFile(InSystem):
 
     @extend_schema(summary="Download the outputs of a RAG system", responses=JSONL)
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
-        """Return outputs.jsonl."""
+        """Return the file outputs.jsonl."""
         return _file(self.system, "outputs.jsonl")
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file, whatever type the caller prefers."""
+        """Return the file for any Accept header."""
         return super().perform_content_negotiation(request, force=True)
 
 

@@ -1,4 +1,4 @@
-"""The ledger of critics: what a provider's model answered about a sample set."""
+"""The stored answers of critics about a sample set."""
 
 from __future__ import annotations
 
@@ -19,20 +19,12 @@ from judgments.machines.pairwise.call_log import KEYS, keys_of
 
 
 def critic_of(sample_set: RagSampleSet) -> RagCriticRun | None:
-    """The critic of a set's scorecards: its newest run."""
+    """Return the critic of a set's scorecards: its newest run."""
     return sample_set.critics.select_related("provider", "job", "created_by").first()
 
 
 class LedgerCalls:
-    """The answers that the ledger of a collection holds, for a critic; it asks nothing.
-
-    Attributes
-    ----------
-    plan : Plan
-        What is known, and what asking the rest would cost.
-    ended : Ended or None
-        Why the last questions ended.
-    """
+    """A critic that answers only from the stored calls of a collection and makes no calls."""
 
     def __init__(self, sample_set: RagSampleSet, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -41,7 +33,7 @@ class LedgerCalls:
         self._collection = sample_set.collection_id
 
     def ask(self, prompts: Sequence[Prompt], reader: PromptReader) -> list[Outcome | None]:
-        """Return the outcome of each prompt; None for one without an answer."""
+        """Return the outcome of each prompt; None if it has no answer."""
         contexts = [Context(one.text, one.about, narrative=one.system) for one in prompts]
         questions = Asking(reader, self.endpoint, contexts, self._known(reader, contexts))
         self.plan = Plan.together([self.plan, questions.plan])
@@ -91,7 +83,7 @@ def ledger_rows(sample_set: RagSampleSet) -> Iterator[dict[str, Any]]:
 
 
 def critic_in_ledger(run: RagCriticRun) -> ProviderCritic:
-    """A critic that gives the stored answers of a run, and asks nothing."""
+    """Return a critic that gives the stored answers of a run and makes no calls."""
     settings = run.parameters["asked_as"]
     endpoint = Endpoint(
         PROTOCOLS[run.parameters["protocol"]],
@@ -108,7 +100,7 @@ def critic_in_ledger(run: RagCriticRun) -> ProviderCritic:
 
 
 def provenance(run: RagCriticRun, label: str) -> dict[str, Any]:
-    """What a scorecard says of the critic behind a metric."""
+    """Return the description of the critic behind a metric for a scorecard."""
     rows = RagCriticCall.objects.filter(run__sample_set=run.sample_set, requested_model=run.model).order_by()
     answered = rows.exclude(model_answered="").values_list("model_answered", flat=True).distinct()
     return {

@@ -33,7 +33,7 @@ from judgments.models import Judge, Provider, User, audit
 KIND = "rag-critic"
 METRICS = ("LLMFaithfulnessScore", "LLMAnswerQuality")
 MOST_METRICS = 10
-# The estimate reads so many samples, spread over the set.
+# The estimate reads this many samples, spread over the set.
 LOOKED_AT = 200
 
 
@@ -46,37 +46,23 @@ class Choice:
     metrics: Sequence[str] = METRICS
 
     def parsed(self) -> list[Metric]:
-        """Return the metrics.
-
-        Raises
-        ------
-        NotValid
-            By field: the provider does not offer the model, or a metric is unknown or asks no critic.
-        """
+        """Return the metrics."""
         if self.provider.offered(self.model) is None:
             message = f"{self.provider} does not offer the model {self.model!r}."
             raise NotValid(message, {"model": message})
         by_label = {metric.label: metric for metric in parse_metrics(self.metrics)}
         if wrong := [label for label, metric in by_label.items() if asking(metric) is None]:
-            message = f"{wrong[0]} asks no critic. Name it under Metrics and slices."
+            message = f"{wrong[0]} does not use a critic. Name it under Metrics and slices."
             raise NotValid(message, {"metrics": message})
         if not 0 < len(by_label) <= MOST_METRICS:
-            message = f"Name 1 to {MOST_METRICS} metrics that ask a critic, for example {METRICS[0]}."
+            message = f"Name 1 to {MOST_METRICS} metrics that use a critic, for example {METRICS[0]}."
             raise NotValid(message, {"metrics": message})
         return list(by_label.values())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate(CostEstimate):
-    """What a critic would cost, in proportion to the samples that were read.
-
-    Parameters
-    ----------
-    systems, samples : int
-        Active systems, and samples of the set.
-    known : int
-        Questions that are answered in the ledger.
-    """
+    """The estimated cost of a critic, extrapolated from the samples that were read."""
 
     systems: int
     samples: int
@@ -84,15 +70,7 @@ class Estimate(CostEstimate):
 
 
 def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
-    """Estimate what a critic would cost; nothing is asked.
-
-    Raises
-    ------
-    NotValid
-        As `Choice.parsed`.
-    Conflict
-        The provider's key cannot be decrypted.
-    """
+    """Estimate the cost of a critic without making calls."""
     metrics, systems = choice.parsed(), list(sample_set.systems.active())
     calls = LedgerCalls(sample_set, accounts.endpoint(choice.provider, choice.model))
     index = list(sample_set.samples.all())
@@ -133,25 +111,8 @@ def _evaluate(
 def start(
     sample_set: RagSampleSet, choice: Choice, *, cap_usd: float | None, cap_calls: int | None, actor: User
 ) -> RagCriticRun:
-    """Ask a critic about the answers of all systems of a set, as a job. It becomes the critic of the scorecards.
-
-    Parameters
-    ----------
-    sample_set : RagSampleSet
-        The set.
-    choice : Choice
-        The model and the metrics.
-    cap_usd, cap_calls : float, int or None
-        Where the job stops; one of them is needed. The most that a question can cost is reserved before it is asked.
-    actor : User
-        The lead who confirms the caps.
-
-    Raises
-    ------
-    NotValid
-        By field: a cap, the model, or a metric.
-    Conflict
-        Another critic of this set is at work, or there is nothing to ask.
+    """Start a job in which a critic scores the answers of all systems of a set. It becomes the critic of the
+    scorecards.
     """
     machine_runs.check_caps(cap_usd, cap_calls, of="A critic needs")
     metrics = choice.parsed()
@@ -189,13 +150,7 @@ def start(
 
 @transaction.atomic
 def pause(run: RagCriticRun, *, actor: User) -> None:
-    """Stop once the answers in flight have arrived.
-
-    Raises
-    ------
-    Conflict
-        The critic is not at work.
-    """
+    """Pause the critic after the calls in progress have returned."""
     if not machine_runs.ask_to_pause(run):
         raise Conflict(f"The {run} is not running.")
     _record("pause", f"{actor} paused the {run} of {run.sample_set}", run, actor)
@@ -205,24 +160,7 @@ def pause(run: RagCriticRun, *, actor: User) -> None:
 def go_on(
     run: RagCriticRun, *, cap_usd: float | None = None, cap_calls: int | None = None, actor: User
 ) -> RagCriticRun:
-    """Ask what has no answer yet, also about systems that were added since.
-
-    Parameters
-    ----------
-    run : RagCriticRun
-        The critic of the set, not at work.
-    cap_usd, cap_calls : float, int or None
-        Other caps over all that this run spends; None leaves each as it is.
-    actor : User
-        The lead who confirms them.
-
-    Raises
-    ------
-    Conflict
-        The critic is at work, another one took its place, or its provider was removed or changed its address.
-    NotValid
-        A cap is below what was spent, or the model has no price for a cap in dollars.
-    """
+    """Send the unanswered questions, including those about systems added since."""
     RagSampleSet.objects.select_for_update(of=("self",)).get(pk=run.sample_set_id)
     current = critic_of(run.sample_set)
     if current is None or current.pk != run.pk:
@@ -239,7 +177,7 @@ def go_on(
 
 
 def asks(provider: Provider) -> bool:
-    """Whether a critic that is at work asks this provider."""
+    """Return whether a running critic uses this provider."""
     return any(not machine_runs.is_over(run) for run in RagCriticRun.objects.filter(provider=provider))
 
 
@@ -262,10 +200,10 @@ def _record(verb: str, sentence: str, run: RagCriticRun, actor: User, **detail: 
 
 
 class _AskingCalls(LedgerCalls):
-    """The calls of one attempt at a run: questions without an answer are asked, and each answer is stored at once.
+    """The calls of one attempt at a run: it sends the unanswered questions and stores each answer at once.
 
-    Threads ask; the job's own thread reads and writes the database. A thread goes on when its answer is committed, so
-    a process that is killed repeats the questions in flight and no other.
+    Threads make the calls; the job's own thread reads and writes the database. A thread continues when its answer is
+    committed, so a killed process repeats only the calls in progress.
     """
 
     def __init__(self, work: jobs.Work, run: RagCriticRun, client: Any, provider: Provider) -> None:
@@ -282,7 +220,7 @@ class _AskingCalls(LedgerCalls):
 
     @property
     def over(self) -> bool:
-        """Whether nothing more may be asked in this attempt."""
+        """Return whether this attempt must make no further calls."""
         return self.ended is not None and self.ended.end != "done"
 
     def _run(self, questions: Asking, add: Callable[[Verdict], None]) -> Ended:
@@ -310,7 +248,7 @@ class _AskingCalls(LedgerCalls):
         self.answered += 1
 
     def _store(self, work: Callable[[], None]) -> None:
-        """Do some work, and commit the answers that it brings before any thread goes on."""
+        """Run some work, and commit its answers before any thread continues."""
         work()
         rows, self._new = self._new, []
         if not rows:
@@ -319,11 +257,11 @@ class _AskingCalls(LedgerCalls):
             with transaction.atomic():
                 RagCriticCall.objects.bulk_create(rows)
         except IntegrityError:
-            # While a lease runs out two attempts are possible; the answer that is stored stays.
+            # When a lease expires, two attempts may overlap; the first stored answer is kept.
             RagCriticCall.objects.bulk_create(rows, ignore_conflicts=True)
 
     def _beat(self) -> None:
-        """Every second: store the progress, and see whether to stop."""
+        """Store the progress every second, and decide whether to stop."""
         self.update_run()
         try:
             total = max(self.answered, self._job_run.estimate.get("calls", [0])[0])
@@ -333,12 +271,12 @@ class _AskingCalls(LedgerCalls):
             self.interrupted, self._paused = error, True
 
     def update_run(self) -> None:
-        """Store what the run has used so far."""
+        """Store the usage of the run so far."""
         RagCriticRun.objects.filter(pk=self._job_run.pk).update(spent_usd=self.spent, calls=self.calls)
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """The job: ask what has no answer, then queue the scorecards."""
+    """Run the job: send the unanswered questions, then queue the scorecards."""
     rows = RagCriticRun.objects.select_related("provider", "sample_set__collection", "created_by")
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:
@@ -378,5 +316,5 @@ WAITING = retry.Kind(
     lambda run: RagCriticCall.objects.filter(run=run),
     _provider,
     _queue,
-    lambda run: f"The {run} of {run.sample_set} is retried because its provider did not answer",
+    lambda run: f"The {run} of {run.sample_set} will be retried because its provider did not answer",
 )

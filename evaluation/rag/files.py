@@ -1,4 +1,4 @@
-"""Files of samples and outputs in storage: one record a line, and each line can be read alone."""
+"""Files of samples and outputs in storage: one record per line, each readable on its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class Placed(Generic[Record]):
-    """A record with the place of its line in the file, in bytes."""
+    """A record with the byte position of its line in the file."""
 
     record: Record
     start: int
@@ -33,7 +33,7 @@ class Placed(Generic[Record]):
 
 @dataclass(frozen=True)
 class Stored(Generic[Record]):
-    """A file in storage, and what is in it."""
+    """A file in storage, with its hash and records."""
 
     path: str
     sha256: str
@@ -41,13 +41,7 @@ class Stored(Generic[Record]):
 
 
 def write(records: Iterable[Record], to_dict: Callable[[Record], dict[str, Any]], name: str) -> Stored[Record]:
-    """Write records into a new file.
-
-    Raises
-    ------
-    NotValid
-        When a record cannot be written as JSON: it holds NaN, or half of a surrogate pair.
-    """
+    """Write records to a new file."""
     body, placed = io.BytesIO(), []
     for record in records:
         start = body.tell()
@@ -63,20 +57,20 @@ def write(records: Iterable[Record], to_dict: Callable[[Record], dict[str, Any]]
 def write_upload(
     checked: Checked, upload: Upload, to_dict: Callable[[Any], dict[str, Any]], format_name: str
 ) -> Checked:
-    """Write the records of an upload into the file that stays in storage."""
+    """Write the records of an upload to the file that stays in storage."""
     stored = write(checked.rows, to_dict, upload.uuid.hex)
     return replace(checked, rows=stored.records, stored=(stored.path, format_name), hashes=(stored.sha256,))
 
 
 def of_upload(checked: Checked) -> Stored[Any]:
-    """The file that `write_upload` wrote."""
+    """Return the file that `write_upload` wrote."""
     if checked.stored is None:
         raise AssertionError("an upload is written before it is stored")
     return Stored(checked.stored[0], checked.hashes[0], list(checked.rows))
 
 
 def upload_fields(upload: Upload, options: Mapping[str, Any], default: str) -> dict[str, Any]:
-    """What a sample set or a system keeps of its upload: name, file and report."""
+    """Return the fields that a sample set or a system stores about its upload: name, file and report."""
     return {
         "name": str(options.get("name") or stem(upload.filename) or default),
         "filename": upload.filename,
@@ -87,13 +81,7 @@ def upload_fields(upload: Upload, options: Mapping[str, Any], default: str) -> d
 
 @contextmanager
 def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
-    """The file of a sample set or a system, unchanged since it was stored.
-
-    Raises
-    ------
-    AssayError
-        The file is missing or changed.
-    """
+    """Return the file of a sample set or a system, after checking its hash."""
     try:
         with storage.local(row.path) as path:
             with path.open("rb") as stream:
@@ -106,13 +94,7 @@ def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
 
 
 def objects(row: RagSampleSet | RagSystem, index: Iterable[RagSample | RagOutput]) -> list[dict[str, Any]]:
-    """The objects on the lines that the index rows name.
-
-    Raises
-    ------
-    AssayError
-        The file is missing, or a line of it cannot be read.
-    """
+    """Return the objects on the lines of these index rows."""
     records = []
     try:
         with storage.open_file(row.path) as stream:

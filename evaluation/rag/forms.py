@@ -47,7 +47,7 @@ class FromCollectionForm(AssayForm):
         to_field_name="uuid",
         required=False,
         empty_label="none: questions only",
-        help_text="Its labels say which documents are relevant to each query.",
+        help_text="Its labels define which documents are relevant to each query.",
     )
     threshold = forms.IntegerField(
         required=False,
@@ -61,7 +61,7 @@ class FromCollectionForm(AssayForm):
         to_field_name="uuid",
         required=False,
         empty_label="none",
-        help_text="Its documents become the retrieved documents of a first system.",
+        help_text="Its documents become the retrieved documents of the first system.",
     )
     depth = forms.IntegerField(
         min_value=1,
@@ -86,7 +86,7 @@ class GradeForm(AssayForm):
         choices=[(name, f"{name}: {of.question}") for name, of in DIMENSIONS.items()],
         initial=list(DIMENSIONS),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Each dimension becomes a separate draft round with the same answers.",
+        help_text="Assay creates one draft round per dimension, all with the same answers.",
     )
     samples = forms.IntegerField(
         required=False,
@@ -118,7 +118,7 @@ class CriticForm(AssayForm):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Separated by spaces or commas, for example LLMAnswerQuality(dimensions=[clarity]).",
     )
-    cap_usd = caps_form.in_dollars("For all systems together")
+    cap_usd = caps_form.in_dollars("Applies to all systems together")
     cap_calls = caps_form.in_calls()
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -128,11 +128,11 @@ class CriticForm(AssayForm):
 
     @property
     def choice(self) -> critics.Choice:
-        """The model and the metrics."""
+        """Return the model and the metrics."""
         uuid, _, model = self.cleaned_data["model"].partition(APART)
         return critics.Choice(self._providers[uuid], model, [self.cleaned_data["metrics"]])
 
     @property
     def caps(self) -> dict[str, Any]:
-        """The caps of the critic."""
+        """Return the caps of the critic."""
         return {name: self.cleaned_data[name] for name in ("cap_usd", "cap_calls")}

@@ -35,36 +35,11 @@ def start(
     depth: int = DEPTH,
     actor: User,
 ) -> Job:
-    """Queue the job that makes a sample set.
-
-    Parameters
-    ----------
-    collection : Collection
-        Its queries become the questions; with a snapshot only those that have labels.
-    name : str
-        Of the sample set.
-    snapshot : Snapshot, optional
-        Its labels from the threshold on say which documents are relevant.
-    run : Run, optional
-        Becomes a system of the set that retrieves and does not answer.
-    threshold : int, optional
-        The lowest grade of a relevant document; by default that of the scale.
-    depth : int
-        How many documents of the run a query keeps.
-    actor : User
-        Who makes it.
-
-    Raises
-    ------
-    NotValid, Conflict
-        The collection has no query, or the name cannot be used.
-    NotAllowed
-        The actor may still have to grade pairs of the snapshot.
-    """
+    """Queue the job that creates a sample set."""
     if not collection.queries.exists():
         raise NotValid("This collection has no queries. Import queries first.")
     if not 1 <= depth <= MOST_DEPTH:
-        raise NotValid(f"The depth is {depth}.", {"depth": f"Give a number from 1 to {MOST_DEPTH}."})
+        raise NotValid(f"The depth {depth} is out of range.", {"depth": f"Enter a number from 1 to {MOST_DEPTH}."})
     if snapshot is not None:
         sample_sets.check_reader(actor, snapshot)
     parameters = {
@@ -85,7 +60,7 @@ def start(
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """The job behind `start`: the set, its system and the job's result are stored together or not at all."""
+    """Create the sample set; the set, its system and the job's result are stored in one transaction."""
     collection, parameters = work.job.collection, work.job.parameters
     if collection is None:
         raise NotFound("The collection was deleted.")
@@ -139,7 +114,8 @@ def _named(rows: Any, uuid: str | None, noun: str) -> Any:
 def samples_of(
     collection: Collection, snapshot: Snapshot | None, threshold: int | None = None
 ) -> list[EvaluationSample]:
-    """The queries of a collection as samples; with a snapshot those that have labels, with their relevant documents."""
+    """Return the collection's queries as samples; with a snapshot, only labeled queries, with their relevant
+    documents."""
     labels: Mapping[str, Mapping[str, float]] = snapshots.labels_of(snapshot) if snapshot else {}
     lowest = threshold if threshold is not None else relevant_from(snapshot) if snapshot else 1
     relevant = {
@@ -165,7 +141,7 @@ def samples_of(
 
 
 def outputs_of(collection: Collection, run: Run, sample_ids: Iterable[str], depth: int) -> list[SystemOutputs]:
-    """What a run retrieved for these queries, with the texts of the documents."""
+    """Return the documents that a run retrieved for these queries, with their texts."""
     ranked = runs.ranked(run).to_dict()
     chosen = {query_id: list(ranked[query_id].items())[:depth] for query_id in sample_ids if query_id in ranked}
     texts = _texts(collection, (doc_id for scores in chosen.values() for doc_id, _ in scores))
@@ -182,7 +158,7 @@ def outputs_of(collection: Collection, run: Run, sample_ids: Iterable[str], dept
 
 
 def _texts(collection: Collection, doc_ids: Iterable[str]) -> dict[str, str]:
-    """Title and text of documents, by id."""
+    """Return title and text of documents, by id."""
     wanted = list(dict.fromkeys(doc_ids))
     texts = {}
     for first in range(0, len(wanted), CHUNK):

@@ -1,4 +1,4 @@
-"""People's grades of answers: rounds over the answers of several systems, and the mean grade of each system."""
+"""Human grades of answers: rounds over the answers of several systems, and the mean grade of each system."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from judgments.rounds.answer_dimensions import DIMENSIONS
 from judgments.rounds.answer_rounds import LONGEST_QUERY, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
 
 RULE = "median"
-# The targets of the metrics that are compared with grades of a dimension.
+# The targets of the metrics that are compared with grades of each dimension.
 ANSWER = ("generation_correctness", "generation_relevance")
 TARGETS = {"faithful": ("generation_faithfulness",), "correct": ANSWER, "complete": ANSWER}
 CACHED_SECONDS = 600
@@ -44,28 +44,7 @@ def start(
     seed: int = 1,
     actor: User,
 ) -> list[Round]:
-    """Make one draft round for each dimension over the answers of the systems.
-
-    Parameters
-    ----------
-    sample_set : RagSampleSet
-        Whose samples are asked about.
-    name : str
-        The beginning of the rounds' names.
-    systems : sequence of RagSystem
-        Whose answers people grade, all on the same samples.
-    dimensions : sequence of str
-        Members of `judgments.rounds.answer_dimensions.DIMENSIONS`.
-    samples : int, optional
-        How many samples are drawn at random, from the seed; all of them by default.
-    ratings_per_pair, raters, seed, actor
-        As `judgments.rounds.answer_rounds.create_answer_rounds` takes them.
-
-    Raises
-    ------
-    NotValid
-        No system is chosen, no system has an answer, or an answer cannot be graded.
-    """
+    """Create one draft round per dimension over the answers of the systems."""
     if not systems:
         raise NotValid("Choose at least one system.", {"systems": "Choose at least one system."})
     index = list(sample_set.samples.all())
@@ -105,7 +84,7 @@ def start(
 
 @dataclass(frozen=True)
 class MeanGrade:
-    """The mean of people's labels for the answers of one system."""
+    """The mean human label of the answers of one system."""
 
     value: float | None
     low: float | None
@@ -115,7 +94,7 @@ class MeanGrade:
 
 @dataclass(frozen=True)
 class Graded:
-    """A round over the answers of a set: the mean grade of each system, or why it is hidden."""
+    """A round over the answers of a set, with its mean grades or the reason why they are hidden."""
 
     round: Round
     top: int
@@ -124,9 +103,9 @@ class Graded:
 
 
 def graded(sample_set: RagSampleSet, reader: Any) -> list[Graded]:
-    """The rounds over the answers of a set, with mean grades where the reader may see them.
+    """Return the rounds over the answers of a set, with mean grades if the reader may see them.
 
-    Grades of a round that is not closed are hidden, and those of answers that the reader may still have to grade.
+    Grades are hidden until the round is closed and while the reader may still grade its answers.
     """
     rows = sample_set.gradings.filter(round__archived_at__isnull=True).select_related(
         "round__scale", "round__collection"
@@ -135,9 +114,9 @@ def graded(sample_set: RagSampleSet, reader: Any) -> list[Graded]:
     for row in rows.select_related("round__scale", "round__collection"):
         hidden = ""
         if row.round.state != Round.State.CLOSED:
-            hidden = "shown when the round is closed"
+            hidden = "shown after the round is closed"
         elif not grade_visibility.means_visible(reader, row.round):
-            hidden = "hidden while you can still grade these answers"
+            hidden = "hidden while you may still grade these answers"
         top = max(row.round.scale.grades.values_list("value", flat=True), default=0)
         gradings.append(Graded(row.round, top, {} if hidden else _means(row), hidden))
     return gradings
@@ -172,7 +151,7 @@ def _mean(ids: Mapping[str, str], labels: Mapping[Any, int]) -> MeanGrade:
 
 @dataclass(frozen=True)
 class Compared:
-    """A metric beside the labels of a closed round, over the answers that have both."""
+    """A metric compared with the labels of a closed round, over the answers that have both."""
 
     round: Round
     metric: str
@@ -180,24 +159,15 @@ class Compared:
     result: PeopleComparison
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values under plain names."""
+        """Return the comparison as a dict."""
         named = {"round": str(self.round.uuid), "name": self.round.name, "dimension": self.round.dimension}
         return named | self.result.to_dict()
 
 
 def comparisons(sample_set: RagSampleSet, cards: Sequence[RagScorecard], reader: Any) -> list[Compared]:
-    """Compare the metrics of scorecards with the labels of closed rounds about the same quality of answers.
+    """Compare the metrics of scorecards with the labels of closed rounds about the same dimension.
 
     Rounds with answers that the reader may still have to grade are left out, and metrics with values outside of 0 to 1.
-
-    Parameters
-    ----------
-    sample_set : RagSampleSet
-        The set.
-    cards : sequence of RagScorecard
-        With the values of the samples.
-    reader : User
-        Who reads the page or the answer of the API.
     """
     rows = sample_set.gradings.filter(round__archived_at__isnull=True, round__state=Round.State.CLOSED)
     results = []
@@ -236,7 +206,7 @@ def _compared(row: RagGrading, cards: Sequence[RagScorecard], metric: str) -> Pe
             if value is not None
         }
         comparisons = []
-        # A metric without a value of each sample, such as a quantile, is not compared.
+        # Metrics without a value per sample, such as quantiles, are not compared.
         if grades and known and all(0 <= value <= 1 for value in known.values()):
             comparisons = [
                 compare_values(metric, list(names.values()), known, grades, sorted(row.round.scale.values()))

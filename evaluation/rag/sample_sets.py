@@ -1,4 +1,4 @@
-"""Sample sets of a collection: import, storage, and who may see one."""
+"""Sample sets of a collection: import, storage and visibility."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from judgments.models import Collection, Snapshot, Upload, User
 from judgments.snapshots import snapshots
 from judgments.web import access
 
-# Labels with more values, or longer ones, name samples and do not group them.
+# Labels with more or longer values identify samples instead of grouping them.
 MOST_VALUES, LONGEST_VALUE = 20, 100
 PARENT = "variant_of"
 
@@ -33,24 +33,24 @@ def check(collection: Collection, rows: Sequence[EvaluationSample], upload: Uplo
     """Compare samples with the collection, and warn about samples that few metrics can use."""
     earlier = collection.rag_sample_sets.filter(sha256=upload.sha256).first()
     if earlier is not None:
-        raise Conflict(f"{upload.filename} is in this collection already, as the sample set {earlier}.")
+        raise Conflict(f"This collection already contains {upload.filename} as the sample set {earlier}.")
     findings = []
     links = list(zip(rows, parents(rows), strict=True))
     strays = [row for row, parent in links if parent == Skip("unknown_parent")]
     if strays:
-        what = f"{amount(len(strays), 'variant')} of a sample that is not in the file; the first is "
+        what = f"{amount(len(strays), 'variant')} of samples that are not in the file. The first is "
         fix = "Add the samples that `variant_of` names, or correct the ids."
         done = "stored; robustness metrics skip these samples"
         findings.append(_finding("W60", strays[0], what + repr(strays[0].sample_id), done, fix))
     circular = [row for row, parent in links if parent == Skip("circular_variant")]
     if circular:
-        what = f"{amount(len(circular), 'sample')} whose `variant_of` leads into a circle; the first is "
+        what = f"{amount(len(circular), 'sample')} with a circular `variant_of`. The first is "
         fix = "Correct `variant_of`, so that every variant leads to a sample that is not a variant."
         done = "stored; robustness metrics skip these samples"
         findings.append(_finding("W62", circular[0], what + repr(circular[0].sample_id), done, fix))
     bare = [row for row in rows if not row.references and not row.relevant_docs and not _is_unanswerable(row)]
     if bare:
-        what = f"{amount(len(bare), 'sample')} without reference answer and relevant documents; the first is "
+        what = f"{amount(len(bare), 'sample')} without a reference answer and relevant documents. The first is "
         fix = "Add `reference_answer` or `relevant_docs`."
         done = "stored; metrics that need them skip these samples"
         findings.append(_finding("W61", bare[0], what + repr(bare[0].sample_id), done, fix))
@@ -66,7 +66,7 @@ def _finding(code: str, row: EvaluationSample, what: str, done: str, fix: str) -
 
 
 def figures_of(rows: Sequence[EvaluationSample]) -> dict[str, Any]:
-    """Count what metrics can use."""
+    """Count the fields that metrics can use."""
     return {
         "samples": len(rows),
         "with a reference answer": sum(bool(row.references) for row in rows),
@@ -76,7 +76,7 @@ def figures_of(rows: Sequence[EvaluationSample]) -> dict[str, Any]:
 
 
 def labels_of(rows: Sequence[EvaluationSample]) -> dict[str, dict[str, int]]:
-    """The labels that samples can be sliced by: label to value to the number of samples."""
+    """Return the labels that samples can be sliced by, with the number of samples of each value."""
     names = dict.fromkeys(name for row in rows for name in row.labels if name != PARENT)
     labels = {}
     for name in names:
@@ -87,7 +87,7 @@ def labels_of(rows: Sequence[EvaluationSample]) -> dict[str, dict[str, int]]:
 
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
-    """Write the samples into the file that stays in storage."""
+    """Write the samples to the file that stays in storage."""
     return files.write_upload(checked, upload, samples_jsonl.to_dict, samples_jsonl.NAME)
 
 
@@ -139,15 +139,7 @@ def add(
 
 
 def free_name(collection: Collection, wanted: str) -> str:
-    """Return the name, if no other sample set has it.
-
-    Raises
-    ------
-    NotValid
-        The name holds a control character.
-    Conflict
-        Another sample set has the name.
-    """
+    """Return the name if no other sample set has it."""
     name = checked_name(wanted, "samples")
     if collection.rag_sample_sets.filter(name=name).exists():
         raise Conflict(f"Another sample set is called {name}. Choose another name, for example {name[:110]}-2.")
@@ -155,29 +147,15 @@ def free_name(collection: Collection, wanted: str) -> str:
 
 
 def checked_name(wanted: str, default: str) -> str:
-    """Return a name that can be stored.
-
-    Raises
-    ------
-    NotValid
-        The name holds a control character.
-    """
+    """Return a name that can be stored."""
     name = wanted.strip()[:120] or default
     if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     return name
 
 
 def sample_set_for(user: Any, collection: Collection, uuid: Any) -> RagSampleSet:
-    """Return a sample set of a collection that the user has reached already.
-
-    Raises
-    ------
-    NotFound
-        The collection has no such set.
-    NotAllowed
-        Its relevant documents would reveal grades that the user may still have to give.
-    """
+    """Return a sample set of a collection that the user may access."""
     rows = RagSampleSet.objects.select_related("collection", "snapshot").filter(collection=collection)
     sample_set = access.reach(rows, user, access.STAFF, uuid=uuid)
     if sample_set.snapshot is not None:
@@ -186,13 +164,7 @@ def sample_set_for(user: Any, collection: Collection, uuid: Any) -> RagSampleSet
 
 
 def check_reader(user: Any, snapshot: Snapshot) -> None:
-    """Refuse a reader who may still have to grade pairs of the snapshot.
-
-    Raises
-    ------
-    NotAllowed
-        There are such pairs.
-    """
+    """Refuse a reader who may still grade pairs of the snapshot."""
     if withheld := snapshots.withheld_queries(user, snapshot):
         raise NotAllowed(
             f"These samples reveal labels of {snapshot}, and you may still have to grade pairs of {len(withheld):,} of "

@@ -24,7 +24,7 @@ from judgments.models import Collection, Job, User, audit
 
 KIND = "rag-score"
 MOST_METRICS, MOST_SLICES = 40, 5
-# Beside the metrics of `assay.rag.evaluation.DEFAULT`; all of them need no model.
+# Metrics in addition to `assay.rag.evaluation.DEFAULT`; none of them needs a model.
 MORE_METRICS = (
     "EvidenceOverlapFaithfulness(evidence_source=relevant)",
     "NoiseRobustness(TokenF1)",
@@ -32,7 +32,7 @@ MORE_METRICS = (
     "QuantileLatency(quantile=0.5)",
     "IntraListDiversity",
 )
-# The parts of a scorecard, in the order of the page, and the targets of the metrics in each.
+# The parts of a scorecard in the order of the page, with the targets of the metrics in each part.
 PARTS = {
     "Retrieval": ("retrieval_relevance", "retrieval_accuracy"),
     "Answer": ("generation_correctness", "generation_relevance"),
@@ -51,22 +51,19 @@ def default_metrics() -> list[str]:
 
 
 def metric_labels(names: Iterable[str], collection: Collection) -> list[str]:
-    """Check metrics and return their labels, each once.
-
-    Raises
-    ------
-    NotValid
-        A metric is unknown, asks a critic, or needs a model that cannot be loaded here; or there are none or too many.
-    """
+    """Check metrics and return their labels without duplicates."""
     by_label = {metric.label: metric for metric in parse_metrics(names)}
     message = ""
     if not by_label:
         message = "Name at least one metric, for example TokenF1."
     elif len(by_label) > MOST_METRICS:
-        message = f"A scorecard has at most {MOST_METRICS} metrics; these are {len(by_label)}."
+        message = f"A scorecard has at most {MOST_METRICS} metrics, but {len(by_label)} are named."
     for metric in by_label.values():
         if asking(metric) is not None:
-            message = f"{metric.label} asks a critic. Leads choose it with a model and a cap on the set's page Critic."
+            message = (
+                f"{metric.label} uses a critic. Leads can start it with a model and a cap on the page Critic of the "
+                "set."
+            )
         else:
             message = message or _model_fault(metric, collection)
     if message:
@@ -75,7 +72,7 @@ def metric_labels(names: Iterable[str], collection: Collection) -> list[str]:
 
 
 def _model_fault(metric: Metric, collection: Collection) -> str:
-    """Why the embedding model of a metric cannot be loaded here; empty if it can, or if there is none."""
+    """Return why the embedding model of a metric cannot be loaded here, or an empty string."""
     inner = getattr(metric, "metric", None)
     if isinstance(inner, Metric):
         return _model_fault(inner, collection)
@@ -89,15 +86,15 @@ def _model_fault(metric: Metric, collection: Collection) -> str:
     allowed = grants.local_models(collection)
     if model not in allowed:
         return (
-            f"{name} may not load {model!r} here. Models: {', '.join(allowed) or 'none'}. The server's operator adds "
-            "one to LOCAL_MODELS and grants it to the collection."
+            f"{name} may not load {model!r} here. Allowed models: {', '.join(allowed) or 'none'}. The server's "
+            "operator can add a model to LOCAL_MODELS and grant it to the collection."
         )
     return ""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the scorecards of a set are computed."""
+    """Metrics and slices of the scorecards of a set."""
 
     metrics: list[str]
     slices: list[str]
@@ -108,7 +105,7 @@ class Settings:
 
 
 def settings_of(sample_set: RagSampleSet) -> Settings:
-    """The settings of a set: those that were chosen, and the defaults."""
+    """Return the settings of a set, with defaults for those that were not chosen."""
     chosen = sample_set.settings
     slices = [
         label for label in chosen.get("slices", list(sample_set.labels)[:MOST_SLICES]) if label in sample_set.labels
@@ -119,17 +116,11 @@ def settings_of(sample_set: RagSampleSet) -> Settings:
 
 @transaction.atomic
 def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence[str], actor: User) -> Job:
-    """Choose the metrics and slices of a set's scorecards, and queue them.
-
-    Raises
-    ------
-    NotValid
-        A metric or a label cannot be used.
-    """
+    """Choose the metrics and slices of a set's scorecards, and queue them."""
     labels = metric_labels(metrics, sample_set.collection) if metrics else default_metrics()
     if unknown := [label for label in slices if label not in sample_set.labels]:
         known = ", ".join(sample_set.labels) or "none"
-        message = f"The samples have no label {unknown[0]!r} with few values. Labels: {known}."
+        message = f"The samples have no label {unknown[0]!r} that can form slices. Labels: {known}."
         raise NotValid(message, {"slices": message})
     if len(slices) > MOST_SLICES:
         message = f"A scorecard has at most {MOST_SLICES} slices."
@@ -142,21 +133,21 @@ def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence
 
 
 def queue(sample_set: RagSampleSet, *, actor: Any) -> Job:
-    """Queue the one job that scores the systems of a set; a job that is over is queued once more."""
+    """Queue the scoring job of a set; a finished job is queued again."""
     parameters = {"sample_set": str(sample_set.uuid)}
     job = jobs.find_recent(KIND, sample_set.collection, parameters)
     if job is None:
         title = f"Score RAG systems on {sample_set}"
         return jobs.start(KIND, title=title, parameters=parameters, collection=sample_set.collection, actor=actor)
     if not jobs.again(job):
-        # It may end before this transaction does, and then it has not seen what the transaction adds.
+        # The running job may end before this transaction, and then it has not seen the new rows.
         transaction.on_commit(lambda: jobs.again(job))
     job.refresh_from_db()
     return job
 
 
 def unfinished(job: Job) -> bool:
-    """Whether the set of a scoring job has a system that is not scored as the set's settings ask."""
+    """Return whether the set of a scoring job has a system without scores for the current settings."""
     sample_set = RagSampleSet.objects.filter(uuid=job.parameters["sample_set"]).first()
     if sample_set is None:
         return False
@@ -169,19 +160,19 @@ def unfinished(job: Job) -> bool:
 
 
 def _settings_record(settings: Settings) -> dict[str, Any]:
-    """What a stored scorecard says of the settings that it was computed with."""
+    """Return the part of the settings that a stored scorecard records."""
     run = settings.critic
     critic = "" if run is None else f"{run.uuid} {run.ended_at}"
     return {"metrics": settings.metrics, "slices": settings.slices, "critic": critic}
 
 
 def job_of(sample_set: RagSampleSet) -> Job | None:
-    """The job that scores the systems of a set."""
+    """Job that scores the systems of a set."""
     return jobs.find_recent(KIND, sample_set.collection, {"sample_set": str(sample_set.uuid)})
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """The job behind `queue`; what is added while it runs makes it `unfinished`, and it is queued once more."""
+    """Score the systems; rows added during the run make the job `unfinished`, so that it is queued again."""
     sample_set = (
         RagSampleSet.objects.select_related("collection").filter(uuid=work.job.parameters["sample_set"]).first()
     )
@@ -201,7 +192,7 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
         return
     settings = settings_of(sample_set)
     run = settings.critic
-    metric_labels(settings.metrics, sample_set.collection)  # models and grants change
+    metric_labels(settings.metrics, sample_set.collection)  # models and grants may have changed
     with files.checked(sample_set) as path:
         samples = read_samples(path)
     evaluations: list[RagEvaluation] = []
@@ -264,9 +255,9 @@ def _store(system: RagSystem, evaluation: Any, settings: Settings) -> None:
 
 
 def cards_of(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool = False) -> list[RagScorecard]:
-    """The scorecards of the active systems of a set, the baseline first.
+    """Return the scorecards of the active systems of a set, baseline first.
 
-    A reader who may still have to grade answers of the set gets them without the scores of critics.
+    Critics' scores are hidden from a reader who may still grade answers of the set.
     """
     rows = RagScorecard.objects.filter(system__sample_set=sample_set, system__archived_at__isnull=True)
     rows = rows.select_related("system").order_by("-system__baseline", "system__name")
@@ -274,14 +265,14 @@ def cards_of(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool =
     hidden = reader is not None and hides_critics(sample_set, reader)
     for card in cards:
         labels = [label for label, about in card.about.items() if not (hidden and about.get("critic"))]
-        # PostgreSQL does not store the order of JSON keys.
+        # PostgreSQL does not preserve the order of JSON keys.
         order = {label: place for place, label in enumerate(card.settings["metrics"])}
         _show_only(card, sorted(labels, key=lambda label: (order.get(label, len(order)), label)), per_sample)
     return cards
 
 
 def hides_critics(sample_set: RagSampleSet, reader: Any) -> bool:
-    """Whether the reader may still have to grade answers of the set, and so sees no critic's scores of them."""
+    """Return whether critics' scores are hidden because the reader may still grade answers of the set."""
     gradings = sample_set.gradings.select_related("round__collection")
     return any(not grade_visibility.means_visible(reader, grading.round) for grading in gradings)
 
@@ -299,7 +290,7 @@ def _show_only(card: RagScorecard, labels: Sequence[str], per_sample: bool) -> N
 
 
 def parts_of(cards: Sequence[RagScorecard]) -> dict[str, list[str]]:
-    """The labels of the metrics of these scorecards, by part of the page."""
+    """Return the labels of the metrics of these scorecards, by part of the page."""
     about: dict[str, Mapping[str, Any]] = {}
     for card in cards:
         about |= {label: of for label, of in card.about.items() if label not in about}
@@ -311,7 +302,7 @@ def parts_of(cards: Sequence[RagScorecard]) -> dict[str, list[str]]:
 
 
 def comparison(sample_set: RagSampleSet, a: RagSystem, b: RagSystem, metric: str) -> dict[str, Any] | None:
-    """The stored comparison of two systems, read as b against a; None where there is none."""
+    """Return the stored comparison of two systems, read as b against a; None if there is none."""
     first, second = str(a.uuid), str(b.uuid)
     for row in sample_set.comparisons:
         if row["metric"] == metric and (row["a"], row["b"]) == (first, second):
@@ -340,7 +331,7 @@ def _turned(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def family_size(sample_set: RagSampleSet, metric: str) -> int:
-    """How many comparisons of a metric were corrected together."""
+    """Return the number of comparisons of a metric that were corrected together."""
     return sum(row["metric"] == metric and row["p"] is not None for row in sample_set.comparisons)
 
 
@@ -348,7 +339,7 @@ ALPHA = 0.05
 
 
 def in_words(row: Mapping[str, Any] | None, higher_is_better: bool | None = True) -> str:
-    """What a comparison says of b against a, in words."""
+    """Describe the result of comparing b with a."""
     if row is None or row["p"] is None:
         return "not tested"
     p = row["p"] if row["p_corrected"] is None else row["p_corrected"]
@@ -361,7 +352,7 @@ def in_words(row: Mapping[str, Any] | None, higher_is_better: bool | None = True
 
 
 def as_json(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool = False) -> dict[str, Any]:
-    """The scorecards of a set in the shape of ``assay rag --format json``, with the comparisons."""
+    """Return the scorecards of a set in the format of ``assay rag --format json``, with the comparisons."""
     cards = cards_of(sample_set, reader, per_sample=per_sample)
     names = {str(card.system.uuid): card.system.name for card in cards}
     settings = settings_of(sample_set)
@@ -402,13 +393,13 @@ def as_json(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool = 
 
 
 def critic_words(about: Mapping[str, Any]) -> str:
-    """The model and the prompt behind a metric; empty where no critic is asked."""
+    """Return the model and the prompt behind a metric; empty if it uses no critic."""
     critic = about.get("critic")
     return "" if not critic else f"{critic['model']}, prompt {critic['prompt']['name']} v{critic['prompt']['version']}"
 
 
 def by_sample(card: RagScorecard) -> dict[str, dict[str, float | None]]:
-    """The values of each sample, for metrics that have such values."""
+    """Return the values per sample, for metrics that have such values."""
     by_sample: dict[str, dict[str, float | None]] = {}
     for label, values in card.per_sample.items():
         for sample_id, value in values.items():
@@ -417,7 +408,7 @@ def by_sample(card: RagScorecard) -> dict[str, dict[str, float | None]]:
 
 
 def rows_of(sample_set: RagSampleSet, reader: Any = None) -> list[dict[str, Any]]:
-    """One row for each system, slice and metric, for CSV; the slice of all samples is empty."""
+    """Return one row per system, slice and metric for CSV; the slice of all samples is empty."""
     rows = []
     for card in cards_of(sample_set, reader):
         parts = [("", "", card.metrics)]

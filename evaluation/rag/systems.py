@@ -1,4 +1,4 @@
-"""RAG systems: import of their outputs, the baseline, and where an output belongs."""
+"""RAG systems: import of their outputs, the baseline, and the match of outputs with sample sets."""
 
 from __future__ import annotations
 
@@ -23,23 +23,17 @@ from judgments.models import Collection, Upload, User, audit
 from judgments.web import access
 
 EXCERPT = 300
-# So many ids tell which sample set a file of outputs belongs to.
+# This many ids are used to find the sample set of an uploaded file.
 IDS_COMPARED = 500
 MISSING_TITLES = {
-    "error": "is an error: nothing is stored",
+    "error": "is an error; nothing is stored",
     "skip": "is left out of the metrics",
     "zero": "counts as 0",
 }
 
 
 def check(collection: Collection, rows: Sequence[SystemOutputs], upload: Upload) -> Checked:
-    """Find the sample set that a file of outputs belongs to.
-
-    Raises
-    ------
-    NotValid
-        The collection has no samples.
-    """
+    """Find the sample set that a file of outputs belongs to."""
     sets = collection.rag_sample_sets.active()
     if not sets.exists():
         raise NotValid("This collection has no RAG samples. Import the samples first, then the outputs of systems.")
@@ -56,7 +50,7 @@ def check(collection: Collection, rows: Sequence[SystemOutputs], upload: Upload)
 
 
 def best_set(collection: Collection, sample_ids: Sequence[str]) -> RagSampleSet | None:
-    """The active sample set that has most of these ids; the newest of several."""
+    """Return the active sample set that has most of these ids; the newest one of several."""
     wanted = list(sample_ids[:IDS_COMPARED])
     match = (
         RagSample.objects.filter(sample_set__in=collection.rag_sample_sets.active().values("pk"), sample_id__in=wanted)
@@ -70,7 +64,7 @@ def best_set(collection: Collection, sample_ids: Sequence[str]) -> RagSampleSet 
 
 
 def questions(upload: Upload) -> dict[str, Any]:
-    """Ask for the sample set, and what to do about samples without an output."""
+    """Ask for the sample set and for the treatment of samples without an output."""
     sets = list(upload.collection.rag_sample_sets.active())
     guess = upload.preview.get("figures", {}).get("sample set")
     initial = next((str(one.uuid) for one in sets if one.name == guess), None)
@@ -84,13 +78,13 @@ def questions(upload: Upload) -> dict[str, Any]:
         "missing": forms.ChoiceField(
             label="A sample without an output",
             choices=list(MISSING_TITLES.items()),
-            help_text="Outputs without a sample are an error too, or are left out.",
+            help_text="Outputs without a sample are errors if this is an error; otherwise they are left out.",
         ),
     }
 
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
-    """Write the outputs into the file that stays in storage."""
+    """Write the outputs to the file that stays in storage."""
     return files.write_upload(checked, upload, outputs_jsonl.to_dict, outputs_jsonl.NAME)
 
 
@@ -136,21 +130,15 @@ def add(
     actor: Any,
     **more: Any,
 ) -> RagSystem:
-    """Add a file of outputs as a system of a sample set, and queue the scorecards of the set.
-
-    Raises
-    ------
-    NotValid
-        Ids do not match, and ``missing`` is ``error``.
-    Conflict
-        Another system has the name, or these very outputs.
-    """
+    """Add a file of outputs as a system of a sample set, and queue the scorecards of the set."""
     if missing not in MISSING:
-        raise NotValid(f"missing is {missing!r}; choose from {', '.join(MISSING)}", {"missing": "Unknown choice."})
+        raise NotValid(
+            f"Unknown value {missing!r} of `missing`. Use one of {', '.join(MISSING)}.", {"missing": "Unknown choice."}
+        )
     name = _free_name(sample_set, name)
     same = sample_set.systems.filter(stored_sha256=stored.sha256).first()
     if same is not None:
-        raise Conflict(f"The system {same} has exactly these outputs already. Nothing was stored again.")
+        raise Conflict(f"The system {same} already has exactly these outputs. Nothing was stored.")
     samples = list(sample_set.samples.all())
     outputs = [placed.record for placed in stored.records]
     try:
@@ -198,13 +186,15 @@ def _free_name(sample_set: RagSampleSet, wanted: str) -> str:
     if fault := id_fault(name):
         raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}."})
     if sample_set.systems.filter(name=name).exists():
-        raise Conflict(f"{sample_set} has a system called {name}. Choose another name, for example {name[:110]}-2.")
+        raise Conflict(
+            f"{sample_set} already has a system called {name}. Choose another name, for example {name[:110]}-2."
+        )
     return name
 
 
 @transaction.atomic
 def set_baseline(system: RagSystem, *, actor: User) -> None:
-    """Make a system the one that the others of its set are compared with."""
+    """Make a system the baseline of its set."""
     RagSampleSet.objects.select_for_update().get(pk=system.sample_set_id)
     before = system.sample_set.systems.filter(baseline=True).first()
     if before == system:
@@ -218,15 +208,7 @@ def set_baseline(system: RagSystem, *, actor: User) -> None:
 
 
 def system_for(user: Any, collection: Collection, uuid: Any) -> RagSystem:
-    """Return a system of a collection that the user has reached already.
-
-    Raises
-    ------
-    NotFound
-        The collection has no such system.
-    NotAllowed
-        As for its sample set.
-    """
+    """Return a system of a collection that the user may access."""
     rows = RagSystem.objects.select_related("collection", "sample_set__snapshot").filter(collection=collection)
     system = access.reach(rows, user, access.STAFF, uuid=uuid)
     sample_set_for(user, collection, system.sample_set.uuid)

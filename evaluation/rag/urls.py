@@ -1,4 +1,4 @@
-"""Page and API routes of rag."""
+"""Page and API routes of RAG evaluation."""
 
 from __future__ import annotations
 

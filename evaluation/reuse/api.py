@@ -19,7 +19,7 @@ from judgments.web.endpoints import InCollection
 
 
 class HurtBody(serializers.Serializer):
-    """A left-out run, scored with the labels as they are and without its own contributions."""
+    """A left-out run, scored with all labels and without the labels that only it contributed."""
 
     run = serializers.CharField()
     score = serializers.FloatField(allow_null=True)
@@ -27,7 +27,7 @@ class HurtBody(serializers.Serializer):
     change = serializers.FloatField(allow_null=True)
     rank = serializers.IntegerField(allow_null=True)
     rank_without = serializers.IntegerField(allow_null=True)
-    judged = serializers.FloatField(allow_null=True, help_text="Mean Judged@10.")
+    judged = serializers.FloatField(allow_null=True, help_text="The run's mean Judged@10.")
     judged_without = serializers.FloatField(allow_null=True)
 
 
@@ -49,7 +49,7 @@ class LeftOutBody(serializers.Serializer):
 
 
 class MissedBody(serializers.Serializer):
-    """Estimated number of relevant documents that the runs return unjudged; null with a reason if unknown."""
+    """Estimated number of relevant documents that the runs return without a label; null with a reason if unknown."""
 
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
@@ -91,7 +91,7 @@ class ReuseBody(serializers.Serializer):
     relevant_from = serializers.FloatField()
     depth = serializers.IntegerField(allow_null=True, help_text="The rank down to which a run counts as a contributor.")
     depth_told = serializers.BooleanField(
-        help_text="Whether the depth is that of a pool; otherwise it is inferred from the labels."
+        help_text="Whether the depth comes from a pool; otherwise it is inferred from the labels."
     )
     contributors = serializers.ListField(child=serializers.CharField())
     left_out = LeftOutBody(many=True)
@@ -115,8 +115,8 @@ class Reuse(InCollection):
     @extend_schema(
         summary="Get the reusability of a snapshot",
         parameters=[
-            OpenApiParameter("metric", str, description="One metric; by default the first that has scores."),
-            OpenApiParameter("snapshot", uuid_module.UUID, description="By default the newest snapshot."),
+            OpenApiParameter("metric", str, description="One metric; by default the first metric with scores."),
+            OpenApiParameter("snapshot", uuid_module.UUID, description="The snapshot; by default the newest one."),
             OpenApiParameter("together", str, many=True, description="Runs to leave out as one group, by id or name."),
             OpenApiParameter(
                 "relevant",
@@ -130,7 +130,7 @@ class Reuse(InCollection):
         ],
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The format is that of `assay reuse --format json`. Contributors and depth come from the snapshot's pools."""
+        """Return the report of `assay reuse --format json`. Contributors and depth come from the snapshot's pools."""
         params = request.query_params
         snapshot = chosen_snapshot(self.collection, params.get("snapshot", ""))
         if snapshot is None:
@@ -153,5 +153,5 @@ def _grade(text: str) -> float:
     except ValueError:
         grade = 0.0
     if not 0 < grade < float("inf"):
-        raise NotValid(f"{text!r} is not a grade.", {"relevant": "A number above 0, such as 1."})
+        raise NotValid(f"{text!r} is not a grade.", {"relevant": "Enter a number above 0, such as 1."})
     return grade

@@ -16,22 +16,13 @@ if TYPE_CHECKING:
 
 WIDE, HIGH = 900.0, 300.0
 LEFT, TOP, BOTTOM = 64.0, 28.0, 44.0
-# Depths that are named along the curve, where there is room.
+# Depths that are labeled along the curve if there is room.
 NAMED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 ROOM = 56.0
 
 
 def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Chart:
-    """Draw relevant documents found over documents pooled, depth by depth, and where the estimate ends.
-
-    Parameters
-    ----------
-    curve : Discovery
-        What each depth added.
-    missed : Missed
-        What is estimated to be still unjudged; drawn as a whisker at the right where it is known.
-    width : float
-        Of the picture; under `judgments.charts.charts.PHONE` the words of its end stand above the curve, not beside it.
+    """Draw relevant documents found over documents pooled, by depth, with the estimated total.
 
     Examples
     --------
@@ -58,7 +49,7 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
     points = [f"{x(0)},{y(0)}", *(f"{x(step['pooled'])},{y(step['relevant'])}" for step in steps)]
     strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
     strokes += _whole(curve, x)
-    # Below the ranks that are judged whole a flat line says nothing, so that it is drawn as one that does not count.
+    # Below the completely judged ranks a flat line means nothing, so it is drawn in a muted style.
     strokes += [Stroke(f"M{' '.join(points[curve.whole :])}", "axis")] if curve.whole < curve.depth else []
     strokes += [Stroke(f"M{' '.join(points[: curve.whole + 1])}", "here-line")] if curve.whole else []
     strokes.append(dot(x(pooled), y(judged_relevant), "here"))
@@ -74,7 +65,7 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
 
 
 def _ticks(top: float) -> list[int]:
-    """Some round numbers from 0 on, the last at or below the top where there are several."""
+    """Return round numbers from 0, the last one at or below the top if there are several."""
     raw = top / 4
     size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
     step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)
@@ -82,7 +73,7 @@ def _ticks(top: float) -> list[int]:
 
 
 def _whole(curve: Discovery, x: Callable[[float], float]) -> list[Stroke]:
-    """A cut at the depth down to which everything is judged, where deeper ranks follow."""
+    """Mark the depth down to which everything is judged, if deeper ranks follow."""
     if not 0 < curve.whole < curve.depth:
         return []
     at = x(curve.steps()[curve.whole - 1]["pooled"])
@@ -103,7 +94,7 @@ def _depths(steps: Sequence[dict[str, int]], x: Callable[[float], float]) -> lis
 def _ends(
     strokes: list[Stroke], missed: Missed, relevant: int, y: Callable[[float], float], right: float, *, beside: bool
 ) -> list[Words]:
-    """At the right how many were found, and between which numbers all of them are."""
+    """Write at the right how many were found, and the interval of the estimated total."""
 
     def words_at(height: float, text: str, kind: str = "") -> Words:
         if beside:

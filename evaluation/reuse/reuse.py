@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from assay.estimators.reusability import Reuse
 
 DAY = 24 * 3600
-# What is kept is an answer as it is now; a new number here leaves older ones alone.
+# Part of cache keys: increase this number when the format of the result changes, so that older entries are ignored.
 FORM = 1
 SEED = 1
-# Every run is scored again for each that is left out; more rows than these would keep a page waiting.
+# Every run is scored again for each left-out run; more rows than this take too long for a page.
 ROWS_AT_ONCE = 20_000_000
 RESIDUAL = "residual"
 
@@ -37,7 +37,7 @@ RESIDUAL = "residual"
 class Contributors:
     """The runs that the pools behind a snapshot were drawn from.
 
-    ``depth`` is None where no pool was cut at one; ``gone`` counts runs that the collection has no more.
+    ``depth`` is None if no pool has one; ``gone`` counts runs that were deleted since.
     """
 
     runs: tuple[Run, ...]
@@ -53,26 +53,8 @@ def look(
     relevant_from: float = 1,
     withheld: frozenset[str] = frozenset(),
 ) -> Reuse:
-    """Leave out each contributor, estimate what is still unjudged, and tell how much of each run is judged.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Whose labels.
-    metric : str
-        One metric.
-    together : sequence of str
-        Names of contributors to leave out as one group, beside the families that names tell.
-    relevant_from : float
-        The lowest grade that counts as relevant.
-    withheld : frozenset of str
-        Queries withheld from the reader (`snapshots.withheld_queries`).
-
-    Raises
-    ------
-    NotValid
-        There is no run, the runs are too large for a page, no query is left, or the metric or the group makes no sense.
-    """
+    """Leave out each contributor, estimate the relevant documents without a label, and measure each run's
+    judged share."""
     runs = list(snapshot.collection.runs.defer("report", "health"))
     had = contributors(snapshot, runs)
     _check_size(runs, had)
@@ -85,7 +67,7 @@ def look(
 
 
 def contributors(snapshot: Snapshot, runs: Sequence[Run]) -> Contributors:
-    """The runs that a snapshot's pools name by hash, and the deepest rank to which they were pooled."""
+    """Return the runs that a snapshot's pools name by hash, and the deepest pool depth."""
     rounds = snapshot.manifest.get("provenance", {}).get("rounds", [])
     drawn = [pool for pool in (round_.get("pool") or {} for round_ in rounds) if pool.get("runs")]
     hashes = {run["sha256"] for pool in drawn for run in pool["runs"]}
@@ -95,7 +77,7 @@ def contributors(snapshot: Snapshot, runs: Sequence[Run]) -> Contributors:
 
 
 def metrics_of(snapshot: Snapshot) -> list[str]:
-    """The metrics that runs were scored with on the snapshot, else the usual ones; those with a plain mean."""
+    """Return the metrics with a plain mean that runs were scored with on the snapshot, or the defaults."""
     from assay.metrics.metric_names import parse_metrics
 
     rows = Score.objects.filter(scoring__snapshot=snapshot)
@@ -104,19 +86,18 @@ def metrics_of(snapshot: Snapshot) -> list[str]:
 
 
 def grades_of(snapshot: Snapshot) -> list[int]:
-    """The grades above 0 of the snapshot's scale, from which one may count documents as relevant."""
+    """Return the grades above 0 of the snapshot's scale, which may serve as relevance threshold."""
     grades = snapshot.manifest.get("scale", {}).get("grades") or [0, 1, 2, 3]
     return sorted(grade for grade in grades if grade > 0)
 
 
 def _check_size(runs: Sequence[Run], had: Contributors) -> None:
     if not runs:
-        raise NotValid("The collection has no runs yet. Add the results of your systems first.")
+        raise NotValid("The collection has no runs yet. Add runs of your systems first.")
     rows = sum(run.rows for run in runs) * (len(had.runs) + 2)
     if rows > ROWS_AT_ONCE:
         raise NotValid(
-            f"These {len(runs):,} runs are too large to be scored again on a page. "
-            "Export the snapshot’s qrels and run assay reuse."
+            f"These {len(runs):,} runs are too large for this page. Export the snapshot’s qrels and run assay reuse."
         )
 
 
@@ -153,13 +134,13 @@ def _look(
         seed=SEED,
     )
     if later and result.missed.value is not None:
-        note = "a later round judged more after the sample was drawn, so fewer are left"
+        note = "a later round added judgments after the sample was drawn, so fewer pairs are left"
         result = replace(result, missed=replace(result.missed, notes=(note, *result.missed.notes)))
     return result
 
 
 def _visible_labels(snapshot: Snapshot, withheld: frozenset[str]) -> Qrels:
-    """The labels that the reader may know of."""
+    """Return the labels that the reader may see."""
     from assay.core.qrels import Qrels
 
     labels = snapshots.qrels_of(snapshot)
@@ -167,12 +148,12 @@ def _visible_labels(snapshot: Snapshot, withheld: frozenset[str]) -> Qrels:
         return labels
     left = Qrels.from_dict({query: grades for query, grades in labels.to_dict().items() if query not in withheld})
     if not left.queries:
-        raise NotValid("You may still have to grade documents of every query of this snapshot.")
+        raise NotValid("You may still grade documents of every query of this snapshot.")
     return left
 
 
 def _strata(snapshot: Snapshot, labels: Qrels, relevant_from: float) -> tuple[list[Stratum], bool]:
-    """The newest residual stratum by query, and whether a later round judged more."""
+    """Return the newest residual stratum by query, and whether a later round added judgments."""
     from assay.estimators.residual_sample import strata_of
 
     rounds = list(snapshot.rounds.order_by("-created_at", "-pk"))
@@ -189,24 +170,18 @@ def _drawn(round_: Round) -> Any:
 
 
 def as_json(snapshot: Snapshot, result: Reuse, left_out: int) -> dict[str, Any]:
-    """What the file and the API hold: the shape of ``assay reuse --format json``, with the snapshot."""
+    """Return the format of ``assay reuse --format json``, with the snapshot."""
     body = {"snapshot": str(snapshot.uuid), "name": snapshot.name, "content_sha256": snapshot.content_sha256}
     body |= result.as_json() | {"left_out_queries": left_out}
     return body | {"freshness": freshness.look(snapshot).as_json()}
 
 
 def requested_names(collection: Collection, texts: Sequence[str]) -> list[str]:
-    """The names of the runs that are asked for by id or name.
-
-    Raises
-    ------
-    NotValid
-        One is no run of the collection.
-    """
+    """Return the names of runs given by id or name."""
     rows = {}
     for run in collection.runs.only("uuid", "name"):
         rows |= {str(run.uuid): run.name, run.name: run.name}
-    # A name may hold a comma; what is no run as a whole is a list.
+    # A name may contain a comma, so a text is split only if it is not a run as a whole.
     wanted = [one for text in texts for one in ([text] if text in rows else text.split(",")) if one]
     strange = next((one for one in wanted if one not in rows), None)
     if strange is not None:

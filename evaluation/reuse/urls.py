@@ -1,4 +1,4 @@
-"""Page and API routes of reuse."""
+"""Page and API routes of reusability."""
 
 from __future__ import annotations
 

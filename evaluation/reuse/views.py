@@ -1,4 +1,4 @@
-"""Reusability page: how well the collection serves a system that did not contribute to it."""
+"""Reusability page: how reliable a collection is for a system that did not contribute to its pool."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ LEFT_OUT = Listing(
     order="change",
     search=("run", "group"),
 )
-# Of the depths of the curve so many stand in the table on the page; the file holds all.
+# The table on the page has this many depths of the curve; the file has all of them.
 SHOWN_DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000)
-# A run of which less is judged among its first ten is marked.
+# A run whose first ten have a lower judged share is marked.
 LEAST_JUDGED = 0.8
 
 
@@ -96,7 +96,7 @@ def reuse(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _requested_settings(request: HttpRequest, collection: Collection, snapshot: Snapshot) -> dict[str, Any]:
-    """What is asked for; what makes no sense is as if it were not there."""
+    """Return the options in the URL; invalid ones are ignored."""
     metrics, grades = reusability.metrics_of(snapshot), reusability.grades_of(snapshot)
     metric, relevant = request.GET.get("metric", ""), request.GET.get("relevant", "")
     runs = list(collection.runs.defer("report", "health"))
@@ -119,7 +119,7 @@ def _requested_settings(request: HttpRequest, collection: Collection, snapshot: 
 
 
 def _result_context(result: Reuse, together: list[str], given: dict[str, str]) -> dict[str, Any]:
-    """The answer in the shapes in which the page shows it."""
+    """Return the result in the formats that the page shows."""
     every = [*result.left_out, *result.groups]
     steps = result.curve.steps()
     return {
@@ -143,18 +143,18 @@ def _result_context(result: Reuse, together: list[str], given: dict[str, str]) -
 
 
 def _tau(value: float | None) -> str | None:
-    """With a true minus, and no plus: it is no difference."""
+    """Format a value with a true minus and no plus, because it is not a difference."""
     return None if value is None else f"{value:.3f}".replace("-", "−")
 
 
 def _worst(every: list[LeftOut]) -> LeftOut | None:
-    """The one whose runs lose most."""
+    """Return the left-out group whose runs lose most."""
     known = [one for one in every if one.worst is not None]
     return min(known, key=lambda one: (one.worst or 0.0, -(one.ranks_lost or 0)), default=None)
 
 
 def _rows(result: Reuse) -> list[dict[str, Any]]:
-    """One row for each run that is left out, alone or in a group."""
+    """Return one row per left-out run, alone or in a group."""
     rows = []
     for one in (*result.left_out, *result.groups):
         counts = {"contributed": one.contributed, "unique": one.unique, "unique_relevant": one.unique_relevant}

@@ -1,6 +1,6 @@
 """Chart geometry for scores by tier and over time.
 
-As in `judgments.charts.charts`, whose `Chart` is used here too, colors are classes of the stylesheet.
+As in `judgments.charts.charts`, whose `Chart` this module uses, colors are classes of the stylesheet.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from judgments.charts.names import short_name, short_names
 WIDTH = 320.0
 NAME = 96.0
 ROW = 15
-# The picture over time: room for numbers at its left, for the names of runs at its right, for snapshots below.
+# Margins of the chart over time: numbers on the left, names of runs on the right, snapshots below.
 WIDE, HIGH = 900.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 150.0, 14.0, 34.0
-# Few snapshots stand side by side at the left, so that a phone shows them without scrolling.
+# A few snapshots are drawn close together at the left, so that a phone shows them without scrolling.
 MOST_STEP = 140.0
 LINE_OF_WORDS = 14.0
 MOST_NAMES = 10
@@ -25,16 +25,7 @@ LONGEST_SNAPSHOT = 60
 
 
 def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most: int = MOST_ROWS) -> Chart:
-    """Under each tier's name the runs with their intervals, all on one axis.
-
-    Parameters
-    ----------
-    tiers : sequence of (words, estimates)
-        The words say the tier and how many queries it holds; the runs stand in one order under each.
-    label : str
-        The sentence for the picture.
-    most : int
-        How many runs are drawn under each tier.
+    """Draw the runs with their intervals under each tier's name, all on one axis.
 
     Examples
     --------
@@ -65,18 +56,7 @@ def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most:
 def over_time(
     snapshots: Sequence[str], runs: Mapping[str, Sequence[Estimate | None]], label: str, here: str = ""
 ) -> Chart:
-    """Each run's mean with its interval on one snapshot after the other.
-
-    Parameters
-    ----------
-    snapshots : sequence of str
-        Their names, the oldest first.
-    runs : mapping of str to sequence of Estimate or None
-        Name to its estimate on each snapshot; None where it was not scored, which is a gap in its line.
-    label : str
-        The sentence for the picture.
-    here : str
-        The run that is marked.
+    """Draw each run's mean with its interval on one snapshot after another.
 
     Examples
     --------
@@ -92,7 +72,7 @@ def over_time(
     words += _snapshot_names(snapshots, step)
     ends: list[tuple[float, str]] = []
     for place, (name, series) in enumerate(sorted(runs.items(), key=lambda run: run[0] == here)):
-        # Intervals of several runs stand beside each other, not on each other.
+        # Intervals of several runs are drawn side by side so that they do not overlap.
         shift = (place - (len(runs) - 1) / 2) * min(9.0, step / (len(runs) + 1))
         points = [
             None if one is None else (round(LEFT + step * (at + 0.5) + shift, 1), one) for at, one in enumerate(series)
@@ -105,7 +85,7 @@ def over_time(
 
 
 def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: bool) -> list[Stroke]:
-    """A run's line with dots and whiskers; it breaks where the run was not scored."""
+    """Draw a run's line with dots and whiskers, with gaps where the run has no scores."""
     path, strokes = "", []
     before = None
     for point in points:
@@ -122,7 +102,7 @@ def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: boo
 
 
 def _names(ends: Sequence[tuple[float, str]], here: str, end: float) -> list[Words]:
-    """Each run's name beside the end of its line, pushed down where two would lie on each other."""
+    """Write each run's name at the end of its line, moved down if two names would overlap."""
     words: list[Words] = []
     lowest = -LINE_OF_WORDS
     shown = dict(zip((name for _, name in ends), short_names([name for _, name in ends], 22), strict=True))
@@ -134,7 +114,7 @@ def _names(ends: Sequence[tuple[float, str]], here: str, end: float) -> list[Wor
 
 
 def _snapshot_names(names: Sequence[str], step: float) -> list[Words]:
-    """Below the picture as many names as there is room for, the last one among them."""
+    """Write as many snapshot names below the chart as fit, always including the last."""
     every = -(-len(names) // MOST_NAMES)
     room = max(4, min(int(step * every / 7.5), LONGEST_SNAPSHOT))
     return [

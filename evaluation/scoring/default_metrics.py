@@ -6,15 +6,15 @@ from judgments.models import Snapshot
 
 
 def relevant_from(snapshot: Snapshot) -> int:
-    """The lowest grade that counts as relevant where a metric knows only yes and no, as the manifest says it."""
+    """Return the lowest relevant grade for binary metrics, as the manifest records it."""
     return int(snapshot.manifest.get("scale", {}).get("relevant_from") or 1)
 
 
 def usual_metrics(snapshot: Snapshot) -> list[str]:
-    """The usual names, those of metrics that know only yes and no with the scale's own threshold.
+    """Return the default metrics, with the scale's threshold for binary metrics.
 
-    On a scale whose documents are relevant from grade 2 on, ``P@10`` would count grade 1; ``P(rel=2)@10`` does not, and
-    says so wherever its number stands.
+    On a scale whose documents are relevant from grade 2, ``P@10`` would count grade 1; ``P(rel=2)@10`` does not, and
+    shows its threshold in its name.
     """
     from assay.metrics import DEFAULT_METRICS
 
@@ -23,7 +23,7 @@ def usual_metrics(snapshot: Snapshot) -> list[str]:
 
 
 def with_threshold(name: str, threshold: int) -> str:
-    """The metric that counts from this grade on; a metric without a threshold stays as it is.
+    """Return the metric with this relevance threshold; a metric without a threshold stays as it is.
 
     Examples
     --------

@@ -42,7 +42,8 @@ class ScoreForm(AssayForm):
     metrics = forms.CharField(
         required=False,
         max_length=scoring.MOST_WRITTEN,
-        help_text="ir_measures names separated by spaces, for example nDCG@5 P(rel=2)@10. Empty: six defaults.",
+        help_text="ir_measures names separated by spaces, for example nDCG@5 P(rel=2)@10. Leave empty for the six "
+        "defaults.",
     )
     method = forms.ChoiceField(label="Interval", required=False)
     level = forms.TypedChoiceField(
@@ -57,7 +58,7 @@ class ScoreForm(AssayForm):
         self.fields["runs"].queryset = collection.runs.active().defer("report", "health")
         level = self.initial.get("level")
         if level and level not in dict(LEVELS):
-            # A program may have scored with another level; the form keeps it.
+            # The API may have used another level; the form keeps it.
             self.fields["level"].choices = [*LEVELS, (level, f"{level:.4g}")]
         self.fields["method"].choices = [(name, f"{name}: {description}") for name, description in METHODS.items()]
 

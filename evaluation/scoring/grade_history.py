@@ -11,39 +11,19 @@ from judgments.labels import rating_rows
 from judgments.models import Adjudication, Document, ImportedLabel, Judgment, MachineJudgment, Pair, Query, Snapshot
 from judgments.snapshots import snapshots
 
-# Labels of so many snapshots are read, the newest ones: each is a file.
+# Labels of at most this many snapshots are read, newest first, because each needs a file.
 MOST_SNAPSHOTS = 12
 STATES = {
     Judgment.State.GRADED: "graded",
     Judgment.State.UNRATEABLE: "marked it unrateable",
-    Judgment.State.LATER: "postponed it",
+    Judgment.State.LATER: "saved it for later",
     Judgment.State.UNDONE: "undid the judgment",
 }
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to the grade of a document.
-
-    Parameters
-    ----------
-    at : datetime
-        When.
-    kind : str
-        ``rater``, ``adjudication``, ``copy`` (judged as another document), ``machine``, ``import`` or ``snapshot``.
-    who : str
-        A rater's pseudonym, a judge, a label source, a snapshot; nobody's name.
-    what : str
-        In words: graded, settled, frozen.
-    grade : float or None
-        What was given, None where nothing was.
-    place : str
-        The round, where there is one.
-    note : str
-        What was written beside it.
-    stands : bool
-        False for an answer that a later one replaced.
-    """
+    """An event in the history of a document's grade."""
 
     at: datetime
     kind: str
@@ -55,13 +35,13 @@ class Event:
     stands: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values under plain names."""
+        """Return the event as a dict."""
         return {**self.__dict__, "at": self.at.strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
 @dataclass
 class History:
-    """One document of the query; nothing but its name where it is ``hidden`` from the reader."""
+    """The history of one document of the query; only its id if it is ``hidden`` from the reader."""
 
     doc_id: str
     title: str
@@ -71,7 +51,7 @@ class History:
     events: list[Event] = field(default_factory=list)
 
     def of(self, kind: str) -> list[Event]:
-        """The events of a kind that stand and hold a grade."""
+        """Return the current events of a kind that have a grade."""
         return [event for event in self.events if event.kind == kind and event.stands and event.grade is not None]
 
     @property
@@ -96,35 +76,18 @@ class History:
 
     @property
     def spread(self) -> float:
-        """Between the lowest and the highest grade of people in one round or several."""
+        """Return the difference between the highest and lowest human grade, across rounds."""
         grades = [event.grade for event in self.raters if event.grade is not None]
         return max(grades) - min(grades) if grades else 0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values under plain names."""
+        """Return the history as a dict."""
         events = [event.as_json() for event in self.events]
         return {"doc_id": self.doc_id, "label": self.label, "hidden": self.hidden, "history": events}
 
 
 def grade_history(snapshot: Snapshot, query: Query, shown: Iterable[str], *, hidden: Container[str]) -> list[History]:
-    """Every document of a query that was up for judging, labelled or returned, with all that is known of its grade.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Whose labels stand first.
-    query : Query
-        Of the same collection.
-    shown : iterable of str
-        Documents that are listed although nobody judged them, such as those that runs return.
-    hidden : container of str
-        Documents that the reader may still have to grade: nothing of theirs is read.
-
-    Returns
-    -------
-    list of History
-        The highest labels first, events from the oldest on. Raters stand under their pseudonyms.
-    """
+    """Return every document of a query that was judged, labeled or returned by a run, with its grade history."""
     labels = snapshots.labels_of(snapshot).get(query.query_id, {})
     events = _events(snapshot, query)
     wanted = {*labels, *events, *shown}
@@ -144,7 +107,7 @@ def grade_history(snapshot: Snapshot, query: Query, shown: Iterable[str], *, hid
 
 
 def snapshots_of(snapshot: Snapshot) -> Sequence[Snapshot]:
-    """The collection's snapshots from the oldest on, as many as are read; the one in question is among them."""
+    """Return the newest snapshots of the collection, oldest first, including the current one."""
     snapshots = snapshot.collection.snapshots(manager="of_documents")
     newest = list(snapshots.order_by("-created_at", "-pk")[:MOST_SNAPSHOTS])
     return [*([snapshot] if snapshot not in newest else []), *reversed(newest)]
@@ -160,7 +123,7 @@ def _events(snapshot: Snapshot, query: Query) -> dict[str, list[Event]]:
 
 
 def _given(query: Query) -> Iterable[tuple[str, Event]]:
-    """Every answer of every rater, those that were replaced among them."""
+    """Return every judgment of every rater, including superseded ones."""
     rows = Judgment.objects.filter(pair__query=query).select_related("pair__document", "pair__round", "superseded_by")
     names: dict[int, dict[int, str]] = {}
     for row in rows:
@@ -190,7 +153,7 @@ def _settled(query: Query) -> Iterable[tuple[str, Event]]:
 
 
 def _judged_as(query: Query) -> Iterable[tuple[str, Event]]:
-    """Where a document says what another one says, that one was put before raters for both."""
+    """Return judgments that were copied from a duplicate of the document."""
     rows = Pair.objects.filter(query=query, origin__has_key="copies").select_related("document", "round")
     for row in rows:
         for copy in row.origin["copies"]:
@@ -200,7 +163,7 @@ def _judged_as(query: Query) -> Iterable[tuple[str, Event]]:
 
 def _by_machines(query: Query) -> Iterable[tuple[str, Event]]:
     rows = MachineJudgment.objects.filter(pair__query=query)
-    # What a judge was told can be megabytes of expected answers, and would come with each of its rows.
+    # Skip the input texts, which can be megabytes of expected answers per row.
     for row in rows.select_related("judge", "pair__document", "pair__round").defer("judge__inputs", "raw"):
         what = "graded" if row.outcome == "graded" else row.outcome.replace("_", " ")
         if row.usefulness is not None:

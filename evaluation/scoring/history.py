@@ -1,4 +1,4 @@
-"""Scores over the snapshots of a collection, and what changed between one snapshot and the next."""
+"""Scores over the snapshots of a collection, and the changes between successive snapshots."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ MONTH = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Change:
-    """What is different in a snapshot, seen from the one before it.
+    """The changes of a snapshot since the previous one.
 
-    Labels are compared pair by pair; a query is one that has labels.
+    Labels are compared pair by pair; only labeled queries count.
     """
 
     labels_added: int
@@ -43,7 +43,7 @@ class Change:
 
     @property
     def sentences(self) -> list[str]:
-        """The same in words, the weightiest first; one sentence when nothing is different."""
+        """Return the changes in words, most important first; one sentence if nothing changed."""
         sentences = [*self._counts(), *self._settings()]
         return sentences or ["The labels are the same."]
 
@@ -69,7 +69,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Point:
-    """One snapshot in the order of time: its scores by run name, and what changed since the one before."""
+    """One snapshot with its scores by run name and its changes since the previous snapshot."""
 
     snapshot: Snapshot
     scores: Mapping[str, Score]
@@ -77,19 +77,13 @@ class Point:
 
 
 def metrics_of(collection: Collection) -> list[str]:
-    """The metrics under which anything was scored, the usual ones first."""
+    """Return all metrics with scores, default metrics first."""
     rows = Score.objects.filter(scoring__collection=collection)
     return in_order(rows.order_by().values_list("metric", flat=True).distinct())
 
 
 def chosen_run(collection: Collection, text: str) -> Run | None:
-    """The run of this id or name, None where none is named.
-
-    Raises
-    ------
-    NotFound
-        The collection has no such run.
-    """
+    """Return the run with this id or name, or None if none is given."""
     if not text:
         return None
     rows = collection.runs.defer("report", "health")
@@ -100,8 +94,8 @@ def chosen_run(collection: Collection, text: str) -> Run | None:
 
 
 def points_for(reader: Any, collection: Collection, metric: str, newest: int) -> list[Point]:
-    """The snapshots in order of time, with what the reader may know of their scores."""
-    # The oldest one is what the next one is compared with.
+    """Return the snapshots in order of time, with the scores that the reader may see."""
+    # The oldest one is needed for the changes of the next one.
     rows = collection.snapshots(manager="of_documents").all()[: newest + 1]
     hidden = grade_visibility.hidden_keys(reader, collection)
     left_out = {snapshot.pk: snapshots.withheld_queries(reader, snapshot, hidden) for snapshot in rows}
@@ -111,19 +105,7 @@ def points_for(reader: Any, collection: Collection, metric: str, newest: int) ->
 def points(
     collection: Collection, metric: str, *, newest: int, left_out: Mapping[int, Some[str]] | None = None
 ) -> list[Point]:
-    """The newest snapshots of a collection, the oldest of them first, with every run's score.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose snapshots.
-    metric : str
-        Under which metric.
-    newest : int
-        How many snapshots at most.
-    left_out : mapping of int to collection of str, optional
-        By the snapshot's primary key the queries that are kept from the reader.
-    """
+    """Return the newest snapshots of a collection in order of time, with every run's score."""
 
     def withheld_queries(old: Snapshot, snapshot: Snapshot) -> frozenset[str]:
         by_snapshot = left_out or {}
@@ -162,7 +144,7 @@ def _scores(
 
 
 def as_json(metric: str, points: Sequence[Point], run: Run | None = None) -> dict[str, Any]:
-    """The same as plain values: what the file and the API hold."""
+    """Return the history as a dict, for the file and the API."""
     return {
         "metric": metric,
         "snapshots": [
@@ -189,7 +171,7 @@ def _run_json(score: Score) -> dict[str, Any]:
 
 
 def change(before: Snapshot, after: Snapshot, left_out: Some[str] = ()) -> Change:
-    """Compare two snapshots over the queries that are not kept from the reader; computed once: neither can change."""
+    """Compare two snapshots without hidden queries; cached because snapshots never change."""
     pair = f"{before.content_sha256}:{after.content_sha256}:{before.pk}:{after.pk}:{sorted(left_out)}"
     key = f"change:{hashlib.sha256(pair.encode()).hexdigest()}"
     result: Change | None = cache.get(key)
@@ -238,7 +220,7 @@ def _guidelines(snapshot: Snapshot) -> str:
 
 
 def _software(snapshot: Snapshot) -> str:
-    return str(snapshot.manifest.get("provenance", {}).get("software", "not known"))
+    return str(snapshot.manifest.get("provenance", {}).get("software", "unknown"))
 
 
 def _noun(noun: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""Scoring as a background job: when it is needed, how it runs, and its progress."""
+"""Scoring as a background job: the decision to use a job, its execution, and its progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from judgments.jobs import jobs
 from judgments.models import Job, Snapshot, User, audit
 from pooling.models import Run
 
-# Above this many rows or runs a request would keep its caller waiting.
+# With more rows or runs than this, a request would take too long.
 ROWS_AT_ONCE = 500_000
 RUNS_AT_ONCE = 24
 MOST_REASONS = 3
@@ -32,9 +32,9 @@ def score_later(
     level: float = scoring.LEVEL,
     method: str = scoring.METHOD,
 ) -> Job:
-    """Do what `scoring.score_runs` does as a job, which is on record once, however many runs there are.
+    """Queue `scoring.score_runs` as a job with a single audit entry.
 
-    The same work that waits or is under way already is not begun a second time: that job is returned.
+    If the same job is already queued or running, return that job.
     """
     scoring.check(snapshot, runs, level, method)
     metrics = scoring.metric_names(metrics)
@@ -55,13 +55,13 @@ def score_later(
 
 
 def score_new(run: Run, actor: User) -> Job | None:
-    """Queue the scoring of a run that was just stored, on the newest snapshot and as runs were scored last."""
+    """Queue the scoring of a new run on the newest snapshot, with the settings used last."""
     snapshot = run.collection.snapshots(manager="of_documents").first()
     return None if snapshot is None else _as_last(snapshot, [run], actor)
 
 
 def score_frozen(snapshot: Snapshot, actor: User) -> Job | None:
-    """Queue the scoring of all runs on a snapshot that was just frozen, as runs were scored last."""
+    """Queue the scoring of all runs on a new snapshot, with the settings used last."""
     if snapshot.of_answers:
         return None
     runs = list(snapshot.collection.runs.active())
@@ -82,7 +82,7 @@ def _under_way(snapshot: Snapshot, parameters: dict[str, Any]) -> Job | None:
 
 
 def under_way(snapshot: Snapshot) -> bool:
-    """Whether a job that scores on this snapshot waits or is being worked on."""
+    """Return whether a scoring job for this snapshot is queued or running."""
     open_ = (Job.State.QUEUED, Job.State.RUNNING)
     return snapshot.collection.jobs.filter(
         kind="score", state__in=open_, parameters__snapshot=str(snapshot.uuid)
@@ -90,18 +90,12 @@ def under_way(snapshot: Snapshot) -> bool:
 
 
 def too_large(runs: Sequence[Run]) -> bool:
-    """Whether scoring these runs should be a job."""
+    """Return whether scoring these runs should be a job."""
     return len(runs) > RUNS_AT_ONCE or sum(run.rows for run in runs) > ROWS_AT_ONCE
 
 
 def work_on_scores(work: jobs.Work) -> dict[str, Any]:
-    """The job behind :func:`score_later`: one run at a time, those that are done stay done.
-
-    Raises
-    ------
-    NotValid
-        Some runs cannot be scored; the others are.
-    """
+    """Score the runs of a job one by one; finished runs stay scored if a later one fails."""
     parameters = work.job.parameters
     snapshot = Snapshot.objects.select_related("collection").get(uuid=parameters["snapshot"])
     runs = list(Run.objects.filter(uuid__in=parameters["runs"]).order_by("name"))
@@ -126,15 +120,15 @@ def work_on_scores(work: jobs.Work) -> dict[str, Any]:
 
 
 def _refused(reasons: Sequence[str], runs: int) -> str:
-    """What went wrong in a job, as one sentence that stays readable for many runs; its log has all of it."""
-    others = "; the others are" if len(reasons) < runs else ""
-    more = " The log has the rest." if len(reasons) > MOST_REASONS else ""
+    """Summarize the errors of a job in one readable sentence; its log has all of them."""
+    others = "; the others were scored" if len(reasons) < runs else ""
+    more = " The log lists the rest." if len(reasons) > MOST_REASONS else ""
     shown = "; ".join(reasons[:MOST_REASONS])
     return f"{len(reasons)} of {amount(runs, 'run')} could not be scored{others}. {shown}.{more}"
 
 
 def _ready(job: Job, snapshot: Snapshot) -> set[int]:
-    """The runs that an earlier attempt of the job scored: a run's scores are stored all at once."""
+    """Return the runs that an earlier attempt of the job scored; a run's scores are stored in one transaction."""
     if job.attempts < 2:
         return set()
     rows = Score.objects.filter(scoring__snapshot=snapshot, computed_at__gte=job.created_at)
@@ -142,7 +136,7 @@ def _ready(job: Job, snapshot: Snapshot) -> set[int]:
 
 
 def last_job(snapshot: Snapshot) -> Job | None:
-    """The newest job that scored on this snapshot, unless scores were made after it."""
+    """Return the newest scoring job of this snapshot, unless newer scores exist."""
     rows = snapshot.collection.jobs.filter(kind="score", parameters__snapshot=str(snapshot.uuid))
     job = rows.defer("log", "traceback").first()
     if job is None or not job.over:
@@ -152,5 +146,5 @@ def last_job(snapshot: Snapshot) -> Job | None:
 
 
 def page_of(snapshot: Snapshot) -> str:
-    """The address of the scores on a snapshot."""
+    """Return the URL of the scores on a snapshot."""
     return f"{reverse('scores', args=[snapshot.collection.slug])}?{urlencode({'snapshot': snapshot.uuid})}"

@@ -16,7 +16,7 @@ from judgments.web.figures import isolated, percent
 __all__ = ["HEADLINE", "Row", "TierMean", "Tiers", "by_tier", "cautions", "compared", "metrics", "rows", "weighting"]
 
 HEADLINE = "nDCG@10"
-# Above this share of unjudged documents the order of runs may be the pool's doing.
+# Above this share of unjudged documents, the ranking of runs may be an effect of the pool.
 TRUSTED = 0.05
 MANY_TIES = 0.25
 FEW_QUERIES = 10
@@ -25,9 +25,9 @@ MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class Row:
-    """One run: its score under the metric in question, and under the others.
+    """One run with its score under the selected metric and under the others.
 
-    ``weighted`` says whether the mean by traffic is meant, or the one that counts each query once.
+    ``weighted`` selects the mean weighted by traffic instead of the plain mean.
     """
 
     scoring: Scoring
@@ -53,17 +53,17 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """Why the mean or its interval is not there."""
+        """Why the mean or its interval is missing."""
         return "" if self.score is None else self.score.weighted_reason if self.weighted else self.score.reason
 
     def of(self, score: Score | None) -> float | None:
-        """The mean of any of its scores, in the same reading."""
+        """Return the mean of any of its scores, with the same weighting."""
         return None if score is None else score.weighted if self.weighted else score.mean
 
 
 @dataclass(frozen=True)
 class TierMean:
-    """A run's mean over the queries of one tier; what is None has a reason."""
+    """A run's mean over the queries of one tier; missing values have a reason."""
 
     tier: str
     mean: float | None
@@ -75,7 +75,7 @@ class TierMean:
 
 @dataclass(frozen=True)
 class Tiers:
-    """The tiers with how many queries each holds, and each run's mean in each of them."""
+    """The tiers with their numbers of queries, and each run's mean in each tier."""
 
     names: list[str]
     queries: list[int]
@@ -87,12 +87,12 @@ class Tiers:
 
     @property
     def few(self) -> list[str]:
-        """The tiers that are too small for an interval."""
+        """The tiers with too few queries for an interval."""
         return [name for name, number in self.heads if number < FEW_QUERIES]
 
 
 def rows(scorings: Sequence[Scoring], metric: str, *, weighted: bool = False) -> list[Row]:
-    """The runs, the highest mean first; those without a mean stand last, by name."""
+    """Return the runs, highest mean first; runs without a mean come last, by name."""
     rows = []
     for scoring in scorings:
         scores = {score.metric: score for score in scoring.scores.all()}
@@ -101,7 +101,7 @@ def rows(scorings: Sequence[Scoring], metric: str, *, weighted: bool = False) ->
 
 
 def by_tier(rows: Sequence[Row]) -> Tiers | None:
-    """Each run's means over head, torso and tail; None where no query has a tier."""
+    """Return each run's means over head, torso and tail; None if no query has a tier."""
     sizes: dict[str, int] = {}
     for row in rows:
         for tier, values in (row.score.by_tier if row.score else {}).items():
@@ -116,7 +116,7 @@ def by_tier(rows: Sequence[Row]) -> Tiers | None:
 def _tier_mean(row: Row, tier: str) -> TierMean:
     values: Mapping[str, Any] | None = row.score.by_tier.get(tier) if row.score else None
     if values is None:
-        return TierMean(tier, None, None, None, 0, "scored before tiers were stored; score again")
+        return TierMean(tier, None, None, None, 0, "scored before Assay stored tiers; score the run again")
     shown = ("weighted", "weighted_low", "weighted_high") if row.weighted else ("mean", "low", "high")
     mean, low, high = (values.get(name) for name in shown)
     reason = values.get("weighted_reason" if row.weighted else "reason")
@@ -124,9 +124,9 @@ def _tier_mean(row: Row, tier: str) -> TierMean:
 
 
 def compared(rows: Sequence[Row], left_out: Collection[str] = (), *, every_pair: bool = False) -> SignificanceGroups:
-    """Which of the runs differ, in the reading of the rows; ``left_out`` are queries that are kept from the reader.
+    """Return which of the runs differ significantly, without the hidden queries ``left_out``.
 
-    Each is compared with the baseline where one of them is it, unless ``every_pair`` is wanted.
+    Runs are compared with the baseline if it is one of them, unless ``every_pair`` is set.
     """
     scores = {row.name: row.score for row in rows if row.score and row.mean is not None}
     if not scores:
@@ -139,50 +139,53 @@ def compared(rows: Sequence[Row], left_out: Collection[str] = (), *, every_pair:
 
 
 def weighting(rows: Sequence[Row]) -> tuple[bool, str]:
-    """Whether there is a mean by traffic, and what to know about it: a sentence, empty where nothing is to be said."""
+    """Return whether a mean weighted by traffic is available, with a note about it."""
     scores = [row.score for row in rows if row.score]
     if not scores:
         return False, ""
     design: dict[str, Any] = next((row.scoring.design for row in rows if row.scoring.design), {})
     if not all(score.weighted is not None or score.mean is None for score in scores):
         reason = design.get("reason", "")
-        return False, f"No mean by traffic: {reason}." if reason else ""
+        return False, f"A mean weighted by traffic is not available: {reason}." if reason else ""
     judged, drawn = design["judged"], design["drawn"]
     effective = next((score.effective_queries for score in scores if score.effective_queries is not None), None)
-    note = f"By traffic the weights leave {effective:,.1f} effective queries of {judged:,}." if effective else ""
+    note = (
+        f"Weighting by traffic leaves an effective sample size of {effective:,.1f} of {judged:,} queries."
+        if effective
+        else ""
+    )
     if drawn > judged:
         note += (
             f" {judged:,} of the {drawn:,} drawn queries "
-            f"{agree(judged, 'is judged. It represents', 'are judged. They represent')} the others only if chance "
-            "selected"
-            " them within each tier."
+            f"{agree(judged, 'is judged. It represents', 'are judged. They represent')} the others only if they were "
+            "selected at random within each tier."
         )
     return True, note.strip()
 
 
 def cautions(rows: Sequence[Row]) -> list[str]:
-    """What a reader should know before deciding anything by these numbers: a sentence for each kind of trouble."""
+    """Return the cautions that a reader should know before deciding by these numbers."""
     sentences = []
     shares = [(row.name, share) for row in rows if (share := unjudged(row.scoring)) is not None and share > TRUSTED]
     unjudged_first = [(name, percent(share)) for name, share in shares]
     if unjudged_first:
         sentences.append(
-            f"Unjudged among the first ten: {_named(unjudged_first)}. Each such document counts as not relevant here; "
-            "a run with many may be better than its score."
+            f"Unjudged documents in the first 10: {_named(unjudged_first)}. Each of them counts as not relevant; a "
+            "run with many may be better than its score."
         )
     missing = [(row.name, f"{number:,}") for row in rows if (number := _diagnostic(row, "queries_missing"))]
     if missing:
-        sentences.append(f"Judged queries without results, which count as 0: {_named(missing)}.")
+        sentences.append(f"Judged queries without results, which are scored 0: {_named(missing)}.")
     tied = [(row.name, percent(share)) for row in rows if (share := row.scoring.diagnostics.get("ties", 0)) > MANY_TIES]
     if tied:
-        sentences.append(f"Rows with tied scores: {_named(tied)}. trec_eval’s rule orders them.")
+        sentences.append(f"Rows with tied scores: {_named(tied)}. They are ordered by trec_eval’s rule.")
     contradicted = [(row.name, f"{number:,}") for row in rows if (number := _diagnostic(row, "ranks_contradicted"))]
     if contradicted:
-        sentences.append(f"Rows whose rank contradicts their score: {_named(contradicted)}. The score counts.")
+        sentences.append(f"Rows whose rank contradicts their score: {_named(contradicted)}. Assay uses the score.")
     barren = max((_diagnostic(row, "queries_without_relevant") for row in rows), default=0)
     if barren:
         number = amount(barren, "query has", "queries have")
-        sentences.append(f"{number} no relevant document: every run scores 0 there, in every metric but Judged.")
+        sentences.append(f"{number} no relevant document. Every run scores 0 there in every metric except Judged.")
     return sentences
 
 

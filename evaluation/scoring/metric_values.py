@@ -10,7 +10,7 @@ from judgments.web.figures import number
 
 
 def shown(value: float | None, metric: str) -> str:
-    """A value in digits; a count without decimals, or with one where weights or an interval made a fraction of it.
+    """Format a value; a count has no decimals, or one if weights or an interval made it fractional.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def shown(value: float | None, metric: str) -> str:
 
 
 def shown_difference(value: float | None, metric: str) -> str:
-    """The same for a difference, with its sign; of counts the mean over queries is a fraction.
+    """Format a difference with its sign; the mean difference of counts may be fractional.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def shown_difference(value: float | None, metric: str) -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A difference with its sign, a true minus for the minus.
+    """Format a difference with its sign, using a true minus.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def chance(value: float, smallest: float | None = None) -> str:
-    """A p as it stands on the page; one at the floor of the test is only known to be so small.
+    """Format a p-value; at the smallest value of the test, only an upper bound is known.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def _digits(value: float | None, metric: str) -> int:
 
 @lru_cache(maxsize=1000)
 def counts(metric: str) -> bool:
-    """Whether a metric counts something: its values are whole, and its sum over the queries is told."""
+    """Return whether a metric counts documents, so that its values are whole and a sum over queries makes sense."""
     try:
         return mean_kind(metric) == "sum"
     except AssayError:
-        return False  # scored by a metric of another package that is here no longer
+        return False  # the run was scored with a metric of a package that is no longer installed

@@ -24,7 +24,7 @@ class Value:
 def by_metric(
     snapshot: Snapshot, query: Query, runs: Sequence[Run], metrics: Sequence[str], *, withheld: bool
 ) -> list[tuple[Run, list[Value]]]:
-    """Each run with its value under each metric on the snapshot; ``withheld``: none of them may be told the reader."""
+    """Return each run with its values under every metric on the snapshot; ``withheld`` hides all of them."""
     rows = Score.objects.filter(scoring__snapshot=snapshot, scoring__run__in=runs, metric__in=metrics)
     scores = {(row.scoring.run_id, row.metric): row for row in rows.select_related("scoring")}
     return [(run, [_value(scores.get((run.pk, name)), query, withheld) for name in metrics]) for run in runs]
@@ -33,7 +33,7 @@ def by_metric(
 def by_snapshot(
     snapshots: Sequence[Snapshot], query: Query, runs: Sequence[Run], metric: str, *, withheld: Container[int]
 ) -> list[tuple[Run, list[Value]]]:
-    """Each run with its value under one metric on each snapshot; ``withheld`` are keys of snapshots."""
+    """Return each run with its value under one metric on each snapshot; ``withheld`` contains hidden snapshots."""
     rows = Score.objects.filter(scoring__snapshot__in=snapshots, scoring__run__in=runs, metric=metric)
     scores = {(row.scoring.run_id, row.scoring.snapshot_id): row for row in rows.select_related("scoring")}
     return [
@@ -42,7 +42,7 @@ def by_snapshot(
 
 
 def as_json(lines: Sequence[tuple[Run, list[Value]]], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Run to name to value; null where there is none or the reader may not know it."""
+    """Return the value by run and name; null if it is missing or hidden."""
     return {run.name: {name: one.value for name, one in zip(names, values, strict=True)} for run, values in lines}
 
 

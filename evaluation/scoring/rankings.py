@@ -1,4 +1,4 @@
-"""Rankings of each run for one query, with labels and the moves of documents between runs."""
+"""Rankings of each run for one query, with labels and rank changes of documents between runs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DEEPEST = 100
 
 @dataclass(frozen=True)
 class Move:
-    """Where a document stands in a first and in a second run; None where a run does not return it."""
+    """The ranks of a document in a first and a second run; None if a run does not return it."""
 
     before: int | None
     after: int | None
 
     @property
     def kind(self) -> str:
-        """``new``, ``gone``, ``up``, ``down`` or ``same``, seen from the second run."""
+        """Return ``new``, ``gone``, ``up``, ``down`` or ``same``, as seen from the second run."""
         if self.before is None or self.after is None:
             return "new" if self.before is None else "gone"
         return "same" if self.before == self.after else "up" if self.after < self.before else "down"
@@ -37,10 +37,10 @@ class Move:
 
 @dataclass(frozen=True)
 class Place:
-    """One rank of one run. ``grade`` is None for a hole; ``elsewhere`` the ranks that the other runs give it.
+    """One rank of one run. ``grade`` is None for an unjudged document; ``elsewhere`` holds its ranks in the other runs.
 
-    ``hidden``: the reader may still have to grade the pair, and is not told its grade. ``move``: what the second of two
-    runs does to the document.
+    ``hidden`` hides the grade from a reader who may still grade the pair. ``move`` is the rank change in the second of
+    two runs.
     """
 
     rank: int
@@ -54,7 +54,7 @@ class Place:
 
     @property
     def alone(self) -> bool:
-        """Whether no other run returns it among its first ranks."""
+        """Whether no other run returns the document in its first ranks."""
         return all(rank is None for _, rank in self.elsewhere)
 
 
@@ -77,7 +77,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Answers:
-    """All runs' answers to one query, and the relevant documents that none of them ranks first."""
+    """All runs' rankings for one query, and the relevant documents that no run ranks high."""
 
     rankings: list[Ranking]
     missed: list[Place]
@@ -86,19 +86,20 @@ class Answers:
 
     @property
     def moved(self) -> dict[str, int]:
-        """How many documents of either list are new, gone, up, down or where they were; empty unless runs are two."""
+        """Count the documents of either list that are new, gone, up, down or unchanged; empty unless there are two
+        runs."""
         moves = {place.doc_id: place.move for ranking in self.rankings for place in ranking.places if place.move}
         counts = Counter(move.kind for move in moves.values())
         return {kind: counts[kind] for kind in ("new", "gone", "up", "down", "same")} if moves else {}
 
     @property
     def hidden(self) -> int:
-        """How many documents of the lists are not told the reader."""
+        """Number of documents in the lists whose grade is hidden from the reader."""
         return len({place.doc_id for ranking in self.rankings for place in ranking.places if place.hidden})
 
 
 def requested_depth(text: str) -> int:
-    """How many ranks the address asks for; what makes no sense is as if it were not there."""
+    """Read the number of ranks from the URL; invalid values are ignored."""
     wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else DEPTH
     return min(max(wanted, 1), DEEPEST)
 
@@ -106,21 +107,7 @@ def requested_depth(text: str) -> int:
 def answers(
     snapshot: Snapshot, runs: Sequence[Run], query_id: str, depth: int = DEPTH, *, hidden: Container[str] = ()
 ) -> Answers:
-    """Put the runs' first documents for a query side by side, with the snapshot's grades.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Whose labels.
-    runs : sequence of Run
-        In the order in which they are to stand; of two, each document is told how the second one moves it.
-    query_id : str
-        The collection's own id.
-    depth : int
-        How many ranks.
-    hidden : container of str
-        Documents whose grades are hidden (`grade_visibility.hidden_keys`).
-    """
+    """Return the runs' first documents for a query, with the snapshot's grades."""
     grades = snapshots.labels_of(snapshot).get(query_id, {})
     full = {run.pk: stored_runs.ranked(run).ranking(query_id) for run in runs}
     firsts = {pk: ranking[:depth] for pk, ranking in full.items()}
@@ -149,7 +136,7 @@ def answers(
 
 
 def top_grade(snapshot: Snapshot) -> int:
-    """The highest grade of the snapshot's scale."""
+    """Return the highest grade of the snapshot's scale."""
     return int(max(snapshot.manifest.get("scale", {}).get("grades") or [3]))
 
 

@@ -1,7 +1,7 @@
 """Score runs against a snapshot and store the results.
 
-The snapshot's own qrels file and the run's own file go through ``evaluation.evaluate``, the same function that
-``assay evaluate`` calls on exported files, so page and command line can only show the same numbers.
+The snapshot's own qrels file and the run's own file go through ``evaluation.evaluate``, the same function that ``assay
+evaluate`` calls on exported files, so page and command line show the same numbers.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 METHOD = "percentile"
 MOST_NAMED = 6
-# Every metric costs each run ten thousand draws for its interval; a list beyond this is a mistake or worse.
+# Every metric needs ten thousand draws per run for its interval; a longer list is a mistake or an attack.
 MOST_METRICS = 40
 MOST_WRITTEN = 5_000
-# Diagnostics that are told metric by metric: those of metrics that are not scored anew stay.
+# Diagnostics that are stored per metric; those of metrics that are not scored again stay.
 BY_METRIC = ("ties_at", "bounds")
 
 
@@ -43,28 +43,7 @@ def score_runs(
     level: float = LEVEL,
     method: str = METHOD,
 ) -> list[Scoring]:
-    """Measure runs against a snapshot, with an interval on every mean, and keep the result.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Whose labels.
-    runs : sequence of Run
-        Of the same collection.
-    actor : User
-        A lead or an engineer.
-    metrics : sequence of str, optional
-        Names as ir_measures writes them; nDCG@10, RR@10, R@100, P@10, AP and Judged@10 when None.
-    level : float
-        Coverage of the intervals, between 0 and 1.
-    method : str
-        How they are made, one of ``assay.scoring.intervals.METHODS``.
-
-    Raises
-    ------
-    NotValid
-        No run, runs of another collection, an unknown metric, or a run that answers none of the judged queries.
-    """
+    """Score runs on a snapshot, with an interval for every mean, and store the result."""
     return measure(
         snapshot,
         runs,
@@ -86,14 +65,14 @@ def measure(
     method: str = METHOD,
     sentence: str = "",
 ) -> list[Scoring]:
-    """Do the work of `score_runs`; without a sentence it is on record already, as a job."""
+    """Do the work of `score_runs`; pass no sentence if a job has written the audit row already."""
     check(snapshot, runs, level, method)
     metrics = metric_names(metrics)
     from assay.scoring.evaluate import evaluate
 
     qrels = snapshots.qrels_of(snapshot)
     sampling = drawn(snapshot, qrels.query_ids)
-    # In blocks: what is held of a run is a value for each query and metric.
+    # In blocks, because each run holds a value per query and metric.
     files = [stored_runs.opened(run) for run in runs]
     names = list(metrics or usual_metrics(snapshot))
     how: dict[str, Any] = {"level": level, "method": method}
@@ -101,7 +80,7 @@ def measure(
     evaluation = evaluate(qrels, files, names, seed=SEED, design=sampling.design, scale_top=top, **how)
     design = sampling.as_json()
     with transaction.atomic():
-        # In one order whoever asks: two who score the same runs wait for each other, and neither for both.
+        # Always in the same order, so that two users who score the same runs cannot deadlock.
         each = sorted(zip(runs, evaluation.runs, strict=True), key=lambda one: one[0].pk)
         scorings = {
             run.pk: _keep(snapshot, run, scores, evaluation.query_ids, actor, design, how) for run, scores in each
@@ -112,7 +91,7 @@ def measure(
 
 
 def used_last(collection: Collection) -> dict[str, Any]:
-    """The metrics, level and method of the run that was scored last: what a form begins with."""
+    """Return the metrics, level and method that were used last, as defaults of the form."""
     rows = Score.objects.filter(scoring__collection=collection).defer("per_query", "by_tier")
     newest = rows.order_by("-computed_at", "-pk").first()
     if newest is None:
@@ -125,7 +104,7 @@ def used_last(collection: Collection) -> dict[str, Any]:
 
 
 def cutoff_of(collection: Collection) -> int | None:
-    """The cutoff of the first metric that the collection was last scored with and that has one."""
+    """Return the cutoff of the first metric with a cutoff that the collection was last scored with."""
     from assay.metrics.metric_names import parse_metric
 
     cutoffs = (parse_metric(name).cutoff for name in used_last(collection)["metrics"])
@@ -133,17 +112,19 @@ def cutoff_of(collection: Collection) -> int | None:
 
 
 def scale_top(snapshot: Snapshot) -> float | None:
-    """The highest grade of the scale, which some metrics need: it may be one that nothing was given."""
+    """Return the highest grade of the scale, which some metrics need even if no document has it."""
     grades = snapshot.manifest.get("scale", {}).get("grades")
     return float(max(grades)) if grades else None
 
 
 def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) -> None:
-    """That these runs can be scored like this; what is wrong is told by field."""
+    """Check that these runs can be scored with these settings; errors are reported by field."""
     if not runs:
-        raise NotValid("Nothing to score.", {"runs": "Choose at least one run."})
+        raise NotValid("No run is selected.", {"runs": "Choose at least one run."})
     if any(run.collection_id != snapshot.collection_id for run in runs):
-        raise NotValid("These runs are not of the snapshot's collection.", {"runs": "Choose runs of one collection."})
+        raise NotValid(
+            "These runs do not belong to the snapshot's collection.", {"runs": "Choose runs of one collection."}
+        )
     if snapshot.of_answers:
         message = (
             f"Snapshot {snapshot} contains grades of answers, but runs rank documents. Choose a snapshot of documents."
@@ -152,23 +133,14 @@ def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) ->
     from assay.scoring.intervals import METHODS
 
     if not 0 < level < 1:
-        raise NotValid(
-            "The level is a share between 0 and 1.", {"level": "Enter a number between 0 and 1, such as 0.95."}
-        )
+        raise NotValid("The level must be between 0 and 1.", {"level": "Enter a number between 0 and 1, such as 0.95."})
     if method not in METHODS:
         known = ", ".join(METHODS)
         raise NotValid(f"Unknown interval method {method!r}.", {"method": f"One of {known}."})
 
 
 def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
-    """The metrics that are named, by their canonical names; None where none is, which means the usual ones.
-
-    Raises
-    ------
-    NotValid
-        A name is no metric's or too long to be kept, there are very many, or one needs labels by subtopic, which no
-        snapshot has.
-    """
+    """Return the canonical names of the given metrics, or None for the defaults."""
     from assay.metrics.metric_names import parse_metrics
 
     texts = [written] if isinstance(written, str) else list(written or ())
@@ -185,11 +157,11 @@ def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
     longest = Score._meta.get_field("metric").max_length or 0
     for bound in metrics:
         if len(bound.name) > longest:
-            raise _not_these(f"the metric {bound.name[:40]}… has a name of more than {longest} characters")
+            raise _not_these(f"the metric {bound.name[:40]}… has a name with more than {longest} characters")
         if bound.metric.by_subtopic:
             raise _not_these(
-                f"the metric {bound.name} needs labels by subtopic, which snapshots do not have; compute it "
-                "with assay evaluate --subtopics"
+                f"the metric {bound.name} needs labels by subtopic, which snapshots do not have. Compute it with "
+                "assay evaluate --subtopics"
             )
     return [bound.name for bound in metrics]
 
@@ -199,7 +171,7 @@ def _not_these(message: str) -> NotValid:
 
 
 def names_of(runs: Sequence[Run]) -> str:
-    """The first runs by name, and how many more there are."""
+    """Return the first runs by name, and the number of others."""
     names = [run.name for run in runs[:MOST_NAMED]]
     more = len(runs) - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")
@@ -214,9 +186,9 @@ def _keep(
     design: dict[str, Any],
     how: dict[str, Any],
 ) -> Scoring:
-    """One scoring a run and snapshot: new metrics are added, those that are there are computed anew."""
+    """Store one scoring per run and snapshot: add new metrics and replace existing ones."""
     made, _ = Scoring.objects.get_or_create(snapshot=snapshot, run=run, defaults={"collection": snapshot.collection})
-    # Locked, so that two who score other metrics of one run at the same moment keep each other's.
+    # Locked, so that two users who score different metrics of a run at the same time keep each other's results.
     scoring = Scoring.objects.select_for_update().get(pk=made.pk)
     before, scoring.diagnostics = scoring.diagnostics, scores.diagnostics.as_json()
     for name in BY_METRIC:
@@ -230,7 +202,7 @@ def _keep(
         values = scores.per_query[metric].tolist()
         summary_values = {name: getattr(summary, name) for name in SUMMARY}
         by_tier = {tier: by_metric[metric] for tier, by_metric in tiers.items()}
-        # A query that does not count is left out: JSON knows no NaN.
+        # A query without a value is left out, because JSON has no NaN.
         per_query = {query_id: value for query_id, value in zip(query_ids, values, strict=True) if value == value}
         reasons = {name: (getattr(summary, name) or "")[:200] for name in REASONS}
         fields = summary_values | reasons | how | {"by_tier": by_tier, "per_query": per_query}

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 TEST, CORRECTION = "randomization", "holm"
-NOTHING_IN_COMMON = "the runs have no query in common"
+NOTHING_IN_COMMON = "the runs have no queries in common"
 MONTH = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class Against:
-    """One run against another: the difference of their means with its interval, and how sure it is.
+    """One run compared with another: the difference of their means with its interval and p-value.
 
-    ``p`` is corrected for all pairs that were tested. What is None has its ``reason``.
+    ``p`` is corrected for all tested pairs. Missing values have a ``reason``.
     """
 
     difference: float | None
@@ -51,23 +51,7 @@ class Against:
 
 @dataclass(frozen=True)
 class SignificanceGroups:
-    """Letters and differences of the runs of one table.
-
-    Parameters
-    ----------
-    reference : str
-        The run that the others are compared with: the baseline, else the run with the highest mean.
-    baseline : bool
-        Whether the reference is the baseline.
-    letters : dict of str to str
-        Run to its letters; empty against a baseline, and where nothing could be tested, for which ``reason`` is given.
-    against : dict of str to Against
-        Every other run, less the reference.
-    queries, pairs : int
-        Over how many queries, and among how many pairs of runs.
-    smallest_p : float or None
-        The least p that so many queries can give, before correction.
-    """
+    """Significance letters and differences of the runs of one table."""
 
     reference: str = ""
     baseline: bool = False
@@ -80,11 +64,11 @@ class SignificanceGroups:
 
     @property
     def blunt(self) -> bool:
-        """Whether not even the clearest pair could pass the correction: too few queries for so many runs."""
+        """Whether there are too few queries for any pair to pass the correction."""
         return self.smallest_p is not None and self.smallest_p * self.pairs >= ALPHA
 
     def in_words(self, run: str) -> str:
-        """Return how a run stands to the reference, with its p; empty where nothing was tested."""
+        """Return how a run compares with the reference, with its p-value; empty if nothing was tested."""
         if run == self.reference:
             return "baseline" if self.baseline else "highest mean"
         one = self.against.get(run)
@@ -97,13 +81,13 @@ class SignificanceGroups:
         return f"{'better' if one.difference > 0 else 'worse'} than {other} {p}"
 
     def as_json(self, metric: str) -> dict[str, Any]:
-        """The letters as plain values, for the API."""
+        """Return the letters as a dict, for the API."""
         plain = {"metric": metric, "letters": dict(self.letters), "queries": self.queries, "pairs": self.pairs}
         plain |= {"test": TEST, "correction": CORRECTION, "alpha": ALPHA}
         return plain | ({"reason": self.reason} if self.reason else {})
 
     def against_json(self, metric: str) -> dict[str, Any] | None:
-        """Every run against the baseline as plain values, for the API; None without a baseline."""
+        """Return every run compared with the baseline as a dict, for the API; None without a baseline."""
         if not self.baseline:
             return None
         runs = {name: {**asdict(one), "verdict": self.in_words(name)} for name, one in self.against.items()}
@@ -118,26 +102,7 @@ def significance_groups(
     traffic: Snapshot | None = None,
     baseline: str = "",
 ) -> SignificanceGroups:
-    """Test every pair of runs, or each against the baseline, on the queries that all of them have.
-
-    Parameters
-    ----------
-    runs : mapping of str to int
-        Name to the primary key of its score under the metric in question, the best run first.
-    level : float
-        Coverage of the intervals of the differences.
-    left_out : collection of str
-        Queries withheld from the reader (`snapshots.withheld_queries`).
-    traffic : Snapshot, optional
-        Whose draw of queries weighs each query by its traffic; each counts once without it.
-    baseline : str, optional
-        The run that the others are compared with.
-
-    Returns
-    -------
-    ToldApart
-        Below 6 queries there is no letter: no p of this test could reach .05. Computed once for scores as they are.
-    """
+    """Test every pair of runs, or each against the baseline, on the queries that all of them have."""
     if len(runs) < 2:
         return SignificanceGroups(reason="a single run cannot be compared")
     if baseline:
@@ -155,17 +120,7 @@ def significance_groups(
 
 
 def steps(pairs: Sequence[tuple[int, int]], left_out: Collection[str] = (), level: float = 0.95) -> list[Against]:
-    """Compare given pairs of scores, the second less the first; Holm's correction over these pairs.
-
-    Parameters
-    ----------
-    pairs : sequence of (int, int)
-        Primary keys of two scores of one snapshot and metric.
-    left_out : collection of str
-        Queries that are kept from the reader.
-    level : float
-        Coverage of the intervals.
-    """
+    """Compare given pairs of scores, second minus first, with Holm's correction over these pairs."""
     if not pairs:
         return []
     key_text = f"{pairs} {list(_stamps({pk for pair in pairs for pk in pair}))} {level} {sorted(left_out)}"
@@ -189,7 +144,7 @@ def _stamps(scores: Collection[int]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is tested: values of shape (queries, runs), and with which weight and from which tier each query counts."""
+    """The tested values of shape (queries, runs), with the weight and the tier of each query."""
 
     scores: Floats
     weights: list[float] | None = None
@@ -197,9 +152,9 @@ class _Table:
 
 
 def _table(scores: Sequence[int], left_out: Collection[str], traffic: Snapshot | None = None) -> _Table:
-    """The value of every query under every run, shape (queries, runs); queries that one of them lacks are left out.
+    """Return the values of shape (queries, runs) over the queries that all runs have scores for.
 
-    Values are those whose plain mean is compared: logarithms where the metric's mean is geometric.
+    The values are those whose plain mean is compared: logarithms if the metric's mean is geometric.
     """
     import numpy as np
 
@@ -218,7 +173,7 @@ def _table(scores: Sequence[int], left_out: Collection[str], traffic: Snapshot |
 
 
 def _tested(names: Sequence[str], table: _Table, level: float, baseline: bool) -> SignificanceGroups:
-    """Test the first run against the others, and without a baseline these against each other too."""
+    """Test the first run against the others and, without a baseline, the others against each other."""
     from assay.significance.corrections import corrected
     from assay.significance.paired_differences import paired_p_values
     from assay.significance.significance_groups import letters
@@ -246,7 +201,7 @@ def _tested(names: Sequence[str], table: _Table, level: float, baseline: bool) -
 def _against(
     table: _Table, pairs: Sequence[tuple[int, int]], p_values: Sequence[float | None], level: float
 ) -> list[Against]:
-    """The given pairs of columns, the second less the first."""
+    """Compare the given pairs of columns, second minus first."""
     from assay.significance.intervals import difference_intervals
     from assay.significance.results import effect
 

@@ -25,10 +25,10 @@ UNTIERED = "no tier"
 
 @dataclass(frozen=True)
 class Drawn:
-    """The design with which scores are computed, and what to say about it.
+    """The sampling design behind the scores, with a note.
 
     ``weighted`` of the ``judged`` queries carry weight and inclusion probability; ``drawn`` were drawn in all.
-    ``reason`` says why there is no mean by traffic, and is empty where there is one.
+    ``reason`` explains why a mean weighted by traffic is missing, and is empty if it is available.
     """
 
     design: SamplingDesign
@@ -38,27 +38,12 @@ class Drawn:
     reason: str
 
     def as_json(self) -> dict[str, Any]:
-        """What is kept with the scores."""
+        """Return the design as it is stored with the scores."""
         return {"judged": self.judged, "weighted": self.weighted, "drawn": self.drawn, "reason": self.reason}
 
 
 def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
-    """Read weights and tiers of a snapshot's judged queries.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Whose queries.
-    query_ids : iterable of str
-        Those that have labels.
-
-    Returns
-    -------
-    Drawn
-        A mean by traffic needs weight and inclusion probability of every judged query: leaving those out that have none
-        would bend it without a word. Without any tier there is no breakdown; a query without one stands under
-        ``no tier``.
-    """
+    """Return the weights and tiers of a snapshot's judged queries."""
     from assay.scoring.query_design import SamplingDesign
     from assay.scoring.query_strata import strata_of_rows
 
@@ -74,7 +59,7 @@ def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
     if outside and whole:
         whole, reason = (
             False,
-            f"{outside[0]} belongs to no stratum, unlike others, so its share of the traffic is unknown",
+            f"query {outside[0]} belongs to no stratum but others do, so its share of the traffic is unknown",
         )
     design = SamplingDesign(
         weights=weights if whole else {},
@@ -98,7 +83,7 @@ def _is_weighted(row: QueryRow) -> bool:
 
 
 def _how_many(snapshot: Snapshot, query_ids: Iterable[str]) -> int:
-    """How many queries the draws hold that the snapshot's queries came from."""
+    """Return the number of queries in the draws that the snapshot's queries came from."""
     queries = Query.objects.filter(collection=snapshot.collection)
     own = queries.filter(query_id__in=list(query_ids))
     samples = QuerySample.objects.filter(Q(queries__in=own) | Q(places__query__in=own)).distinct()

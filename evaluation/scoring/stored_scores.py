@@ -1,4 +1,4 @@
-"""Stored scores of a snapshot as an evaluation again, for files and reports.
+"""Conversion of a snapshot's stored scores to an evaluation, for files and reports.
 
 The writers are those of ``assay evaluate``, so files from the server and from the command have the same format.
 """
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from assay.scoring.score_files import ScoreReport
 
 SEED = 0
-# What of a summary stands in columns of its own.
+# The fields of a summary that are database columns.
 SUMMARY = ("mean", "queries", "low", "high", "weighted", "weighted_low", "weighted_high", "effective_queries")
 REASONS = ("reason", "weighted_reason")
-# What a run's diagnostics tell that does not hang on any grade; ranges of means would tell the means themselves.
+# The diagnostics of a run that do not depend on grades; ranges of means would reveal the means themselves.
 WITHOUT_GRADES = (
     "rows",
     "ties",
@@ -46,7 +46,7 @@ NOT_SCORED = "not scored with this metric"
 
 @dataclass(frozen=True)
 class StoredDiagnostics:
-    """What was odd about a run, as it was told when the run was scored."""
+    """Return the diagnostics of a run from the time it was scored."""
 
     values: Mapping[str, Any]
 
@@ -55,7 +55,8 @@ class StoredDiagnostics:
 
 
 def unjudged(scoring: Scoring) -> float | None:
-    """The unjudged share of a run's first ten, over the judged queries that it answers, as Freshness tells it."""
+    """Return the unjudged share of a run's first ten over the judged queries that it answers, as the freshness page
+    shows it."""
     score = next((one for one in scoring.scores.all() if one.metric == "Judged@10"), None)
     if score is None or score.mean is None:
         return None
@@ -65,20 +66,7 @@ def unjudged(scoring: Scoring) -> float | None:
 def scorings_of(
     snapshot: Snapshot, *, per_query: bool = False, left_out: Collection[str] = (), runs: Collection[int] | None = None
 ) -> list[Scoring]:
-    """The scored runs of a snapshot by name.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        Which.
-    per_query : bool
-        Whether the values of single queries are wanted too, which are most of what is stored.
-    left_out : collection of str
-        Queries withheld from the reader (`snapshots.withheld_queries`). Means and intervals are
-        computed anew over the others: from a mean over all and the values of the rest the missing one could be told.
-    runs : collection of int, optional
-        Only those of the runs with these primary keys.
-    """
+    """Return the scored runs of a snapshot by name."""
     scores = Score.objects.all() if per_query or left_out else Score.objects.defer("per_query")
     wanted = {"run__archived_at": None} if runs is None else {"run__in": runs}
     rows = snapshot.scorings.filter(**wanted)
@@ -93,7 +81,7 @@ def scorings_of(
 
 
 def _leave_out(snapshot: Snapshot, scores: Sequence[Score], left_out: frozenset[str]) -> None:
-    """Make the scores, as they are in memory, those of the remaining queries."""
+    """Recompute the scores in memory from the remaining queries."""
     for score in scores:
         score.per_query = {query_id: value for query_id, value in score.per_query.items() if query_id not in left_out}
     for (level, method), alike in _by_interval(scores).items():
@@ -129,27 +117,14 @@ def _sum_up(snapshot: Snapshot, scores: Sequence[Score], level: float, method: s
 
 
 def mean_kind(metric: str) -> MeanKind:
-    """How a metric's values become one: their mean, their geometric mean or their sum."""
+    """Return how the values of a metric are aggregated: mean, geometric mean or sum."""
     from assay.metrics.metric_names import parse_metrics
 
     return parse_metrics(metric)[0].metric.mean
 
 
 def evaluation_of(scorings: Sequence[Scoring], metrics: Sequence[str] | None = None) -> Evaluation:
-    """Put stored scores together again.
-
-    Parameters
-    ----------
-    scorings : sequence of Scoring
-        Of one snapshot, with their scores.
-    metrics : sequence of str, optional
-        Which ones; all that any of the runs was scored with by default.
-
-    Returns
-    -------
-    Evaluation
-        A run that lacks a metric has None under it, with the reason, and NaN for each query.
-    """
+    """Rebuild an evaluation from stored scores."""
     from assay.scoring.results import Evaluation
 
     names = list(metrics) if metrics is not None else metrics_of(scorings)
@@ -161,12 +136,12 @@ def evaluation_of(scorings: Sequence[Scoring], metrics: Sequence[str] | None = N
 
 
 def metrics_of(scorings: Sequence[Scoring]) -> list[str]:
-    """The metrics that any run was scored with: the usual ones first, then by name."""
+    """Return the metrics that any run was scored with: default metrics first, then by name."""
     return in_order({score.metric for scoring in scorings for score in scoring.scores.all()})
 
 
 def in_order(metrics: Iterable[str]) -> list[str]:
-    """The usual metrics first, then the others by name."""
+    """Sort metrics: default metrics first, then by name."""
     from assay.metrics import DEFAULT_METRICS
 
     known = set(metrics)
@@ -174,7 +149,7 @@ def in_order(metrics: Iterable[str]) -> list[str]:
 
 
 def report_of(snapshot: Snapshot, scorings: Sequence[Scoring], *, per_query: bool = True) -> ScoreReport:
-    """Return the scores with what the files record, as the writers of `assay.scoring.score_files` take them."""
+    """Return the scores with their provenance, as the writers of `assay.scoring.score_files` need them."""
     from assay.metrics.metric_names import parse_metrics
     from assay.scoring.score_files import ScoreReport
 
@@ -194,7 +169,7 @@ def report_of(snapshot: Snapshot, scorings: Sequence[Scoring], *, per_query: boo
 
 
 def as_json(snapshot: Snapshot, scorings: Sequence[Scoring]) -> dict[str, Any]:
-    """The shape of ``assay evaluate --format json``, as plain values."""
+    """Return the format of ``assay evaluate --format json`` as a dict."""
     report = report_of(snapshot, scorings)
     runs = [
         {"name": run["name"], **file, **{key: value for key, value in run.items() if key != "name"}}
@@ -204,7 +179,7 @@ def as_json(snapshot: Snapshot, scorings: Sequence[Scoring]) -> dict[str, Any]:
 
 
 def _settings(scorings: Sequence[Scoring], metrics: Sequence[str]) -> dict[str, Any]:
-    """What the numbers hang on: a metric that was scored anew may have another level or method than the others."""
+    """Return the settings behind the numbers; a metric that was scored again may have its own level or method."""
     by_metric = {score.metric: score for one in scorings for score in one.scores.all()}
     effective = (score.effective_queries for score in by_metric.values() if score.effective_queries is not None)
     return {
@@ -237,7 +212,7 @@ def _run_scores(
 
 
 def tier_place(tier: str) -> tuple[int, str]:
-    """Head, torso, tail, then whatever else there is."""
+    """Sort head, torso, tail, then any other tiers."""
     known = ("head", "torso", "tail")
     return (known.index(tier) if tier in known else len(known), tier)
 
@@ -262,7 +237,7 @@ def _summary(score: Score | None) -> Summary:
 
 
 def summary_of(plain: Mapping[str, Any]) -> Summary:
-    """A summary from its plain values; what this version does not know is left out."""
+    """Build a summary from a dict, ignoring unknown fields."""
     from assay.scoring.results import Summary
 
     known = {field.name for field in fields(Summary)}

@@ -11,17 +11,17 @@ register = template.Library()
 
 @register.filter
 def signed(value: float | None) -> str:
-    """A difference with its sign, a true minus for the minus."""
+    """Format a difference with its sign, using a true minus."""
     return metric_values.signed(value)
 
 
 @register.filter
 def p_value(value: float) -> str:
-    """A p without the sign of equality before it."""
+    """Format a p-value without a preceding equals sign."""
     return metric_values.chance(value).removeprefix("= ")
 
 
 @register.filter
 def of_metric(value: float | None, metric: str) -> str:
-    """A metric's value; a count as a count."""
+    """Format a metric's value; counts have no decimals."""
     return metric_values.shown(value, metric)

@@ -1,4 +1,4 @@
-"""Versions of one system among the runs, and what changed from one to the next."""
+"""Versions of one system among the runs, and the changes between successive versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pooling.models import Run
 from pooling.runs import runs as stored_runs
 
 DEPTH = 10
-# So many versions at most, the newest ones: each step reads two runs.
+# At most this many versions, newest first, because each step reads two runs.
 MOST_VERSIONS = 12
 MONTH = 30 * 24 * 3600
 # A version at the end of a name: ranker-v2, ranker_2024-05-01, ranker.3; bm25 has none.
@@ -29,10 +29,10 @@ VERSION = re.compile(r"(?<=.)[-_. ]v?\d[\d._-]*$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a system: its score, and how it differs from the version before.
+    """One version of a system: its score, and its difference from the previous version.
 
-    ``overlap`` is the share of the first ten documents that both return, in the mean over the judged queries; None for
-    the first version, and where a run is too large to be read for a page.
+    ``overlap`` is the mean share of the first ten documents that both versions return, over the judged queries. It is
+    None for the first version and for runs too large to read.
     """
 
     run: Run
@@ -42,7 +42,7 @@ class Version:
 
 
 def stem(name: str) -> str:
-    """The name without a version at its end.
+    """Return the name without a version at its end.
 
     Examples
     --------
@@ -55,19 +55,7 @@ def stem(name: str) -> str:
 def versions(
     run: Run, snapshot: Snapshot, scores: Mapping[str, Score], *, left_out: Collection[str] = ()
 ) -> list[Version]:
-    """The runs of the collection whose names differ from this one's by their version alone, the oldest first.
-
-    Parameters
-    ----------
-    run : Run
-        Any version of the system.
-    snapshot : Snapshot
-        On which they are compared.
-    scores : mapping of str to Score
-        Their scores on it under one metric, by the run's name.
-    left_out : collection of str
-        Queries that are kept from the reader.
-    """
+    """Return the runs whose names differ from this run's name only by a version, oldest first."""
     rows = run.collection.runs.defer("report", "health").order_by("created_at", "pk")
     series = [other for other in rows if stem(other.name) == stem(run.name)][-MOST_VERSIONS:]
     if len(series) < 2:
@@ -79,7 +67,7 @@ def versions(
 
 
 def _steps(scored: Sequence[Score | None], left_out: Collection[str]) -> list[Against | None]:
-    """Each version against the one before, where both were scored."""
+    """Compare each version with the previous one if both were scored."""
     both = [at for at in range(1, len(scored)) if scored[at - 1] and scored[at]]
     pairs: list[Any] = [(scored[at - 1], scored[at]) for at in both]
     tested = steps([(before.pk, after.pk) for before, after in pairs], left_out)
@@ -90,7 +78,7 @@ def _steps(scored: Sequence[Score | None], left_out: Collection[str]) -> list[Ag
 
 
 def overlap(before: Run, after: Run, snapshot: Snapshot) -> float | None:
-    """The share of the first ten documents that two runs have in common, in the mean over the judged queries."""
+    """Return the mean share of the first ten documents that two runs have in common, over the judged queries."""
     if job.too_large([before, after]):
         return None
     pair = f"{before.sha256}:{after.sha256}:{snapshot.content_sha256}:{snapshot.pk}"

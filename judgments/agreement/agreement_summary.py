@@ -1,9 +1,9 @@
-"""Visibility of agreement: which numbers of a round a reader may see while they can still grade its pairs.
+"""Visibility of agreement: the numbers of a round that a reader may see while they can still grade its pairs.
 
 A reader who knows the other grades can compute the coefficients for every possible hidden grade and compare. With all
-of their digits they reveal it. With two digits they still do over a few hundred pairs, since a report has many
-coefficients; over a thousand, several grades stay possible. So numbers over fewer pairs are withheld, and the others
-rounded. Counts per grade, and numbers for a single query or tier, can reveal a grade too.
+digits, they reveal the grade. With two digits they still do over a few hundred pairs, because a report has many
+coefficients; over a thousand pairs, several grades remain possible. So numbers over fewer pairs are hidden, and the
+others are rounded. Counts per grade, and numbers for a single query or tier, can reveal a grade too.
 """
 
 from __future__ import annotations
@@ -18,23 +18,13 @@ from judgments.agreement.round_report import AT_ONCE, Look, events
 from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs
 from judgments.models import Pair, Query, Round
 
-# The digits of a coefficient that a reader who still rates may see.
+# The number of digits that a reader who still rates may see.
 DIGITS = 2
 HIDDEN = "hidden"
 
 
 class AgreementSummary:
-    """The part of a round's agreement report that one reader may see.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round of the report.
-    look : Look
-        The stored report.
-    viewer : User, optional
-        The reader; without one, everything is visible.
-    """
+    """The part of a round's agreement report that one reader may see."""
 
     def __init__(self, round_: Round, look: Look, viewer: Any) -> None:
         self.round, self.look, self.viewer = round_, look, viewer
@@ -43,11 +33,11 @@ class AgreementSummary:
 
     @property
     def agreement(self) -> dict[str, Any]:
-        """The report, without values that may reveal a grade to a reader who still rates."""
+        """The report, without values that could reveal a grade to a reader who still rates."""
         report = self.look.agreement
         if not self.rates:
             return report
-        # A rater who gave all pairs one grade also gave it to the pairs that the reader may still grade.
+        # A rater who gave all pairs the same grade also gave it to the pairs that the reader may still grade.
         codes = {one["code"] for one in report["warnings"]} - {"one_category_rater"}
         codes = codes & {"not_enough_overlap"} if too_few_pairs(report["overlap"]) else codes
         warnings = [one for one in report["warnings"] if one["code"] in codes]
@@ -68,12 +58,12 @@ class AgreementSummary:
 
     @property
     def called_in(self) -> int:
-        """The number of grades that are not compared, since they were requested after two raters differed."""
+        """The number of grades that are not compared, because they were requested after two raters differed."""
         return (self.look.report or {}).get("called_in", 0)
 
     @property
     def overlap_to_come(self) -> int:
-        """The number of pairs that can still get a second grade; 0 if the round takes no answers."""
+        """The number of pairs that can still get a second grade; 0 if the round accepts no judgments."""
         is_open = self.round.state == Round.State.OPEN
         return (self.look.report or {}).get("overlap_to_come", 0) if is_open else 0
 
@@ -84,7 +74,7 @@ class AgreementSummary:
 
     @property
     def by_query(self) -> list[dict[str, Any]]:
-        """The agreement within each query, without queries of which the reader may still grade a pair."""
+        """The agreement within each query, without queries with a pair that the reader may still grade."""
         return self._parts("by_query", "query_id")
 
     @property
@@ -108,9 +98,9 @@ class AgreementSummary:
 
     @property
     def confusion(self) -> dict[tuple[int, int], int]:
-        """The number of times two raters gave a pair these two grades, the lower first, without hidden pairs.
+        """How often two raters gave a pair these two grades, lower first, without hidden pairs.
 
-        Empty for a reader who rates in a round that is too large to count for one person.
+        Empty for a reader who rates in a round that is too large to count for each reader.
         """
         if self.rates:
             return grade_pairs(self.round, viewer=self.viewer) if self._at_once else {}
@@ -125,7 +115,7 @@ class AgreementSummary:
 
 
 def _rough(report: Any, *, withheld: bool = False) -> Any:
-    """Return a report with every fraction rounded, and those over few pairs left out."""
+    """Return a report with rounded fractions, without those over few pairs."""
     if isinstance(report, dict):
         withheld = too_few_pairs(report.get("n", report.get("overlap", LEAST_PAIRS))) or withheld
         rough = {name: _rough(value, withheld=withheld) for name, value in report.items()}

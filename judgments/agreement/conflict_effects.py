@@ -1,7 +1,7 @@
 """Effect of each conflict of a round on the metrics, as computed by another app.
 
-Effects on metrics need runs and scores, which this app does not know. An app that can compute them registers here in
-its `AppConfig`; without one, or without runs, pages have no such column.
+Effects on metrics need runs and scores, which this app does not have. An app that can compute them registers here in
+its `AppConfig`. Without such an app or without runs, pages have no such column.
 """
 
 from __future__ import annotations
@@ -16,18 +16,7 @@ from judgments.models import Round
 
 @dataclass(frozen=True)
 class Effects:
-    """How far resolving each conflict could move a metric.
-
-    Attributes
-    ----------
-    metric : str
-        The name of the metric, such as ``nDCG@10``.
-    moves : mapping of int to float
-        Pair key to the largest change of any run's mean when the pair's label goes from its lowest to its highest
-        grade; 0 if it changes nothing. Pairs that were not examined are missing.
-    newer : int
-        The number of answers and changes since this was computed.
-    """
+    """The largest change of a metric from resolving each conflict."""
 
     metric: str
     moves: Mapping[int, float]
@@ -35,7 +24,7 @@ class Effects:
 
 
 def effects(round_: Round) -> Effects | None:
-    """Return the effects of the round's conflicts from the first appraiser that knows them, or None."""
+    """Return the effects of the round's conflicts from the first app that has them, or None."""
     return next(
         (changes for name in CONFLICT_APPRAISERS if (changes := CONFLICT_APPRAISERS[name].effects(round_)) is not None),
         None,

@@ -1,10 +1,10 @@
-"""Conflicts of a round and its pairs that could not be judged.
+"""Conflicts and unrateable pairs of a round.
 
-A conflict is a pair whose grades differ and that waits for no further rating (`PairQuerySet.in_conflict`). Everything
-that counts or lists conflicts uses it.
+A conflict is a pair with different grades and no missing rating (`PairQuerySet.in_conflict`). All counts and lists of
+conflicts use this definition.
 
-The difference between the grades of a pair is stored on the pair itself (`Pair.spread`) and has an index, so that in
-a list of a hundred thousand conflicts only the current page costs time.
+The difference between the grades of a pair is stored on the pair itself (`Pair.spread`) with an index, so that a page
+of a list with a hundred thousand conflicts loads fast.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ CHUNK = 100
 
 
 def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> PairQuerySet:
-    """Return conflicts whose grades differ by at least this many steps, the widest first, then in the round's order.
+    """Return conflicts whose grades differ by at least this many steps, widest first, then in the round's order.
 
-    Pairs that the viewer may still have to grade in any round are left out; None leaves out nothing.
+    Pairs that the viewer may still grade in any round are left out; None leaves out nothing.
     """
     hidden = None if viewer is None else pairs_with_hidden_grades(viewer, round_)
     return Pair.objects.in_conflict(round_, hidden=hidden, steps=steps)
 
 
 class Open(NamedTuple):
-    """Numbers of unresolved conflicts: all, and those two or more steps wide (one step on a scale of two grades)."""
+    """Numbers of unresolved conflicts: all, and those of two or more steps (one step on a scale of two grades)."""
 
     number: int
     wide: int
@@ -47,7 +47,7 @@ def count_open(round_: Round, *, viewer: Any) -> Open:
 
 
 def unrateable_pairs(round_: Round, *, viewer: Any) -> QuerySet[Pair]:
-    """Return the pairs that two raters, or all of their raters, could not judge, by ``unrateable``."""
+    """Return the pairs that two raters, or all of their raters, marked as unrateable, by number of such raters."""
     unrateable = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.UNRATEABLE, surplus=False)
     counted = unrateable.order_by().values("pair").annotate(number=Count("pk"))
     several = counted.filter(Q(number__gte=2) | Q(number__gte=F("pair__ratings_wanted")))
@@ -61,7 +61,8 @@ def unrateable_pairs(round_: Round, *, viewer: Any) -> QuerySet[Pair]:
 def with_details(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
     """Return the pairs with their queries and documents, ``answers`` (each with its ``pseudonym``) and ``settlements``.
 
-    Answers are the current ones that count, ungraded ones included; a pair has at most one current resolution.
+    The answers are the current judgments that count, including ungraded ones. A pair has at most one current
+    resolution.
     """
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
     answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
@@ -88,17 +89,7 @@ def settled_as(pair: Any) -> Adjudication | None:
 
 
 def following(conflicts: PairQuerySet, here: Pair, order: Iterable[int] | None = None) -> Pair | None:
-    """Return the next unresolved conflict after this pair, then from the start.
-
-    Parameters
-    ----------
-    conflicts : PairQuerySet
-        The conflicts, as from :func:`in_conflict`.
-    here : Pair
-        The current pair; it may be resolved by now, or be no conflict.
-    order : iterable of int, optional
-        Keys of the pairs in another order.
-    """
+    """Return the next unresolved conflict after this pair, continuing from the start."""
     waiting = conflicts.unresolved().exclude(pk=here.pk)
     if order is not None:
         return _following(waiting, here, list(order))
@@ -109,7 +100,7 @@ def following(conflicts: PairQuerySet, here: Pair, order: Iterable[int] | None =
 def _following(waiting: QuerySet[Pair], here: Pair, order: list[int]) -> Pair | None:
     place = order.index(here.pk) + 1 if here.pk in order else 0
     on = [*order[place:], *order[:place]]
-    # Most conflicts are unresolved, so the next one is among a few.
+    # Most conflicts are unresolved, so the next one is found after a few pairs.
     for start in range(0, len(on), CHUNK):
         keys = on[start : start + CHUNK]
         pairs = {pair.pk: pair for pair in waiting.filter(pk__in=keys)}

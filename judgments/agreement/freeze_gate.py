@@ -1,4 +1,4 @@
-"""Gate check for a snapshot: whether each round passes, or a lead gives a reason to freeze anyway."""
+"""Gate check before a freeze: whether each round passes, or a lead gives a reason to freeze anyway."""
 
 from __future__ import annotations
 
@@ -40,28 +40,22 @@ class GateResult:
         return f"{self.round}: {text.format(at=self.answer.threshold)}" if text else ""
 
     def as_json(self) -> dict[str, Any]:
-        """The entry of the manifest."""
+        """Return the entry for the manifest."""
         return self.answer.as_json()
 
 
 def evaluate_gates(rounds: Sequence[Round], sources: Sequence[str] = ("human",)) -> list[GateResult]:
-    """Return the gate result of each round; none if no label comes from raters."""
+    """Return the gate result of each round; empty if no label comes from raters."""
     return [GateResult(round_, round_gate.answer(round_)) for round_ in rounds] if "human" in sources else []
 
 
 def check(held: Sequence[GateResult], override_reason: str) -> None:
-    """Refuse to freeze rounds that fail their gate without a reason.
-
-    Raises
-    ------
-    Conflict
-        A round's whole interval is below its gate and no reason is given; the error names the field.
-    """
+    """Refuse to freeze rounds that fail their gate without a reason."""
     failed = [one for one in held if one.failed]
     if failed and not override_reason:
         problem = "; ".join(one.warning for one in failed)
         raise Conflict(
-            f"{problem}. Rewrite the edge cases of the guidelines, qualify the raters and judge the overlap again, or "
+            f"{problem}. Clarify the edge cases in the guidelines, qualify the raters and judge the overlap again, or "
             "give a reason for freezing anyway.",
-            {"override_reason": "A round fails its gate, so a reason is required. The manifest contains it."},
+            {"override_reason": "A round fails its gate, so a reason is required. It will be part of the manifest."},
         )

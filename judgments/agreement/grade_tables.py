@@ -1,4 +1,4 @@
-"""Grades that count for a round's agreement, as arrays: a million of them in seconds."""
+"""Grades for computing a round's agreement, as arrays: a million of them load in seconds."""
 
 from __future__ import annotations
 
@@ -13,26 +13,14 @@ if TYPE_CHECKING:
     from assay.coefficients.grade_patterns import Ints
     from assay.coefficients.grade_table import GradeTable
 
-# The number of rows to read at once.
+# The number of rows to read at a time.
 CHUNK = 20_000
 # The number of keys per query.
 KEYS = 500
 
 
 class Planned(NamedTuple):
-    """The grades from which agreement is computed, with related numbers.
-
-    Attributes
-    ----------
-    table : GradeTable
-        The grades that fill planned places; raters by pseudonym. The same on every database, whatever its keys.
-    tiers : list of str
-        The tier of each of its queries.
-    called_in : int
-        The number of requested extra grades, which are not in the table.
-    overlap_to_come : int
-        The number of pairs with fewer than two of these grades and enough free slots to get two.
-    """
+    """The grades from which agreement is computed, with related numbers."""
 
     table: GradeTable
     tiers: list[str]
@@ -43,13 +31,8 @@ class Planned(NamedTuple):
 def planned_grades(round_: Round) -> Planned:
     """Return the counted grades of a round's planned slots.
 
-    A pair on which raters differ widely gets an extra rating. These pairs are selected by their grades, so extra
+    A pair on which raters differ widely gets an extra rating. These pairs were selected by their grades, so their extra
     ratings would bias agreement and are left out.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round; machine grades, surplus answers and imported labels are left out.
     """
     import numpy as np
 
@@ -74,7 +57,7 @@ def planned_grades(round_: Round) -> Planned:
 
 
 def _overlap_to_come(round_: Round, graded: Ints) -> int:
-    """Return the number of pairs that can still get two grades; ``graded`` contains each planned grade's pair."""
+    """Return the number of pairs that can still get two grades; ``graded`` contains the pair of each planned grade."""
     import numpy as np
 
     free = Slot.objects.filter(round=round_, filled_by__isnull=True, number__lte=F("pair__ratings_wanted"))
@@ -86,7 +69,7 @@ def _overlap_to_come(round_: Round, graded: Ints) -> int:
 
 
 def _numbered(keys: Ints, names: Mapping[int, str]) -> tuple[tuple[str, ...], Ints]:
-    """Return the names of the keys that occur, in the order of their UTF-8 bytes, and the index of each key's name."""
+    """Return the names of the keys that occur, sorted by their UTF-8 bytes, and the index of each key's name."""
     import numpy as np
 
     present, place = np.unique(keys, return_inverse=True)

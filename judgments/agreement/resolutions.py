@@ -15,30 +15,12 @@ LONGEST_REASON = 4_000
 def resolve(pair: Pair, *, grade: int, actor: User, reason: str = "", cause: str = "") -> Adjudication:
     """Resolve a conflict: set a pair's grade, with a reason. A new resolution supersedes the earlier one; both stay.
 
-    Raters who were called in for the pair and have not answered lose it.
-
-    Parameters
-    ----------
-    pair : Pair
-        A pair whose raters differ, or that they could not judge.
-    grade : int
-        The pair's label from now on, on the round's scale.
-    actor : User
-        The lead who resolves the conflict.
-    reason : str
-        Text for raters to read; may be empty if there is a cause.
-    cause : str
-        A value of `Adjudication.Cause`, or "".
-
-    Raises
-    ------
-    NotValid
-        The grade is not on the round's scale, the cause is unknown, or both reason and cause are missing.
+    Extra ratings of the pair that nobody has given yet are canceled.
     """
     values = pair.round.scale.values()
     if grade not in values:
         known = ", ".join(map(str, values))
-        raise NotValid(f"{grade} is not a grade of this round.", {"grade": f"The grades are {known}."})
+        raise NotValid(f"{grade} is not a grade of this round.", {"grade": f"Use one of {known}."})
     why = _why(reason.strip(), cause)
     locked = Pair.objects.select_for_update().get(pk=pair.pk)
     before = Adjudication.objects.filter(pair=pair, superseded_by__isnull=True).first()
@@ -48,7 +30,7 @@ def resolve(pair: Pair, *, grade: int, actor: User, reason: str = "", cause: str
         locked.resolved = True
     audit.record(
         "adjudication.settle",
-        # The sentence omits the grade: its reader may still have to grade the pair.
+        # The sentence omits the grade, because its reader may still grade the pair.
         f"{actor} resolved “{pair.query}” x {pair.document}",
         actor=actor,
         collection=pair.round.collection,
@@ -63,13 +45,17 @@ def _first_rater(pair: Pair) -> User | None:
 
 
 def _why(reason: str, cause: str) -> str:
-    """Return the reason as it is stored: the words of the cause, then the text."""
+    """Return the reason as stored: the text of the cause, then the reason."""
     causes = dict(Adjudication.Cause.choices)
     if cause and cause not in causes:
-        raise NotValid(f"Unknown cause {cause!r}.", {"cause": f"Known causes: {', '.join(causes)}. It may be empty."})
+        raise NotValid(
+            f"Unknown cause {cause!r}.", {"cause": f"Known causes: {', '.join(causes)}. You can leave it empty."}
+        )
     if not reason and not cause:
-        raise NotValid("A resolution needs a reason.", {"reason": "Give the reason in one sentence. Raters read it."})
+        raise NotValid(
+            "A resolution needs a reason.", {"reason": "Give the reason in one sentence. Raters will read it."}
+        )
     if len(reason) > LONGEST_REASON:
-        problem = f"{len(reason):,} characters. The limit is {LONGEST_REASON:,}."
+        problem = f"The reason has {len(reason):,} characters. The limit is {LONGEST_REASON:,}."
         raise NotValid(f"The reason has {problem}", {"reason": problem})
     return ". ".join(filter(None, [causes.get(cause, ""), reason]))

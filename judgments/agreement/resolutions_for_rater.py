@@ -1,8 +1,8 @@
-"""Resolved pairs for raters: which resolutions a rater may read of pairs that they graded.
+"""Resolved pairs for raters: the resolutions of their own pairs that raters may read.
 
-The reason of a resolution is feedback that raters learn from. They can read it once the round is closed: the resolved
-grade and the reason, for pairs that they answered themselves, without the grade or name of any other rater. A pair
-that may still be graded anywhere, again or as a gold pair, stays hidden until that is over.
+Raters learn from the reason of a resolution. After the round is closed, they can read the resolved grade and the reason
+for pairs that they judged, without the grade or name of any other rater. Pairs that can still be graded in any round,
+again or as gold pairs, stay hidden.
 """
 
 from __future__ import annotations
@@ -22,20 +22,7 @@ ANSWERS = (Judgment.State.GRADED, Judgment.State.UNRATEABLE)
 
 
 def resolved_pairs_for(rater: User, round_: Round) -> QuerySet[Pair]:
-    """Return the resolved pairs of a closed round that the rater answered, with ``mine`` and ``resolutions``.
-
-    Parameters
-    ----------
-    rater : User
-        Who reads.
-    round_ : Round
-        Whose pairs; of one that is not closed nothing is told.
-
-    Returns
-    -------
-    QuerySet of Pair
-        In the round's order. ``mine`` holds the rater's own standing answer, ``resolutions`` the one that stands.
-    """
+    """Return the resolved pairs of a closed round that the rater judged, with ``mine`` and ``resolutions``."""
     if round_.state != Round.State.CLOSED:
         return Pair.objects.none()
     rows = _answered(rater, round_)
@@ -73,7 +60,7 @@ def _own(rater: User) -> QuerySet[Judgment]:
 
 
 def _still_open(round_: Round, keys: Iterable[gold_pairs.Key]) -> set[gold_pairs.Key]:
-    """Return those of the pairs whose grade a round that is not closed may still ask for."""
+    """Return the pairs whose grade an open round may still request."""
     wanted, open_keys = set(keys), set[gold_pairs.Key]()
     for other in round_.collection.rounds.exclude(state=Round.State.CLOSED) if wanted else ():
         known = other.gold.values_list("query__query_id", "document__doc_id")

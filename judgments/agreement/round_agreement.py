@@ -15,22 +15,7 @@ from judgments.models import Judgment, Round, User
 def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> dict[str, Any]:
     """Return the current agreement of the round in the format of ``assay agreement --format json``.
 
-    Computed once for each state of the round. What must not wait reads `round_reports.look` instead.
-
-    Parameters
-    ----------
-    round_ : Round
-        Its counted grades are compared; machines, surplus, imported labels, and what was called in because two grades
-        lay apart, are not among them.
-    bootstrap : int
-        How often queries are drawn again for the interval.
-    seed : int
-        For the draws.
-
-    Returns
-    -------
-    dict
-        Every coefficient with value or reason, n, overlap and a 95 % interval.
+    The result is cached for each state of the round. Code that must not wait uses `round_reports.look` instead.
     """
     if (bootstrap, seed) == (BOOTSTRAP, 0):
         report: dict[str, Any] = round_report.exact(round_)["agreement"]
@@ -43,13 +28,7 @@ def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> di
 
 
 def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:
-    """Count how often two raters gave one pair these two grades, the lower first, without hidden pairs.
-
-    Returns
-    -------
-    dict of (int, int) to int
-        A pair with three grades counts three times: once for each two of its raters. Without those that were called in.
-    """
+    """Count how often two raters gave a pair these two grades, lower first, without hidden pairs."""
     hidden = pairs_with_hidden_grades(viewer, round_)
     rows = Judgment.objects.counted().planned().of_round(round_).exclude(pair__in=hidden)
     given: dict[int, list[int]] = defaultdict(list)

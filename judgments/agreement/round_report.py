@@ -1,7 +1,7 @@
-"""Round reports: numbers over all judgments of a round, computed once and kept current.
+"""Round reports: cached numbers over all judgments of a round.
 
-A small round's report is computed on request. A large one's takes seconds: the latest one is shown with the state of
-the round that it was computed for, and a job computes the next.
+The report of a small round is computed on request. For a large round this takes seconds, so the latest report is shown
+with the state of the round at that time, and a job computes the next one.
 """
 
 from __future__ import annotations
@@ -23,30 +23,18 @@ from judgments.rounds import unfillable_slots
 
 BOOTSTRAP = 1_000
 KIND = "agreement"
-# The maximum number of answers to count during a request.
+# The maximum number of judgments to count during a request.
 AT_ONCE = 20_000
 # The minimum time between two reports of a large round.
 PATIENCE = timedelta(minutes=1)
 HOUR = 3600
-# Keys that reports of older versions lack.
+# Keys that reports of older versions do not have.
 COUNTED = {"called_in", "overlap_to_come", "open_kinds"}
 
 
 @dataclass(frozen=True)
 class Look:
-    """The newest report available without waiting.
-
-    Attributes
-    ----------
-    report : dict or None
-        What `compute` answers; None while the first one is being made.
-    newer : int
-        Answers, and changes of answers, that came since.
-    computed_at : datetime or None
-        When.
-    job : Job or None
-        Who makes the next one.
-    """
+    """The newest report available without waiting."""
 
     report: dict[str, Any] | None
     newer: int = 0
@@ -66,7 +54,7 @@ def events(round_: Round) -> int:
 
 
 def stored(round_: Round) -> Look:
-    """Return the newest stored report, without computing one; queue a newer one if needed."""
+    """Return the newest stored report without computing one; queue a job if there are newer judgments."""
     now, latest = events(round_), _latest(round_)
     if not now or (latest is not None and latest.events == now):
         return Look(latest.report if latest else None, 0, latest.computed_at if latest else None)
@@ -78,20 +66,14 @@ def stored(round_: Round) -> Look:
 
 
 def look(round_: Round) -> Look:
-    """Return the newest report available without waiting, and queue a newer one if needed.
-
-    Parameters
-    ----------
-    round_ : Round
-        A small one's is made at once.
-    """
+    """Return the newest report available without waiting, and queue a job if there are newer judgments."""
     if events(round_) > AT_ONCE:
         return stored(round_)
     return Look(exact(round_), 0, timezone.now())
 
 
 def counts(round_: Round) -> tuple[list[Any], list[Any]]:
-    """Return the reasons of unrateable pairs and the progress by query; a large round's come from its last report."""
+    """Return the reasons of unrateable pairs and the progress by query; for a large round from its last report."""
     if events(round_) <= AT_ONCE and round_.slots_made <= AT_ONCE:
         return _reasons(round_), _queries(round_)
     report = look(round_).report or {}
@@ -99,7 +81,7 @@ def counts(round_: Round) -> tuple[list[Any], list[Any]]:
 
 
 def exact(round_: Round) -> dict[str, Any]:
-    """Return the report on the current state of the round, however long it takes."""
+    """Return the report on the current state of the round, which may take long."""
     now = events(round_)
     latest = _latest(round_)
     if latest is not None and latest.events == now:
@@ -109,7 +91,7 @@ def exact(round_: Round) -> dict[str, Any]:
 
 
 def _latest(round_: Round) -> RoundReport | None:
-    """Return the last report, unless an older version made it without all of today's counts."""
+    """Return the last report, unless an older version created it without some of the current counts."""
     row = RoundReport.objects.filter(round=round_).first()
     return row if row is not None and row.report.keys() >= COUNTED else None
 
@@ -123,18 +105,7 @@ def _stored(round_: Round, now: int) -> dict[str, Any]:
 
 
 def compute(round_: Round) -> dict[str, Any]:
-    """Count everything, from the rows.
-
-    Returns
-    -------
-    dict
-        ``agreement`` in the shape of ``assay agreement --format json``; ``by_tier`` and ``by_query``, parts of it;
-        ``without``, the coefficients without each rater;
-        ``unrateable``, reasons with their numbers; ``queries``, each with its ratings wanted and there;
-        ``called_in``, grades that are not among those compared, since they were asked for where two lay apart;
-        ``overlap_to_come``, pairs that can still get their second grade;
-        ``open_kinds``, of a large round the pairs that want ratings, counted by who may give none of them.
-    """
+    """Compute the report from the rows."""
     from assay.coefficients.by_group import by_query, by_tier
     from assay.coefficients.leave_one_out import without_each
     from assay.coefficients.report import agreement_report
@@ -176,7 +147,7 @@ def _queries(round_: Round) -> list[tuple[str, str, int, int]]:
 
 @cache
 def waiting() -> dict[str, Any]:
-    """Return a report without values, shown while the first one is computed."""
+    """Return a report without values, which is shown while the first one is computed."""
     from assay.coefficients.report import agreement_report
     from assay.core.ratings import Ratings
 
@@ -201,11 +172,11 @@ def _job_parameters(round_: Round) -> dict[str, str]:
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """Make the report of a round as it is when the work begins."""
+    """Compute the report for the state of the round at the start of the job."""
     round_ = Round.objects.select_related("scale", "collection").filter(uuid=work.job.parameters["round"]).first()
     if round_ is None:
         raise NotFound("This round no longer exists.")
-    work.say(f"counting {amount(events(round_), 'answer')} and changes of answers")
+    work.say(f"counting {amount(events(round_), 'judgment')}, including changed ones")
     report = exact(round_)
     work.say(f"{amount(report['agreement']['overlap'], 'pair')} with two or more grades")
     return {"overlap": report["agreement"]["overlap"], "pairs": report["agreement"]["pairs"]}

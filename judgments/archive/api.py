@@ -17,7 +17,7 @@ from judgments.web.serializers import Strict
 class ThingSent(Strict):
     """One object of a collection."""
 
-    kind = serializers.CharField(help_text="collection, document, pool, round or run.")
+    kind = serializers.CharField(help_text="The kind: collection, document, pool, round or run.")
     id = serializers.UUIDField()
 
 
@@ -33,11 +33,11 @@ class ThingBody(serializers.Serializer):
 class DeletionSent(ThingSent):
     """The object to delete."""
 
-    preview = serializers.BooleanField(default=False, help_text="Only return what would be deleted.")
+    preview = serializers.BooleanField(default=False, help_text="Whether to return only a preview of the deletion.")
 
 
 class DeletionBody(serializers.Serializer):
-    """Numbers of rows by kind: what deletion would remove, and what prevents it."""
+    """Numbers of rows by kind: the rows that deletion would remove, and the rows that prevent it."""
 
     deleted = serializers.BooleanField()
     possible = serializers.BooleanField()
@@ -47,7 +47,7 @@ class DeletionBody(serializers.Serializer):
 
 
 class OfThing(InCollection):
-    """Base class of the archive endpoints; for leads."""
+    """Base class of the archive endpoints, which are for leads."""
 
     serializer_class = ThingBody
     tag = "archive"
@@ -67,7 +67,7 @@ class Archive(OfThing):
 
     @extend_schema(summary="Archive an object", request=ThingSent, responses=ThingBody)
     def post(self, request: Request, slug: str) -> Response:
-        """Archived objects are hidden in lists and choices; what was made from them stays.
+        """Archived objects are hidden in lists and choices; objects made from them stay.
 
         Close an open round first.
         """
@@ -94,7 +94,8 @@ class Delete(OfThing):
 
     @extend_schema(summary="Delete an object", request=DeletionSent, responses=DeletionBody)
     def post(self, request: Request, slug: str) -> Response:
-        """Only objects that nothing depends on can be deleted (otherwise 409). With `preview` nothing is deleted."""
+        """Only objects that no other object depends on can be deleted (otherwise the status is 409). With `preview`
+        nothing is deleted."""
         body = self.read_body(DeletionSent)
         row = self.thing(request, body)
         preview = body["preview"]

@@ -1,7 +1,7 @@
-"""Archive, restore and delete: hide a row, bring it back, or remove it if nothing depends on it.
+"""Archive, restore and delete: hide a row, restore it, or delete it if nothing depends on it.
 
-Archiving hides a row from lists and choices and changes nothing that was made from it. Deleting is for rows that
-nothing depends on, such as a mistaken upload or a draft. Before either, a page lists what will go.
+Archiving hides a row from lists and choices and changes no row made from it. Deleting is for rows that nothing depends
+on, such as a mistaken upload or a draft. Before a deletion, a page lists the rows that will be deleted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from judgments.web import access
 
 @dataclass(frozen=True)
 class Deletion:
-    """What deleting a row would also delete, and what prevents it: counts by the name of the kind of row."""
+    """The rows that deleting a row would also delete, and the rows that prevent it, as counts by kind."""
 
     goes: dict[str, int] = field(default_factory=dict)
     blocked_by: dict[str, int] = field(default_factory=dict)
@@ -50,7 +50,7 @@ KINDS: dict[str, ArchiveKind] = {
         Collection,
         "collection",
         in_use=_open_rounds,
-        needed=lambda collection: "Its audit trail has to stay. Archive the collection instead.",
+        needed=lambda collection: "The audit trail must be preserved. Archive the collection instead.",
     ),
     "document": ArchiveKind(Document, "documents"),
     "round": ArchiveKind(
@@ -64,26 +64,14 @@ KINDS: dict[str, ArchiveKind] = {
 
 
 def get_kind(name: str) -> ArchiveKind:
-    """Return the kind with this name.
-
-    Raises
-    ------
-    NotFound
-        The kind is unknown.
-    """
+    """Return the kind with this name."""
     if name not in ARCHIVE_KINDS:
         raise NotFound(f"Unknown kind {name!r}. Known kinds: {', '.join(sorted(ARCHIVE_KINDS))}.")
     return ARCHIVE_KINDS[name]
 
 
 def archivable_row(user: User, collection: Collection, name: str, uuid: Any) -> Any:
-    """Return a row of this kind in the collection, for a lead.
-
-    Raises
-    ------
-    NotFound
-        The row or the kind does not exist.
-    """
+    """Return a row of this kind in the collection, for a lead."""
     model = get_kind(name).model
     if model is Collection:
         if str(collection.uuid) != str(uuid):
@@ -94,13 +82,7 @@ def archivable_row(user: User, collection: Collection, name: str, uuid: Any) -> 
 
 @transaction.atomic
 def archive(name: str, row: Any, *, actor: User) -> None:
-    """Archive a row. Archiving an archived row changes nothing.
-
-    Raises
-    ------
-    Conflict
-        The row is in use: an open round, or a run that a refilled round draws from.
-    """
+    """Archive a row. Archiving an archived row changes nothing."""
     row = _locked(row)
     if row.archived_at is not None:
         return
@@ -113,7 +95,7 @@ def archive(name: str, row: Any, *, actor: User) -> None:
 
 @transaction.atomic
 def restore(name: str, row: Any, *, actor: User) -> None:
-    """Bring an archived row back to lists and choices."""
+    """Restore an archived row to lists and choices."""
     row = _locked(row)
     if row.archived_at is None:
         return
@@ -123,7 +105,7 @@ def restore(name: str, row: Any, *, actor: User) -> None:
 
 
 def deletion(name: str, row: Any) -> Deletion:
-    """Return what deleting a row would also delete, or what prevents it."""
+    """Return the rows that deleting a row would also delete, or those that prevent it."""
     kind = get_kind(name)
     if why_not := kind.needed(row):
         return Deletion(why_not=why_not)
@@ -147,13 +129,7 @@ def deletion(name: str, row: Any) -> Deletion:
 
 @transaction.atomic
 def delete(name: str, row: Any, *, actor: User) -> Deletion:
-    """Delete a row that nothing depends on, with its parts and its file.
-
-    Raises
-    ------
-    Conflict
-        Other rows depend on it. It can be archived instead.
-    """
+    """Delete a row that nothing depends on, with its parts and its file."""
     row = _locked(row)
     preview = deletion(name, row)
     if not preview.possible:

@@ -1,4 +1,4 @@
-"""Page and API routes of archive."""
+"""Page and API routes of the archive."""
 
 from __future__ import annotations
 

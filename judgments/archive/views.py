@@ -1,4 +1,4 @@
-"""Archive page of a collection, and the page to archive, restore or delete one thing."""
+"""Archive page of a collection, and the page to archive, restore or delete one object."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ARCHIVED = Listing(
     ),
     order="-archived_at",
 )
-# Of each kind so many are listed at most; the search of its own list finds the rest.
+# Maximum number of objects listed per kind; the search of the kind's own list finds the rest.
 MOST = 1_000
 
 
@@ -58,7 +58,7 @@ def archived(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def one(request: HttpRequest, slug: str, kind: str, uuid: str) -> HttpResponse:
-    """Say what archiving or deleting one thing does, and do what is confirmed."""
+    """Show the effect of archiving or deleting an object, and do what the user confirms."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = archive.archivable_row(request.user, collection, kind, uuid)
     if request.method == "POST":
@@ -72,7 +72,7 @@ def one(request: HttpRequest, slug: str, kind: str, uuid: str) -> HttpResponse:
 
 
 def address(collection: Collection, kind: str, row: Any) -> str:
-    """The page on which one thing is archived, restored or deleted."""
+    """Return the page to archive, restore or delete an object."""
     return reverse("archive_one", args=[collection.slug, kind, row.uuid])
 
 

@@ -14,7 +14,7 @@ from assay.core.counted_nouns import amount
 from judgments.charts.names import short_names
 
 WIDTH = 320
-# The width of a chart on a phone at which its text is still readable; text that does not fit beside it goes elsewhere.
+# The width of a chart on a phone at which its text is still readable; text that does not fit is placed elsewhere.
 PHONE = 340.0
 NAME = 88  # room for the names of bars
 MOST_BARS = 60
@@ -285,7 +285,7 @@ def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
     y = 4 + 18 * len(rows) + 12
     words += [Words(NAME, y, "0", kind="mute"), Words(WIDTH, y, "1", "end", "mute")]
     values = "; ".join(f"{name} {share:.2f}" for name, share in rows)
-    label = f"Share of the first ten documents in common with other runs. {values}"
+    label = f"Share of the top 10 documents in common with other runs. {values}"
     return Chart(y + 8, label, (), tuple(bars), tuple(words))
 
 
@@ -298,7 +298,7 @@ def _round(value: float) -> float:
 
 
 def shade(grade: int, top: int) -> int:
-    """Which of the four shades a grade has on a scale up to ``top``.
+    """Return which of the four shades a grade has on a scale up to ``top``.
 
     Examples
     --------

@@ -16,12 +16,12 @@ WIDTH = 240
 NAME = 88
 MOST_ROWS = 5
 ROW = 15
-# An axis as long as this holds counts, which have no decimals.
+# A longer axis holds counts, which have no decimals.
 WHOLE = 5
 
 
 class Estimate(NamedTuple):
-    """A named value with its interval, where it has one."""
+    """A named value with an optional interval."""
 
     name: str
     value: float
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """A stretch of numbers laid over a stretch of the picture."""
+    """A range of numbers mapped to a range of the picture."""
 
     low: float
     high: float
@@ -38,12 +38,12 @@ class Axis(NamedTuple):
     end: float
 
     def at(self, value: float) -> float:
-        """The place of a value; one beyond the axis stands at its end."""
+        """Return the position of a value, limited to the ends of the axis."""
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return round(self.start + min(max(share, 0.0), 1.0) * (self.end - self.start), 1)
 
     def ticks(self, most: int = 5) -> list[float]:
-        """Round numbers on the axis, at most so many.
+        """Return round numbers on the axis, at most this many.
 
         Examples
         --------
@@ -57,7 +57,7 @@ class Axis(NamedTuple):
         return [round(number * step, 2) for number in range(first, last + 1)]
 
     def written(self, tick: float) -> str:
-        """A number on the axis in as many decimals as tell it from its neighbors.
+        """Return a number with enough decimals to distinguish it from its neighbors on the axis.
 
         Examples
         --------
@@ -68,7 +68,7 @@ class Axis(NamedTuple):
 
 
 def axis_over(estimates: Iterable[Estimate], start: float, end: float) -> Axis:
-    """An axis on which all values and intervals have room.
+    """Return an axis that covers all values and intervals.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def axis_over(estimates: Iterable[Estimate], start: float, end: float) -> Axis:
 
 
 def dot(x: float, y: float, kind: str = "mark", radius: float = 4.0) -> Stroke:
-    """A filled circle as a path."""
+    """Return a filled circle as a path."""
     return Stroke(
         f"M{x - radius:g},{y:g}a{radius},{radius} 0 1 0 {2 * radius:g},0a{radius},{radius} 0 1 0 {-2 * radius:g},0Z",
         kind,
@@ -90,7 +90,7 @@ def dot(x: float, y: float, kind: str = "mark", radius: float = 4.0) -> Stroke:
 
 
 def whisker(axis: Axis, low: float | None, high: float | None, y: float, cap: float = 0) -> list[Stroke]:
-    """An interval as a line, with caps where there is room for them."""
+    """Return an interval as a line, with caps if they fit."""
     if low is None or high is None:
         return []
     ends = [axis.at(low), axis.at(high)]
@@ -99,7 +99,7 @@ def whisker(axis: Axis, low: float | None, high: float | None, y: float, cap: fl
 
 
 def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MOST_ROWS) -> Chart:
-    """Means with their intervals, the first one marked; so many of them at most."""
+    """Return the means with their intervals, at most this many, with the first one marked."""
     shown = estimates[:most]
     axis = axis_over(shown, NAME + 4, WIDTH - 6)
     strokes: list[Stroke] = []
@@ -118,13 +118,13 @@ def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MO
 
 
 def more(rows: Sequence[object], y: float, most: int = MOST_ROWS) -> list[Words]:
-    """How many rows there was no room for."""
+    """Return the number of rows that did not fit."""
     left = len(rows) - most
     return [Words(0, y, f"and {left} more", kind="mute")] if left > 0 else []
 
 
 def row_dot(axis: Axis, one: Estimate, best: bool, baseline: float | None = None) -> Chart:
-    """One row of a leaderboard: grid, interval, mean, and a dashed line at the value compared with."""
+    """Return one row of a leaderboard: grid, interval, mean, and a dashed line at the reference value."""
     grid = "".join(f"M{axis.at(tick)},0v20" for tick in axis.ticks())
     strokes = [Stroke(grid, "grid")] if grid else []
     if baseline is not None:
@@ -138,13 +138,13 @@ def row_dot(axis: Axis, one: Estimate, best: bool, baseline: float | None = None
 
 
 def axis_head(axis: Axis) -> Chart:
-    """The numbers above such rows."""
+    """Return the numbers above these rows."""
     words = tuple(Words(axis.at(tick), 11, axis.written(tick), "middle", "mute") for tick in axis.ticks())
     return Chart(14, "", words=words, width=axis.end)
 
 
 def gate(value: float, low: float | None, high: float | None, threshold: float) -> Chart:
-    """A coefficient with its interval against the threshold that it has to pass."""
+    """Return a coefficient with its interval and the threshold of its gate."""
     least = min(0.4, math.floor((low if low is not None else value) * 10) / 10)
     axis = Axis(max(least, -1.0), 1.0, 0, WIDTH)
     at = axis.at(threshold)

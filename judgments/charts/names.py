@@ -9,7 +9,7 @@ LONGEST_NAME = 13
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Cut a name in its middle so that it fits beside its bar; run names often differ only at the end.
+    """Cut a name in its middle so that it fits next to its bar; run names often differ only at the end.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
 
 
 def _alike(names: Sequence[str]) -> int:
-    """Return the number of letters of the common beginning, in whole words."""
+    """Return the length of the common beginning, in whole words."""
     place = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False)))
     while place and names[0][place - 1].isalnum():
         place -= 1

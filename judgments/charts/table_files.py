@@ -1,4 +1,4 @@
-"""Small tables beside a chart, on the page and as a file.
+"""Small tables next to a chart, on the page and as a file.
 
 A page with one long list may also have several small tables. They are declared as a `Listing` like any other, but
 have neither sorting nor pages: ``?table=tiers`` returns one of them as CSV.

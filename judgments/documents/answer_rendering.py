@@ -16,7 +16,7 @@ from judgments.documents.passages import COLLAPSED_FROM, read_text
 from judgments.models import Document
 from judgments.web.rich_text import capped
 
-# The characters of one passage that a page shows; a passage is a part of a document.
+# The number of characters of a passage that a page shows.
 LONGEST_PASSAGE = 20_000
 # A tag, or a citation.
 TAG_OR_CITATION = re.compile(rf"<(/?)(\w+)[^>]*>|{CITATION.pattern}")
@@ -24,27 +24,7 @@ TAG_OR_CITATION = re.compile(rf"<(/?)(\w+)[^>]*>|{CITATION.pattern}")
 
 @dataclass(frozen=True)
 class RenderedPassage:
-    """A passage of the evidence as safe HTML.
-
-    Parameters
-    ----------
-    number : int
-        The number that citations use, from 1.
-    anchor : str
-        The id of its element, the target of citations.
-    doc_id, title, url : str
-        As imported.
-    excerpt : SafeString or None
-        The best sentences of a long passage; None if the passage is shown whole.
-    whole : SafeString
-        The text as paragraphs, the sentences that support the answer in ``<mark>``.
-    length : int
-        The number of characters of the text.
-    cut : bool
-        Whether the text is longer than what is shown.
-    supports : bool
-        Whether a sentence is marked.
-    """
+    """A passage of the evidence as safe HTML."""
 
     number: int
     anchor: str
@@ -60,21 +40,7 @@ class RenderedPassage:
 
 @dataclass(frozen=True)
 class RenderedAnswer:
-    """An answer as its rater sees it. It does not reveal the system.
-
-    Parameters
-    ----------
-    text : SafeString
-        The answer, its citations as links to the passages.
-    anchor : str
-        The id of its element.
-    passages : tuple of RenderedPassage
-        The evidence, in the order that citations count.
-    cut : bool
-        Whether the answer is longer than what is shown.
-    reference : str
-        The right answer; empty if none is known or the reader may not see it.
-    """
+    """An answer as its rater sees it, without the system."""
 
     text: SafeString
     anchor: str
@@ -89,17 +55,7 @@ class RenderedAnswer:
 
 
 def render_answer(document: Document, anchor: str, *, reference: bool) -> RenderedAnswer:
-    """Render an answer for a page.
-
-    Parameters
-    ----------
-    document : Document
-        A row of the kind ``answer``.
-    anchor : str
-        The prefix of the ids of its passages, unique on the page.
-    reference : bool
-        Whether the reader sees the right answer.
-    """
+    """Render an answer for a page."""
     text, cut = capped(document.text)
     read = read_text(text)
     texts = [str(one["text"]) for one in document.evidence]
@@ -165,7 +121,7 @@ def _passage(
 def _paragraphs(
     text: str, spans: Sequence[Sentence], places: Sequence[int], marks: Mapping[Sentence, tuple[int, ...]]
 ) -> SafeString:
-    """Return the sentences at these places as paragraphs, with an ellipsis for omitted text."""
+    """Return the sentences at these positions as paragraphs, with an ellipsis for omitted text."""
     parts: list[str] = []
     before = -1
     for at in places:

@@ -12,20 +12,20 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 WORD = re.compile(r"[\w\u0300-\u036f]+")
-# A whole tag with its quoted values, or a whole character reference. Neither is searched.
+# A complete tag with its quoted values, or a complete character reference. Neither is searched.
 PASSED_OVER = r"""<[^>"]*(?:"[^"]*"[^>"]*)*>|&#?\w+;"""
-# Words that differ by an ending of this many letters count as equal; shorter words must be identical.
+# Words that differ only by an ending of at most this many letters count as equal; shorter words must be identical.
 ENDING = 2
 STEM = 4
 LEAST = 2
-# A compound is a kind of its last part: a Regenjacke is a Jacke. Both parts must have a minimum length.
+# The last part of a compound names its kind: a Regenjacke is a Jacke. Both parts must have a minimum length.
 HEAD = 5
 FRONT = 3
-# A longer sequence of letters is no word: its pattern would take longer than all others together.
+# Longer sequences of letters are not words; their patterns would take longer than all others together.
 LONGEST_WORD = 200
-# A text with more distinct words than this is searched word by word, since the cost is their product.
+# A text with more distinct words than this is searched word by word, because the cost is their product.
 MANY = 100
-# Only a query's first terms are searched: the cost is their number times the number of the document's words.
+# Only a query's first terms are searched, because the cost grows with their number.
 MOST_TERMS = 32
 
 
@@ -41,7 +41,7 @@ def fold(word: str) -> str:
 
 
 def fold_all(words: list[str]) -> list[str]:
-    """Fold many words at once, as one text: a long document has thousands of them."""
+    """Fold many words at once as one text, because a long document has thousands of them."""
     if not words:
         return []
     text = "\n".join(words).casefold()
@@ -68,14 +68,7 @@ def terms(query: str) -> frozenset[str]:
 
 
 def fitting(text: str, query: str) -> dict[str, frozenset[str]]:
-    """Return the words of a text that match the query, as written, each with the terms it matches.
-
-    Parameters
-    ----------
-    text : str
-        Plain text or HTML. Names of tags may match too, which is harmless, since tags are not marked.
-    query : str
-        The text of the query.
+    """Return the words of a text that match the query, as written, each with its matching terms.
 
     Examples
     --------
@@ -118,13 +111,6 @@ def _cores(term: str) -> list[str]:
 def highlight(html: SafeString, query: str) -> SafeString:
     """Return safe HTML with ``<mark>`` around the words of the query, skipping tags and character references.
 
-    Parameters
-    ----------
-    html : SafeString
-        The result of :func:`judgments.web.rich_text.clean_html`; nothing is made safe here.
-    query : str
-        The text of the query.
-
     Examples
     --------
     >>> highlight(SafeString('<p title="boot">Two boots &amp; a sock</p>'), "Boot amp")
@@ -155,7 +141,7 @@ def whole_words(text: str, words: Collection[str]) -> Iterator[tuple[int, str]]:
 
 
 def _ending(words: Collection[str]) -> list[str]:
-    # Each alternative begins with a fixed letter, so the regex engine skips the text between quickly.
+    # Each alternative begins with a fixed letter, so that the regex engine can skip other text quickly.
     longest_first = sorted(words, key=len, reverse=True)
     return [rf"{re.escape(word)}(?![\w\u0300-\u036f])" for word in longest_first]
 

@@ -1,6 +1,6 @@
-"""Document view for raters: a short document in full, the best passages for the query of a long one.
+"""Document view for raters: the full text of a short document, or the best passages of a long one for the query.
 
-The passages are sentences, escaped, in the document's order: they are shown as paragraphs, whatever the markup was.
+Passages are escaped sentences in the document's order, shown as paragraphs without the original markup.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from judgments.web.rich_text import capped, document_html
 
 # Longer texts are collapsed.
 COLLAPSED_FROM = 1_200
-# What separates blocks of text, cells of a row, and everything else between angle brackets.
+# The separators of blocks of text, of table cells, and all other tags.
 BLOCK = re.compile(r"</?(?:p|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|dl|dt|dd|blockquote|pre)\b[^>]*>")
 CELL = re.compile(r"</t[dh]>\s*<t[dh][^>]*>")
 TAG = re.compile(r"<[^>]*>")
@@ -30,21 +30,7 @@ TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True)
 class Shown:
-    """A document as a rater of one query sees it. All of it is safe HTML.
-
-    Parameters
-    ----------
-    title : SafeString
-        The title with the query's words marked; empty where there is none.
-    excerpt : SafeString or None
-        The best passages as paragraphs, the query's words marked; None for a text that is short enough to be shown.
-    length : int
-        Characters of the text without its markup, as far as it is shown.
-    cut : bool
-        Whether the text is longer than what is ever shown (``richtext.LONGEST``).
-    unreadable : str
-        Why there is no text to read, in words; empty where there is one.
-    """
+    """A document as a rater of one query sees it, as safe HTML."""
 
     title: SafeString
     excerpt: SafeString | None
@@ -65,24 +51,16 @@ class Read:
     """A text as safe HTML and as plain text."""
 
     html: SafeString
-    plain: str  # a block a line
+    plain: str  # one block per line
     length: int
 
 
 def shown(document: Document, query: str) -> Shown:
-    """Return the document as a rater of the query sees it.
-
-    Parameters
-    ----------
-    document : Document
-        Its title and text are read, nothing else: neither rank, score nor origin can come along.
-    query : str
-        What was typed.
-    """
+    """Return the document as a rater of the query sees it."""
     text, cut = capped(document.text)
     read = read_text(text)
     return Shown(
-        # The words of a whole question stand in most answers, so marking them says nothing.
+        # The words of a question occur in most answers, so highlighting them does not help.
         title=highlight_text(document.title, "" if document.is_answer else query),
         excerpt=_excerpt(text, query) if read.length > COLLAPSED_FROM else None,
         length=read.length,
@@ -97,13 +75,13 @@ def _unreadable(document: Document, read: Read) -> str:
     if read.length:
         return ""
     if document.stub:
-        return "The content of this document was not imported yet. Only its id is known."
+        return "The content of this document has not been imported yet. Only its id is known."
     if document.text.strip():
-        return "This document has no text, only markup such as scripts, pictures or empty tags."
+        return "This document has no text, only markup such as scripts, images or empty tags."
     return "This document has no text."
 
 
-# By the text itself: the same text is the same passages, whatever a hash in a row says.
+# The key is the text itself, because equal texts have equal passages.
 @lru_cache(maxsize=64)
 def read_text(text: str) -> Read:
     """Return a text as safe HTML and as plain blocks."""
@@ -133,8 +111,8 @@ def _whole(text: str, query: str) -> SafeString:
 
 
 def _paragraphs(text: str, spans: Sequence[Sentence], places: list[int], words: Collection[str]) -> SafeString:
-    """Return the chosen sentences as paragraphs, with an ellipsis where text is left out."""
-    parts: list[list[int]] = []  # first place, last place
+    """Return the chosen sentences as paragraphs, with an ellipsis for omitted text."""
+    parts: list[list[int]] = []  # first and last position
     for place in places:
         if parts and parts[-1][1] == place - 1 and touch(text, spans[place - 1], spans[place]):
             parts[-1][1] = place

@@ -37,7 +37,7 @@ class PieceBody(serializers.Serializer):
 
 
 class LineBody(serializers.Serializer):
-    """A line of a diff. A changed line has the words of both texts."""
+    """A line of a diff. A changed line has the words of both versions."""
 
     kind = serializers.ChoiceField(choices=("kept", "removed", "added", "changed"))
     pieces = PieceBody(many=True)
@@ -69,11 +69,11 @@ class NewVersion(Strict):
     examples = serializers.ListField(
         child=serializers.UUIDField(), default=list, help_text="Proposed examples that the text contains."
     )
-    dry_run = serializers.BooleanField(default=False, help_text="Only return the changes; store nothing.")
+    dry_run = serializers.BooleanField(default=False, help_text="Whether to return the changes without storing them.")
 
 
 class Imported(serializers.Serializer):
-    """The changes of a text, and the version it became."""
+    """The changes of a text, and the stored version."""
 
     stored = WholeVersion(allow_null=True)
     remarks = serializers.ListField(child=serializers.CharField(), help_text="Points to check before publishing.")
@@ -96,7 +96,7 @@ class Versions(Rows):
 
     @extend_schema(summary="List guideline versions")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Newest first, without their texts."""
+        """Return the versions without their texts, newest first."""
         return self.list(request)
 
     @extend_schema(
@@ -106,10 +106,10 @@ class Versions(Rows):
         examples=[OpenApiExample("A text", {"markdown": "# How to grade\n...", "dry_run": True}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """201 if it is stored, 200 for a dry run, 400 if the text equals that of the newest version.
+        """The status is 201 if the version is stored, 200 for a dry run, and 400 if the text equals the newest version.
 
         Front matter, as in the `file` of a version, is read and removed. If it shows that the text was based on an
-        older version, the answer has a remark; the text is not refused.
+        older version, the response has a remark.
         """
         request_data = self.read_body(NewVersion)
         read, newest = files.parse(request_data["markdown"]), guidelines.latest(self.collection)
@@ -122,7 +122,7 @@ class Versions(Rows):
         stored = None
         if not request_data["dry_run"]:
             waiting = rows_called(
-                examples.pending_examples(self.collection), request_data["examples"], "examples", "waiting example"
+                examples.pending_examples(self.collection), request_data["examples"], "examples", "pending example"
             )
             stored = guidelines.add_version(
                 self.collection, actor=request.user, markdown=read.markdown, written=waiting
@@ -139,7 +139,7 @@ class OneVersion(InCollection):
 
     @extend_schema(
         summary="Get a guideline version",
-        parameters=[OpenApiParameter("against", int, description="Return the changes since this version.")],
+        parameters=[OpenApiParameter("against", int, description="Also return the changes since this version.")],
     )
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Return its Markdown, also as a file for git."""
@@ -157,7 +157,7 @@ class OneVersion(InCollection):
 
 
 class ExampleBody(serializers.Serializer):
-    """A resolved pair that raters read as an example."""
+    """A resolved pair that serves as an example for raters."""
 
     id = serializers.UUIDField(source="uuid")
     query = serializers.CharField(source="query_text")
@@ -171,7 +171,7 @@ class ExampleBody(serializers.Serializer):
 
 
 class NewExample(Strict):
-    """The resolved pair to propose."""
+    """The resolved pair to propose as an example."""
 
     pair = serializers.UUIDField()
 
@@ -189,19 +189,20 @@ class Examples(Rows):
         rows = super().get_queryset()
         if getattr(self, "swagger_fake_view", False):
             return rows
-        # Not those of pairs that the caller may still have to grade.
+        # Without the examples whose pairs the caller may still grade.
         shown = [one.pk for one in examples.visible_examples(self.request.user, self.collection)]
         readable = examples.readable(self.request.user, self.collection)
         return rows.filter(Q(version__in=readable) | Q(pk__in=shown))
 
     @extend_schema(summary="List examples")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return proposed examples and those that a version contains."""
+        """Return proposed examples and those that are part of a version."""
         return self.list(request)
 
     @extend_schema(summary="Propose a resolved pair as an example", request=NewExample, responses={201: ExampleBody})
     def post(self, request: Request, slug: str) -> Response:
-        """The form for the next version starts with it. 403 for a pair that you may still grade."""
+        """The form for the next version starts with this example. The status is 403 for a pair that you may still
+        grade."""
         uuid = self.read_body(NewExample)["pair"]
         self._check_visible(uuid)
         rows = Adjudication.objects.filter(superseded_by__isnull=True, pair__round__collection=self.collection)
@@ -213,7 +214,7 @@ class Examples(Rows):
         return self.respond(ExampleBody, examples.propose(row, actor=request.user), 201)
 
     def _check_visible(self, uuid: uuid_module.UUID) -> None:
-        """Refuse a caller who may not see the resolution, before anything else reveals that it exists."""
+        """Refuse a caller who may not see the resolution, before a response reveals that it exists."""
         pair = Pair.objects.filter(round__collection=self.collection, uuid=uuid).select_related("round__collection")
         if any(not grade_visibility.grades_visible(self.request.user, one) for one in pair):
             raise NotAllowed(
@@ -231,7 +232,7 @@ class OneExample(InCollection):
 
     @extend_schema(summary="Withdraw a proposed example", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """409 if a version contains it, because versions never change."""
+        """The status is 409 if a version contains the example, because versions never change."""
         row = Example.objects.filter(collection=self.collection, uuid=uuid).first()
         if row is None:
             raise NotFound("This example does not exist.")

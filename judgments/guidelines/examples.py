@@ -1,6 +1,6 @@
 """Examples for guidelines: resolved pairs that a lead proposes for the next version.
 
-A proposed example waits until a version is written. The form of the next version starts with the waiting examples
+A proposed example is pending until a version contains it. The form of the next version starts with the pending examples
 inserted, and saving it marks those that it contains.
 """
 
@@ -24,16 +24,11 @@ LONGEST_TITLE = 500
 def propose(settled: Adjudication, *, actor: User) -> Example:
     """Propose a resolved pair as an example for the next version. Proposing it twice changes nothing.
 
-    A pair has one pending example: a newer resolution replaces that of an earlier one.
-
-    Raises
-    ------
-    Conflict
-        The resolution was superseded.
+    A pair has one pending example; a newer resolution replaces the earlier one.
     """
     pair = settled.pair
     if Adjudication.objects.filter(supersedes=settled).exists():
-        raise Conflict("This pair has a newer resolution. Propose that one.")
+        raise Conflict("This pair has a newer resolution. Propose the newer one.")
     there = Example.objects.filter(adjudication=settled).first()
     if there is not None:
         return there
@@ -47,21 +42,21 @@ def propose(settled: Adjudication, *, actor: User) -> Example:
         document_text=str(pair.document)[:LONGEST_TITLE],
         grade=settled.grade,
         label=labels.get(settled.grade, ""),
-        # The lead's text, or the words of the cause if there is no text.
+        # The lead's text, or the text of the cause.
         reason=settled.reason_parts[1] or settled.reason,
         created_by=actor,
     )
-    # The sentence omits the grade: its reader may still have to grade the pair.
+    # The sentence omits the grade, because its reader may still grade the pair.
     sentence = f"{actor} proposed “{pair.query}” x {pair.document} as an example"
     audit.record("examples.propose", sentence, actor=actor, collection=collection, target=made)
     return made
 
 
 def readable(user: User, collection: Collection) -> QuerySet[GuidelinesVersion]:
-    """Return the versions that a member may read: none that reveals a grade they may still have to give.
+    """Return the versions that a member may read without seeing a grade of a pair they may still grade.
 
-    A rater reads versions up to that of their oldest open round. A lead who rates reads versions before the first one
-    with an example that is hidden from them. The guidelines of one's own rounds are always readable.
+    Raters may read versions up to that of their oldest open round. Leads who rate may read versions before the first
+    one with an example that is hidden from them. Members may always read the guidelines of their own rounds.
     """
     mine = Round.objects.filter(collection=collection, raters__user=user).exclude(state=Round.State.DRAFT)
     numbers = mine.values_list("guidelines__number", flat=True)
@@ -77,17 +72,11 @@ def readable(user: User, collection: Collection) -> QuerySet[GuidelinesVersion]:
 
 
 def check_readable(user: User, version: GuidelinesVersion | None) -> None:
-    """Refuse a version that the user may not read yet.
-
-    Raises
-    ------
-    NotAllowed
-        The version is newer than the rater's round, or shows a grade that a lead who rates may still have to give.
-    """
+    """Refuse a version that the user may not read yet."""
     if version is not None and not readable(user, version.collection).filter(pk=version.pk).exists():
         raise NotAllowed(
-            f"You can't read guidelines {version} yet. They may show grades of pairs that you still have to grade. "
-            "You can read them once your round is closed, or when you rate in a round that uses them."
+            f"You can't read guidelines {version} yet. They may show grades of pairs that you may still grade. You "
+            "can read them after your round is closed, or when you rate in a round that uses them."
         )
 
 
@@ -102,13 +91,7 @@ def _hidden_from(user: User, collection: Collection) -> set[int]:
 
 @transaction.atomic
 def remove(example: Example, *, actor: User) -> None:
-    """Withdraw a pending example; the resolution stays.
-
-    Raises
-    ------
-    Conflict
-        The example is part of a version, which never changes.
-    """
+    """Withdraw a pending example; the resolution stays."""
     example = Example.objects.select_for_update().get(pk=example.pk)
     if example.version_id is not None:
         raise Conflict(
@@ -120,12 +103,12 @@ def remove(example: Example, *, actor: User) -> None:
 
 
 def pending_examples(collection: Collection) -> QuerySet[Example]:
-    """Return the examples that are in no version yet, in the order in which they were proposed."""
+    """Return the examples that are not in a version yet, in the order in which they were proposed."""
     return Example.objects.filter(collection=collection, version__isnull=True)
 
 
 def visible_examples(reader: Any, collection: Collection) -> list[Example]:
-    """Return the pending examples, without pairs that the reader may still have to grade in any round."""
+    """Return the pending examples, without pairs that the reader may still grade in any round."""
     rows = list(_with_scales(pending_examples(collection)).select_related("adjudication__pair__round__collection"))
     if not Round.objects.open_to(reader).filter(collection=collection).exists():
         return rows
@@ -147,13 +130,9 @@ def _with_scales(rows: QuerySet[Example]) -> QuerySet[Example]:
 
 
 def mark(examples: Sequence[Example], version: GuidelinesVersion) -> None:
-    """Mark the examples as part of the version; `guidelines.add_version` calls this in its transaction.
-
-    Raises
-    ------
-    NotValid
-        An example is in another version or another collection.
-    """
+    """Mark the examples as part of the version; `guidelines.add_version` calls this inside its transaction."""
     known = pending_examples(version.collection).filter(pk__in=[one.pk for one in examples])
     if known.update(version=version) != len(set(examples)):
-        raise NotValid("One of the examples is no longer pending.", {"examples": "Reload the page and select again."})
+        raise NotValid(
+            "One of the examples is no longer pending.", {"examples": "Reload the page and select the examples again."}
+        )

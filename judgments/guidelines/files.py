@@ -1,7 +1,7 @@
 """Guidelines as files for git: write a version to a file and read it back.
 
-A file is the Markdown as stored, with three lines of front matter that say which version it copies. On import they
-show whether another version was written in the meantime; a file without them is accepted too.
+A file is the stored Markdown with three lines of front matter that name its version. On import they show whether
+another version was added in the meantime; a file without front matter is also accepted.
 """
 
 from __future__ import annotations
@@ -17,25 +17,13 @@ FENCE = "---"
 KEYS = ("collection", "version", "sha256")
 FRONT = re.compile(rf"\A{FENCE}[ \t]*\n(.*?)\n{FENCE}[ \t]*(?:\n|\Z)", re.DOTALL)
 FIELD = re.compile(r"([a-z0-9_]+):(.*)")
-# A character takes up to four bytes in UTF-8; front matter is short.
+# A character takes up to four bytes in UTF-8, and front matter is short.
 MOST_BYTES = 4 * LONGEST + 4_096
 
 
 @dataclass(frozen=True)
 class GuidelineFile:
-    """The content of a file.
-
-    Attributes
-    ----------
-    markdown : str
-        The text, without front matter.
-    collection : str
-        The slug of the collection it was exported from; "" if unknown.
-    version : int or None
-        The version it was exported from.
-    sha256 : str
-        The hash of that version's text, which differs from the file's as soon as the file is edited.
-    """
+    """The content of a file."""
 
     markdown: str
     collection: str = ""
@@ -43,7 +31,7 @@ class GuidelineFile:
     sha256: str = ""
 
     def remarks(self, collection: Collection) -> list[str]:
-        """Return remarks to read before this becomes the next version."""
+        """Return remarks to read before this text becomes the next version."""
         newest, remarks = latest(collection), []
         if self.collection and self.collection != collection.slug:
             remarks.append(f"The file was exported from another collection, {self.collection}.")
@@ -55,7 +43,9 @@ class GuidelineFile:
                 )
             elif self.version < newest.number:
                 what = f"Version {newest.number} is newer"
-                remarks.append(f"The file was exported from version {self.version}. {what}. Its changes would be lost.")
+                remarks.append(
+                    f"The file was exported from version {self.version}. {what}, and its changes would be lost."
+                )
         hash_ = GuidelinesVersion.hash_of(self.markdown)
         same = collection.guidelines.filter(sha256=hash_).order_by("-number").first()
         if same is not None and newest is not None and same.number != newest.number:
@@ -76,16 +66,11 @@ def as_text(version: GuidelinesVersion) -> str:
 
 
 def read(content: bytes, name: str = "The file") -> GuidelineFile:
-    """Read a guidelines file.
-
-    Raises
-    ------
-    NotValid
-        The file is too large or not UTF-8, or its front matter cannot be read.
-    """
+    """Read a guidelines file."""
     if len(content) > MOST_BYTES:
         problem = (
-            f"{name} has more than {MOST_BYTES:,} bytes. Guidelines can have {LONGEST:,} characters. Shorten the file."
+            f"{name} has more than {MOST_BYTES:,} bytes. Guidelines can have at most {LONGEST:,} characters. Shorten "
+            "the file."
         )
         raise NotValid(problem, {"file": problem})
     try:
@@ -100,14 +85,8 @@ def read(content: bytes, name: str = "The file") -> GuidelineFile:
 
 
 def parse(text: str) -> GuidelineFile:
-    """Parse a text. Front matter of another origin is part of the Markdown.
-
-    Raises
-    ------
-    NotValid
-        The version in the front matter is not a number.
-    """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")  # front matter is searched by line
+    """Parse a text. Front matter from another source stays part of the Markdown."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # front matter has one field per line
     front = FRONT.match(text)
     matches = (FIELD.fullmatch(line) for line in front[1].split("\n")) if front else ()
     fields = {match[1]: match[2].strip(" \t") for match in matches if match}
@@ -115,7 +94,9 @@ def parse(text: str) -> GuidelineFile:
         return GuidelineFile(normalize(text))
     number = fields.get("version", "")
     if number and not (number.isascii() and number.isdigit() and len(number) < 7):
-        problem = f"The front matter says version {number[:40]}, not a number. Correct it or remove the front matter."
+        problem = (
+            f"The version {number[:40]} in the front matter is not a number. Correct it or remove the front matter."
+        )
         raise NotValid(problem, {"file": problem})
     version = int(number) if number else None
     return GuidelineFile(

@@ -52,5 +52,5 @@ class GuidelinesFileForm(AssayForm):
 
     file = forms.FileField(
         label="Markdown file",
-        help_text="A file downloaded here, or any other. You see its changes before anything is stored.",
+        help_text="Any Markdown file, for example one downloaded here. You see the changes before anything is stored.",
     )

@@ -1,4 +1,4 @@
-"""Guideline versions: add one, find those for a round, and compare two."""
+"""Guideline versions: add a version, find the versions for a round, and compare two versions."""
 
 from __future__ import annotations
 
@@ -16,53 +16,55 @@ from judgments.guidelines import examples, text_diff
 from judgments.models import Collection, Example, GuidelinesVersion, Round, User, audit
 
 LONGEST = 100_000
-# The number of unchanged lines to show around a change; further lines are counted.
+# The number of unchanged lines to show around a change; other lines are only counted.
 AROUND = 2
+# The SHA-256 of the templates of earlier versions.
+EARLIER_TEMPLATES = {"9535b0da281506441bd54959a27edbdba7a64a15d731efedbedd0fffe92e11c2"}
 # The template for a collection's first guidelines, to be filled with its own examples.
 DEFAULT_TEMPLATE = """\
 # How to grade
 
 ## Intent
 
-Put yourself in the place of the person who typed the query. Read the need under it first: it says what they want, \
-and what would not help them. Grade how well **this document alone** serves that need. Forget the documents before it.
+Put yourself in the position of the person who typed the query. First read the need below the query, which says what \
+the person wants. Grade how well **this document alone** serves that need. Ignore the documents before it.
 
-When a query can mean several things, grade for the meaning that the need names. When there is no need, take the \
-meaning that most people would have.
+If a query is ambiguous, grade for the meaning in the need. If there is no need, assume the most common meaning.
 
 ## The grades
 
 | Grade | Name | Give it when | Example |
 |---|---|---|---|
-| 3 | Perfect | It is just what was asked for; the search is over. | "rain jacket women": a waterproof women's jacket |
-| 2 | Good | It would be considered, though a better one is likely. | a women's jacket that is water-repellent |
-| 1 | Fair | The connection is clear, and it is not what was wanted. | a rain jacket for men |
+| 3 | Perfect | It is exactly what the person asked for. | "rain jacket women": a waterproof women's jacket |
+| 2 | Good | The person would consider it, but a better document is likely. | a women's jacket that is water-repellent |
+| 1 | Fair | The connection is clear, but it is not what the person wanted. | a rain jacket for men |
 | 0 | Poor | It would not help at all. | a rain cover for a backpack |
 
-Replace the examples with pairs of your own collection, at least one a grade.
+Replace the examples with pairs of your own collection, at least one per grade.
 
 ## Edge cases
 
-- **Brand or model asked for, another one shown:** at most 1, unless the need says that an alternative is welcome.
-- **A part or an accessory of the thing asked for:** 1; 0 when the query clearly means the thing itself.
-- **One of several attributes is wrong** (size, color, gender): one grade lower. A wrong attribute that the need calls \
-a must: at most 1.
-- **A spelling mistake in the query:** grade what was meant.
+- **Another brand or model than in the query:** at most 1, unless the need allows alternatives.
+- **A part or an accessory of the product in the query:** 1, or 0 if the query clearly means the product itself.
+- **One of several attributes is wrong** (size, color, gender): one grade lower. If the need requires the \
+attribute, at most 1.
+- **A spelling mistake in the query:** grade the intended query.
 
 ## Duplicates
 
-Grade each document by itself, also when you have just seen the same thing under another title. Two equal documents \
-get equal grades.
+Grade each document by itself, even if you have just seen the same content under another title. Equal documents get \
+equal grades.
 
 ## Freshness
 
-Grade what the document says today. A product that is sold out or an event that is over counts only where the need \
-asks for something that can be had now.
+Grade the current text of the document. Lower the grade of a sold-out product or a past event only if the need \
+asks for something that is available now.
 
 ## When you cannot judge
 
-Choose **Cannot judge** and say why, when the text is missing, in a language that you do not read, or when the need \
-cannot be understood. Do not guess: a guess looks like a judgment. Choose **Later** when you want to come back to it.
+Choose **Cannot judge** and select a reason if the text is missing or in a language that you do not read, or if you do \
+not understand the need. Do not guess, because a guess looks like a judgment. To come back to a document, choose \
+**Later**.
 """
 
 
@@ -70,30 +72,11 @@ cannot be understood. Do not guess: a guess looks like a judgment. Choose **Late
 def add_version(
     collection: Collection, *, actor: User, markdown: str, written: Sequence[Example] = ()
 ) -> GuidelinesVersion:
-    """Add the next version of the guidelines. Open rounds keep their version.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the guidelines.
-    actor : User
-        The lead who wrote it.
-    markdown : str
-        The text.
-    written : sequence of Example
-        The pending examples that the text contains.
-
-    Raises
-    ------
-    NotValid
-        The text is empty, too long, or identical to the last version.
-    Conflict
-        Another user added a version at the same moment.
-    """
+    """Add the next version of the guidelines. Open rounds keep their version."""
     text = normalize(markdown)
     if not text.strip():
         raise NotValid(
-            "The guidelines are empty.", {"markdown": "Write what raters should do, or start from the template."}
+            "The guidelines are empty.", {"markdown": "Write instructions for raters, or start from the template."}
         )
     if len(text) > LONGEST:
         problem = f"The text has {len(text):,} characters. The limit is {LONGEST:,}. Shorten it."
@@ -113,7 +96,7 @@ def add_version(
                 created_by=actor,
             )
     except IntegrityError as error:
-        raise Conflict("Another user has just added a version. Read it, then add yours.") from error
+        raise Conflict("Another user has just added a version. Read it before you add yours.") from error
     examples.mark(written, version)
     sentence = f"{actor} added guidelines {version}"
     audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)
@@ -121,14 +104,14 @@ def add_version(
 
 
 def normalize(markdown: str) -> str:
-    """Return the text with normalized line ends, as a version stores it."""
+    """Return the text with normalized line endings, as a version stores it."""
     return markdown.replace("\r\n", "\n").replace("\r", "\n").strip() + "\n"
 
 
 def versions_for(collection: Collection, dimension: str = "") -> QuerySet[GuidelinesVersion]:
-    """Return the versions for rounds of documents, or for rounds of answers of one dimension, the newest first.
+    """Return the versions for rounds of documents, or for rounds of answers of one dimension, newest first.
 
-    Versions used for answers do not apply to documents. A version without a round is for documents.
+    Versions for answers do not apply to documents. A version without a round is for documents.
     """
     versions = GuidelinesVersion.objects.filter(collection=collection).order_by("-number")
     of_answers = Round.objects.filter(collection=collection).exclude(dimension="")
@@ -149,18 +132,7 @@ def difference(old: GuidelinesVersion, new: GuidelinesVersion) -> SafeString:
 
 @lru_cache(maxsize=64)
 def difference_of_texts(old: str, new: str) -> SafeString:
-    """Return the changes between two texts as safe HTML, by line and word; the Markdown is not rendered.
-
-    Parameters
-    ----------
-    old, new : str
-        The Markdown of two versions, the older first.
-
-    Returns
-    -------
-    SafeString
-        ``<div class="difference">`` with a paragraph per line; empty if the texts are equal.
-    """
+    """Return the changes between two texts as safe HTML, by line and word; the Markdown is not rendered."""
     lines = text_diff.changes(old.rstrip("\n"), new.rstrip("\n"))
     if all(line.kind == "kept" for line in lines):
         return SafeString("")
@@ -195,3 +167,8 @@ def _pieces(line: text_diff.Line) -> SafeString:
     if not pieces:  # an empty line would have no height
         return SafeString("\N{NO-BREAK SPACE}")
     return format_html_join("", "{}", ((format_html(tags[piece.kind], piece.text),) for piece in pieces))
+
+
+def is_template(version: GuidelinesVersion) -> bool:
+    """Return whether the version is the default template, unchanged."""
+    return version.sha256 in {GuidelinesVersion.hash_of(DEFAULT_TEMPLATE), *EARLIER_TEMPLATES}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-# Comparing costs about the product of both lengths. Beyond these a stretch is told as replaced.
+# The cost of comparing is about the product of both lengths. Longer differing parts count as replaced.
 MOST_LINES = 4_000
 MOST_WORDS = 400
-# Two lines that share less than this are two lines, not one that was changed.
+# Two lines with less in common than this are a removed and an added line, not a changed one.
 ALIKE = 0.4
 WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
@@ -31,16 +31,6 @@ class Line(NamedTuple):
 
 def changes(old: str, new: str) -> list[Line]:
     """Return all lines of both texts in reading order, each with its change.
-
-    Parameters
-    ----------
-    old, new : str
-        Texts of any length; of very long ones a stretch that differs is told as removed and added.
-
-    Returns
-    -------
-    list of Line
-        The kept and removed pieces together are the old text, the kept and added ones the new.
 
     Examples
     --------
@@ -90,7 +80,7 @@ def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
 
 
 def _words(old: str, new: str) -> list[Piece] | None:
-    """Return the changes within a line; None if the lines have little in common or too many words."""
+    """Return the changes within a line; None if the lines have too little in common or too many words."""
     before, after = WORDS.findall(old), WORDS.findall(new)
     if max(len(before), len(after)) > MOST_WORDS:
         return None

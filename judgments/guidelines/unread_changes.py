@@ -1,4 +1,4 @@
-"""Guideline changes that a rater has not read: what changed since the version that the rater knows."""
+"""Guideline changes that a rater has not read: the changes since the version that the rater knows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from judgments.models import GuidelinesVersion, Round, RoundRater, User
 
 @dataclass(frozen=True)
 class News:
-    """The version that a rater knows, the round's version, and the difference; shown once."""
+    """The version that a rater knows, the round's version, and the changes, which are shown once."""
 
     old: GuidelinesVersion
     new: GuidelinesVersion
@@ -29,7 +29,7 @@ def news(round_: Round, rater: User) -> News | None:
     unread = round_.raters.filter(user=rater, guidelines_read_at__isnull=True)
     if round_.guidelines.number == 1 or not unread.exists():
         return None
-    # Guidelines for answers and for documents are different texts, so a difference between them is meaningless.
+    # Guidelines for answers and for documents are different texts, so their difference has no meaning.
     alike = round_.collection.rounds.filter(dimension=round_.dimension).exclude(pk=round_.pk)
     known = RoundRater.objects.filter(user=rater, round__in=alike)
     rated = Q(guidelines_read_at__isnull=False) | Q(round__pairs__judgments__rater=rater)
@@ -43,5 +43,5 @@ def news(round_: Round, rater: User) -> News | None:
 
 
 def mark_read(round_: Round, rater: User) -> None:
-    """Record that the rater has read the round's version; the first time counts."""
+    """Record that the rater has read the round's version; only the first time counts."""
     round_.raters.filter(user=rater, guidelines_read_at__isnull=True).update(guidelines_read_at=timezone.now())

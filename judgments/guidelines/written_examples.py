@@ -19,8 +19,8 @@ SIGNS = re.compile(r"([\\`*_\[\]<>#|])")
 def written_into(markdown: str, examples: Iterable[Example]) -> str:
     """Return the text with the examples under the headings of their grades.
 
-    An example goes to the end of the section whose heading names its grade (``## Grade 2``, ``### 2 Good``).
-    Where there is none, sections of that kind are made under ``## Examples``, which follows the edge cases.
+    An example goes to the end of the section whose heading names its grade (``## Grade 2``, ``### 2 Good``). If there
+    is none, such sections are added under ``## Examples``, which follows the edge cases.
     """
     lines = markdown.rstrip("\n").split("\n")
     for example in sorted(examples, key=lambda one: (-one.grade, one.pk)):
@@ -40,7 +40,7 @@ def _line(example: Example) -> str:
 
 
 def _names(heading: str, example: Example) -> bool:
-    """Return whether the heading names the example's grade: by value, by label, or by both."""
+    """Return whether the heading names the example's grade by value, by label, or by both."""
     value, label = str(example.grade), re.escape(example.label.casefold())
     wanted = rf"(grade\s+)?{value}(\s*[-–:,.(]?\s*{label}\)?)?" + (rf"|{label}(\s*\(?{value}\)?)?" if label else "")
     return re.fullmatch(wanted, heading.casefold()) is not None
@@ -60,7 +60,7 @@ def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
 def _end_of(lines: Sequence[str], wanted: Callable[[str], bool], *, own: bool = True) -> int | None:
     """Return the line after the first section whose heading is wanted, without trailing blank lines.
 
-    ``own`` ends the section at the next heading whatever its level; else at the next one of its level or above.
+    With ``own`` the section ends at the next heading of any level, otherwise at the next one of its level or above.
     """
     heads = _headings(lines)
     for number, (at, level, text) in enumerate(heads):
@@ -74,7 +74,7 @@ def _end_of(lines: Sequence[str], wanted: Callable[[str], bool], *, own: bool = 
 
 
 def _make_section(lines: list[str], example: Example) -> int:
-    """Write the heading of the example's grade under ``## Examples``; answers the place behind it."""
+    """Write the heading of the example's grade under ``## Examples``, and return the position after it."""
     title = f"### {example.grade} {example.label}".rstrip()
     place = _end_of(lines, lambda text: text.casefold() == HEADING.casefold(), own=False)
     if place is None:

@@ -1,4 +1,4 @@
-"""Page routes of home."""
+"""Page routes of the home page."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ from judgments.web.lists import how_many
 
 @dataclass(frozen=True)
 class Work:
-    """One open round with how much the reader has done in it, and what `judgments.rating.remaining_work` says is left.
+    """One open round with the reader's progress and the remaining work (`judgments.rating.remaining_work`).
 
-    ``left`` is all that could still be handed to them, ``part`` how much of it is theirs if all rate the same.
-    ``held`` says whether some of it is in their hand, where nobody else can take it.
+    ``left`` is all that they could still get, ``part`` their share of it if all raters do an equal share.
+    ``held`` tells whether they hold leased pairs, which no other rater can get.
     """
 
     round: Round
@@ -37,7 +37,7 @@ class Work:
 
     @property
     def more(self) -> bool:
-        """Whether there is something to rate, or more to come."""
+        """Whether there is something to rate now, or more may come."""
         return self.left > 0 or self.round.growing
 
     @property
@@ -73,7 +73,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def open_work(user: Any) -> list[Work]:
-    """The open rounds that ask the user for ratings, the unfinished ones first."""
+    """Return the open rounds in which the user rates, unfinished ones first."""
     rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
     parts = ((round_, own_part(round_, user)) for round_ in rounds)
     work = [Work(round_, part.answered, part.most, part.left, _holds(round_, user)) for round_, part in parts]

@@ -1,4 +1,4 @@
-"""Import of documents: find which documents are new, changed or present already, and store them."""
+"""Import of documents: find new, changed and unchanged documents, and store them."""
 
 from __future__ import annotations
 

@@ -45,13 +45,13 @@ class FilesField(forms.FileField):
 
 
 class FileForm(AssayForm):
-    """Form for a file and its reader options, with only the options that the kind's formats take."""
+    """Form for a file and its reader options, limited to the options of the kind's formats."""
 
     # An empty file goes to the reader, whose error names the file.
     file = forms.FileField(
         allow_empty_file=True,
         error_messages={"required": "Choose a file."},
-        help_text="Plain or compressed with gzip.",
+        help_text="A plain or gzipped file.",
     )
     format = forms.ChoiceField(required=False)
     grades = forms.CharField(
@@ -75,7 +75,7 @@ class FileForm(AssayForm):
         super().__init__(*args, **kwargs)
         self.kind = kind
         if kind.names is not None:
-            help_text = "One file or several, plain or compressed with gzip."
+            help_text = "One or more plain or gzipped files."
             self.fields["file"] = FilesField(
                 allow_empty_file=True, error_messages={"required": "Choose a file."}, help_text=help_text
             )
@@ -102,7 +102,7 @@ class FileForm(AssayForm):
         return list(range(int(match[1]), int(match[2]) + 1)) if match else []
 
     def options(self) -> dict[str, Any]:
-        """The options for the reader."""
+        """Return the options for the reader."""
         given = {name: self.cleaned_data.get(name) for name in ("grades", "conflicts", "repeated", "encoding")}
         columns = {column: self.cleaned_data[f"column_{column}"].strip() for column in self.mapped}
         given["columns"] = {column: name for column, name in columns.items() if name}
@@ -110,13 +110,13 @@ class FileForm(AssayForm):
 
     @property
     def uploaded_files(self) -> list[Any]:
-        """The uploaded files of a valid form."""
+        """Return the uploaded files of a valid form."""
         files = self.cleaned_data["file"]
         return files if isinstance(files, list) else [files]
 
     @property
     def more(self) -> list[forms.BoundField]:
-        """The fields that few files need, shown in a collapsed box."""
+        """Return the fields that few files need, shown in a collapsed box."""
         return [self[name] for name in ("conflicts", "repeated", "encoding") if name in self.fields]
 
     @property
@@ -125,7 +125,7 @@ class FileForm(AssayForm):
 
     @property
     def shows_columns(self) -> bool:
-        """Whether a column is mapped or missing, so that the box of columns is open."""
+        """Return whether a column is mapped or missing, so that the box of columns is open."""
         return "format" in self.errors or any(column.value() for column in self.columns)
 
     def tell(self, error: AssayError) -> None:
@@ -184,7 +184,7 @@ class StoreForm(AssayForm):
 
     @property
     def questions(self) -> list[forms.BoundField]:
-        """The fields of this kind of file."""
+        """Return the fields of this kind of file."""
         return [self[name] for name in self.more]
 
     def tell(self, error: AssayError) -> None:

@@ -1,8 +1,8 @@
-"""Import of judgments made elsewhere as a closed round, under raters who cannot log in.
+"""Import of external judgments as a closed round with raters who cannot log in.
 
-Every rater of the file gets an account that represents them in this one round: inactive, without a password and
-without memberships. An existing account never receives a judgment that it did not give. So old judgments keep their
-raters, and agreement can be computed. Labels without raters are no judgments: they are label sources.
+Every rater of the file gets an account that represents them in this one round: inactive, without a password and without
+memberships. An existing account never receives a judgment that it did not give. Imported judgments thus keep their
+raters, so that agreement can be computed. Labels without raters are not judgments but label sources.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _PSEUDONYM = re.compile(r"[\w.-]{1,12}")
 
 
 def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> Checked:
-    """Refuse judgments of unknown queries and of machines, and warn about documents without content."""
+    """Refuse machine judgments and judgments of unknown queries; warn about documents without content."""
     earlier = collection.rounds.filter(**{f"provenance__{IMPORTED}__sha256": upload.sha256}).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is already stored as the round {earlier}. Nothing was stored again.")
@@ -63,11 +63,11 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
         if row.state in ("later", "unrated"):
             continue
         if row.source not in ("human", ADJUDICATED):
-            findings.append(_odd(row, "E23", f"a judgment of source {row.source!r}", "Import people’s judgments only."))
-        elif row.grade is not None and not 0 <= row.grade <= 100:
             findings.append(
-                _odd(row, "E23", f"the grade {row.grade} is outside every scale", "Use grades from 0 to 100.")
+                _odd(row, "E23", f"a judgment of source {row.source!r}", "Import only judgments by people.")
             )
+        elif row.grade is not None and not 0 <= row.grade <= 100:
+            findings.append(_odd(row, "E23", f"the grade {row.grade} is out of range", "Use grades from 0 to 100."))
         elif row.doc_id in answers and (row.query_id, row.doc_id) not in questions:
             problem = f"the answer {row.doc_id} does not belong to the question {row.query_id}"
             findings.append(_odd(row, "E23", problem, "Use the question that the answer was graded for."))
@@ -80,8 +80,8 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
                 without.setdefault(row.doc_id, row)
     if without:
         first = next(iter(without.values()))
-        what = f"documents without content in this collection: {len(without):,}; the first is {first.doc_id}"
-        fix = "Import the documents to show their text."
+        what = f"{len(without):,} documents without content in this collection; the first is {first.doc_id}"
+        fix = "Import these documents to show their text."
         findings.append(Finding(first.line, "W38", first.doc_id, what, "stored, without text to show", fix))
     people = {row.rater for row in accepted if row.source != ADJUDICATED}
     pairs = {(row.query_id, row.doc_id) for row in accepted}
@@ -95,17 +95,17 @@ def _odd(row: RatingRow, code: str, what: str, fix: str) -> Finding:
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Create the closed round with its raters, judgments and resolutions, and add queries that came with their text."""
+    """Create the closed round with its raters, judgments and resolutions; add queries that the file has text for."""
     name = str(options.get("name") or upload.filename).strip()[:120]
     if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     if collection.rounds.filter(name=name).exists():
-        raise Conflict(f"Another round is called {name}. Choose another name.")
+        raise Conflict(f"Another round is already called {name}. Choose another name.")
     rows: Sequence[RatingRow] = checked.rows
     given = [row for row in rows if row.source != ADJUDICATED]
     if not given:
         raise NotValid(
-            "The file has no judgment by a rater.",
+            "The file has no judgments by raters.",
             {"file": "The file has only resolutions. Add the raters' judgments."},
         )
     round_ = _round(collection, name, rows, upload, actor)
@@ -114,7 +114,7 @@ def store(
     _answers(round_, given, people, pairs)
     for row in rows:
         if row.source == ADJUDICATED and row.grade is not None:
-            pair, reason = pairs[row.query_id, row.doc_id], row.note or f"Settled before the import, by {row.rater}."
+            pair, reason = pairs[row.query_id, row.doc_id], row.note or f"Resolved before the import, by {row.rater}."
             Adjudication.objects.create(pair=pair, grade=row.grade, reason=reason, resolved_by=actor)
     Tally.objects.bulk_create(round_counters.recount(round_).values())
     counts = f"{amount(len(given), 'judgment')} of {amount(len(people), 'rater')}"
@@ -165,7 +165,7 @@ def _raters(round_: Round, names: Sequence[str]) -> dict[str, User]:
 
 
 def _free_username(round_: Round, number: int) -> str:
-    """Return a free account name, with as much of the round's id as necessary."""
+    """Return an unused account name, with as much of the round's id as necessary."""
     names = (f"imported-{round_.uuid.hex[:length]}-{number}" for length in (6, 12, 32))
     return next(name for name in names if not User.objects.filter(username=name).exists())
 
@@ -211,7 +211,7 @@ def _pairs(
 def _answers(
     round_: Round, rows: Sequence[RatingRow], people: Mapping[str, User], pairs: Mapping[tuple[str, str], Pair]
 ) -> None:
-    """Create each judgment with its slot. The event has the time of the import; its original time is stored too."""
+    """Create each judgment with its slot. The event has the time of the import; the original time is stored too."""
     made = Judgment.objects.bulk_create(
         (
             Judgment(

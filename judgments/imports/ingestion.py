@@ -1,9 +1,9 @@
 """Import of a file into a collection, in two steps: receive, then store.
 
 ``receive`` reads the file, compares it with the collection and writes a report; it stores nothing in the collection.
-``store`` stores all of it or nothing: if the report has errors it refuses, unless the lead has read them and agrees
-to leave their lines out. ``take_in`` and ``store_soon`` do the same while a user waits, and leave slow work to a job.
-The file itself is always read in a separate process (`judgments.jobs.limited_process`).
+``store`` stores all of it or nothing; it refuses a report with errors unless the lead has agreed to leave out those
+lines. ``take_in`` and ``store_soon`` do the same while a user waits, and leave slow work to a job. The file itself is
+always read in a separate process (`judgments.jobs.limited_process`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from judgments.models import Collection, Job, Upload, User, audit
 from judgments.web.upload_quota import check_quota
 
 UNSTORED_RETENTION = timedelta(days=7)
-# Logs of user behavior may name persons until they are stored.
+# Logs of user behavior may contain personal data until they are stored.
 PERSONAL_RETENTION = timedelta(days=1)
 # The key of the preview for the error of an unreadable file.
 REFUSED = "refused"
@@ -58,32 +58,7 @@ def receive(
     format: str = "",
     options: dict[str, Any] | None = None,
 ) -> Upload:
-    """Read a file and report its content. Nothing is stored in the collection.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection to compare it with.
-    kind : str
-        A member of ``KINDS``.
-    file : binary stream
-        The content.
-    filename : str
-        The file's name, used in the report.
-    actor : User
-        The user who uploaded it.
-    format : str
-        A member of ``assay.formats.FORMATS``; detected from the content when empty.
-    options : dict, optional
-        Options for the reader (``columns``, ``grades``, ...).
-
-    Raises
-    ------
-    UnreadableInput
-        The file as a whole cannot be read; the text names file, line and fix.
-    TooLarge
-        The file exceeds the size limit.
-    """
+    """Read a file and report its content, without storing anything in the collection."""
     upload = _taken(collection, kind, file, filename, actor, format, options or {})
     with _forgotten_unless_read(upload):
         _look(upload)
@@ -102,15 +77,10 @@ def take_in(
     options: dict[str, Any] | None = None,
     keep_refused: bool = False,
 ) -> Upload:
-    """Receive a file in a web request. A file that is not read within moments is left for a job.
+    """Receive a file in a web request. A job reads files that take too long.
 
     With ``keep_refused`` an unreadable file stays, so that it can be read with other options; `refusal` returns the
     error.
-
-    Raises
-    ------
-    TooMany, TooLarge
-        The account has too many unread files, or too many bytes that are not stored in a collection.
     """
     check_quota(actor)
     upload = _taken(collection, kind, file, filename, actor, format, options or {})
@@ -126,7 +96,7 @@ def take_in(
 
 
 def _look_now(upload: Upload) -> None:
-    """Read a file within a web request; one that takes longer stays unread."""
+    """Read a file within a web request; a file that takes longer stays unread."""
     if upload.bytes <= settings.JOB_FROM_BYTES:
         with suppress(BeyondLimits, Busy), turns().turn():
             _look(upload, limits=small())
@@ -138,15 +108,7 @@ def refusal(upload: Upload) -> str:
 
 
 def read_again(upload: Upload, *, format: str, options: dict[str, Any], actor: User) -> Job | None:
-    """Read a file again with other options, before it is stored; return the job if it takes longer than a request may.
-
-    Raises
-    ------
-    Conflict
-        The file was stored meanwhile.
-    UnreadableInput
-        The file cannot be read with these options. The earlier report stays.
-    """
+    """Read a file again with other options before it is stored; return a job if it takes too long for a request."""
     if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
         raise Conflict(f"{upload.filename} is already stored.")
     upload.format, upload.options, upload.report, upload.preview = format, options, {}, {}
@@ -158,12 +120,12 @@ def read_again(upload: Upload, *, format: str, options: dict[str, Any], actor: U
 def _taken(
     collection: Collection, kind: str, file: IO[bytes], filename: str, actor: User, format: str, options: dict[str, Any]
 ) -> Upload:
-    """Put the file into storage, unread."""
+    """Store the file without reading it."""
     path, sha256, size = storage.keep_stream("uploads", file)
     if size > settings.MAX_UPLOAD_BYTES:
         storage.forget(path)
         limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
-        raise TooLarge(f"{filename} has {size / 1024 / 1024:,.0f} MB. The limit is {limit:,} MB. Split the file.")
+        raise TooLarge(f"{filename} is {size / 1024 / 1024:,.0f} MB. The limit is {limit:,} MB. Split the file.")
     return Upload(
         collection=collection,
         kind=kind,
@@ -202,33 +164,7 @@ def store(
     progress: Progress | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
-    """Store the file in the collection, all of it or nothing.
-
-    Parameters
-    ----------
-    upload : Upload
-        The result of ``receive``.
-    actor : User
-        The user who stores it.
-    accept_errors : bool
-        Whether lines with errors may be left out.
-    options : dict, optional
-        Options of the kind, such as the name of a run.
-    progress, limits
-        As for :func:`judgments.imports.upload_reading.read`.
-
-    Returns
-    -------
-    dict
-        Counts, and the public id of the created row.
-
-    Raises
-    ------
-    UnreadableInput
-        The report has errors that were not accepted.
-    NotValid
-        The file has no row to store.
-    """
+    """Store the file in the collection, all of it or nothing."""
     if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
         raise Conflict(f"{upload.filename} is already stored.")
     member = IMPORT_KINDS[upload.kind]
@@ -253,7 +189,7 @@ def store(
 
 
 def _half(progress: Callable[[int], None] | None, before: int = 0) -> Callable[[int], None] | None:
-    """Report progress of two passes through the file, each half of the work."""
+    """Report the progress of two passes through the file, each half of the work."""
     return None if progress is None else lambda read: progress((before + read) // 2)
 
 
@@ -270,7 +206,7 @@ def _forgotten_unless_stored(checked: Checked) -> Iterator[None]:
 
 @transaction.atomic
 def _put_in(upload: Upload, checked: Checked, report: Report, options: dict[str, Any], actor: User) -> dict[str, Any]:
-    """Write the rows and the audit row, and mark the upload; of two concurrent calls one fails."""
+    """Write the rows and the audit row, and mark the upload as stored; of two concurrent calls, one fails."""
     if not Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).update(stored_at=timezone.now()):
         raise Conflict(f"{upload.filename} is already stored.")
     member = IMPORT_KINDS[upload.kind]
@@ -309,13 +245,13 @@ def read_later(upload: Upload, *, actor: User) -> Job:
 
 @transaction.atomic
 def _start(kind: str, title: str, parameters: dict[str, Any], upload: Upload, actor: User) -> Job:
-    User.objects.select_for_update().get(pk=actor.pk)  # count concurrent requests one after the other
+    User.objects.select_for_update().get(pk=actor.pk)  # handle concurrent requests one after another
     check_quota(actor)
     return jobs.start(kind, title=title, parameters=parameters, collection=upload.collection, actor=actor)
 
 
 def work_on_reading(work: jobs.Work) -> dict[str, Any]:
-    """Run the job of :func:`read_later`. An unreadable file is discarded."""
+    """Run the job of :func:`read_later`; an unreadable file is discarded."""
     upload = Upload.objects.select_related("collection").filter(uuid=work.job.parameters["upload"]).first()
     if upload is None:
         raise NotFound("The file was discarded before it was read. Import it again.")
@@ -339,7 +275,7 @@ def _thrown_away_if_useless(upload: Upload) -> Iterator[None]:
 
 
 def work_on_upload(work: jobs.Work) -> dict[str, Any]:
-    """Run the job of :func:`store_later`. After a crash, either nothing is stored or all of it."""
+    """Run the job of :func:`store_later`. After a crash, either nothing or everything is stored."""
     parameters = work.job.parameters
     upload = Upload.objects.select_related("collection").filter(uuid=parameters["upload"]).first()
     if upload is None:
@@ -362,7 +298,7 @@ def work_on_upload(work: jobs.Work) -> dict[str, Any]:
 
 
 def throw_away(upload: Upload, *, actor: User | None = None) -> None:
-    """Discard a file, unless another user stores it at the same moment."""
+    """Discard a file, unless another user stores it at the same time."""
     with transaction.atomic():
         deleted, _ = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).delete()
         if not deleted:
@@ -381,7 +317,7 @@ def throw_away(upload: Upload, *, actor: User | None = None) -> None:
 
 
 def sweep() -> int:
-    """Discard files that were not stored within a week, logs within a day; return the number."""
+    """Discard files that were not stored within a week, or within a day for logs; return their number."""
     personal = [name for name in IMPORT_KINDS if IMPORT_KINDS[name].personal]
     old = Q(created_at__lt=timezone.now() - UNSTORED_RETENTION)
     old |= Q(created_at__lt=timezone.now() - PERSONAL_RETENTION, kind__in=personal)

@@ -1,4 +1,4 @@
-"""Import kinds: the kinds of file that a collection accepts, and the findings for their rows."""
+"""Import kinds: the kinds of file that a collection accepts, and the issues of their rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """The rows that can be stored, the issues of the others, and figures for the report.
+    """The rows that can be stored, the issues of the other rows, and counts for the report.
 
     ``stored`` is the path and format of a converted file that replaces the uploaded one; ``hashes`` are those of its
     content, if a kind records them.
@@ -44,43 +44,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class ImportKind:
-    """A kind of file that a collection accepts.
-
-    Attributes
-    ----------
-    name, title : str
-        ``documents``; ``Documents``.
-    format_kind : str
-        The kind of ``assay.formats`` that contains its formats.
-    default_format : str
-        The format if neither the user nor the content determines another.
-    check : callable
-        ``check(collection, rows, upload) -> Checked``; reads the database and writes nothing.
-    store : callable
-        ``store(collection, checked, upload, options, actor) -> dict``: writes inside a transaction and returns counts.
-    roles : tuple of str
-        The roles that may import it.
-    columns : tuple of str
-        The columns of the preview.
-    asks : tuple of str
-        The fields that the user fills in before the file is stored: ``name``, ``description``.
-    read : callable, optional
-        ``read(stream, upload) -> (rows, report)``, for files too large to load as rows; otherwise the format's reader.
-    watched : bool
-        Whether ``read`` also takes ``progress=``, which it calls with the bytes read so far.
-    prepare : callable, optional
-        ``prepare(checked, upload, *, progress) -> Checked``: slow work to do before the transaction begins.
-    questions : callable, optional
-        ``questions(upload) -> {name: form field}``: further fields to fill in before this file is stored; named in
-        ``asks``.
-    names : callable, optional
-        ``names(collection, filenames) -> names``: the names of several files that are uploaded together; without it,
-        files are uploaded one at a time.
-    personal : bool
-        Whether such files may name persons; one that is not stored is deleted after a day.
-    quiet : frozenset of str
-        Figures that the preview shows only if they are not 0.
-    """
+    """A kind of file that a collection accepts."""
 
     name: str
     title: str
@@ -101,5 +65,5 @@ class ImportKind:
 
     @property
     def noun(self) -> str:
-        """The title within a sentence: ``documents``, ``RAG samples``."""
+        """The title inside a sentence: ``documents``, ``RAG samples``."""
         return self.title if self.title[:2].isupper() else self.title[:1].lower() + self.title[1:]

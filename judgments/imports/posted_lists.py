@@ -1,4 +1,4 @@
-"""Convert a list in a JSON body to the bytes of a file, so that the same reader handles lists and files."""
+"""Conversion of a JSON list to a file, so that the same reader handles lists and files."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ class PostedFile(NamedTuple):
 
 
 def json_lines(format: str, rows: Sequence[Any]) -> PostedFile:
-    """One row a line; what a row may hold is the reader's to say.
-
-    Raises
-    ------
-    NotValid
-        A row could be read and is too deep to be written.
-    """
+    """Write one row per line; the reader validates the rows."""
     return PostedFile(format, "".join(f"{_line(number, row)}\n" for number, row in enumerate(rows, 1)).encode())
 
 
@@ -37,13 +31,7 @@ def _line(number: int, row: Any) -> str:
 
 
 def table(format: str, rows: Sequence[Any], *, numeric: Iterable[str] = ()) -> PostedFile:
-    """Rows as CSV, under every key that one of them has.
-
-    Raises
-    ------
-    NotValid
-        A row is no object, or a value is neither text nor number.
-    """
+    """Write rows as CSV with a column for every key that occurs."""
     objects = list(_objects(rows))
     columns = list(dict.fromkeys(key for row in objects for key in row))
     bare = set(numeric)
@@ -55,30 +43,20 @@ def table(format: str, rows: Sequence[Any], *, numeric: Iterable[str] = ()) -> P
 
 
 def trec_lines(format: str, rows: Sequence[Any], rest: Any) -> PostedFile:
-    """Rows as lines of a TREC file: the ids, and what ``rest(number, row)`` says stands between and after them.
-
-    Raises
-    ------
-    NotValid
-        An id that such a line cannot carry.
+    """Write rows as lines of a TREC file: the ids, with the fields that ``rest(number, row)`` returns between and after
+    them.
     """
     lines = []
     for number, row in enumerate(_objects(rows), 1):
         query_id, doc_id = (_id(number, row, name) for name in ("query_id", "doc_id"))
         between, after = rest(number, row)
-        # The blank in front keeps an id that begins with # from being a comment.
+        # The leading space prevents an id that begins with # from being read as a comment.
         lines.append(f" {query_id} {between} {doc_id} {after}\n")
     return PostedFile(format, "".join(lines).encode())
 
 
 def scored_lines(format: str, rows: Sequence[Any]) -> PostedFile:
-    """Rows of query_id, doc_id and score as lines of JSON, with the ids that a TREC line can carry.
-
-    Raises
-    ------
-    NotValid
-        An id or a score that a run cannot hold.
-    """
+    """Write rows of query_id, doc_id and score as JSON lines, with ids that are valid in TREC files."""
     lines = []
     for number, row in enumerate(_objects(rows), 1):
         ids = {name: _id(number, row, name) for name in ("query_id", "doc_id")}
@@ -87,20 +65,14 @@ def scored_lines(format: str, rows: Sequence[Any]) -> PostedFile:
 
 
 def labels(rows: Sequence[Any]) -> PostedFile:
-    """A judgment list as it is, or rows of query_id, doc_id and grade as qrels."""
+    """Write a judgment list as it is, or rows of query_id, doc_id and grade as qrels."""
     if rows and isinstance(rows[0], Mapping) and "ratings" in rows[0]:
         return PostedFile("judgment-list", json.dumps(rows, indent=0).encode())
     return trec_lines("trec-qrels", rows, lambda number, row: ("0", repr(number_of(number, row, "grade"))))
 
 
 def number_of(number: int, row: Mapping[str, Any], name: str) -> float:
-    """A number of a row.
-
-    Raises
-    ------
-    NotValid
-        There is none.
-    """
+    """Return a number of a row."""
     value = row.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise _refusal(number, f"{name} is {value!r}, not a number")
@@ -108,16 +80,10 @@ def number_of(number: int, row: Mapping[str, Any], name: str) -> float:
 
 
 def whole_number_of(number: int, row: Mapping[str, Any], name: str) -> int:
-    """A whole number of a row; a fraction is cut.
-
-    Raises
-    ------
-    NotValid
-        There is none, or it is without end.
-    """
+    """Return a whole number of a row; fractions are truncated."""
     value = number_of(number, row, name)
     if value in (float("inf"), float("-inf")):
-        raise _refusal(number, f"{name} is too large a number")
+        raise _refusal(number, f"{name} is too large")
     return int(value)
 
 
@@ -132,7 +98,7 @@ def _cell(number: int, column: str, value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise _refusal(number, f"{column} is {type(value).__name__}, not text or a number")
+        raise _refusal(number, f"{column} is of type {type(value).__name__}, but must be a string or a number")
     return str(value)
 
 
@@ -140,7 +106,7 @@ def _id(number: int, row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str):
-        raise _refusal(number, f"{name} is missing" if value is None else f"{name} is not text")
+        raise _refusal(number, f"{name} is missing" if value is None else f"{name} is not a string")
     if fault := id_fault(text, spaces=False):
         raise _refusal(number, f"{name} {fault[1]}")
     return text

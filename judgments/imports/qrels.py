@@ -1,4 +1,4 @@
-"""What happens to qrels or a judgment list: they become a label source of their own, never judgments."""
+"""Import of qrels and judgment lists as separate label sources, which are not judgments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from judgments.web.access import LEADS
 
 
 def check(collection: Collection, rows: Sequence[LabelRow], upload: Upload) -> Checked:
-    """Refuse labels of queries that nobody knows; say which documents have no content."""
+    """Refuse labels of unknown queries; report documents without content."""
     earlier = collection.label_sources.filter(sha256=upload.sha256).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is already stored as the label source {earlier}. Nothing was stored again.")
@@ -47,12 +47,12 @@ def check(collection: Collection, rows: Sequence[LabelRow], upload: Upload) -> C
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Make the source with its labels; queries that came with their text are added."""
+    """Create the source with its labels; add queries that the file has text for."""
     name = str(options.get("name") or upload.filename).strip()[:200]
     if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     if collection.label_sources.filter(name=name).exists():
-        raise Conflict(f"Another label source is called {name}. Choose another name.")
+        raise Conflict(f"Another label source is already called {name}. Choose another name.")
     source = LabelSource.objects.create(
         collection=collection,
         name=name,
@@ -73,7 +73,7 @@ def store(
 
 
 def queries_for(collection: Collection, rows: Sequence[LabelRow] | Sequence[RatingRow]) -> list[Query]:
-    """Return the query of each row; for an answer its question. Queries that are new and have their text are made."""
+    """Return the query of each row, or the question for an answer; create new queries that come with text."""
     questions = questions_of(collection, list({row.doc_id for row in rows}))
     known = {query.query_id: query for query in collection.queries.all()}
     others = [row for row in rows if (row.query_id, row.doc_id) not in questions]
@@ -112,9 +112,10 @@ def _unknown_documents(rows: Sequence[LabelRow]) -> Finding:
         first.line,
         "W38",
         f"{first.query_id} {first.doc_id}",
-        f"documents without content here: {len({row.doc_id for row in rows}):,}; the first is {first.doc_id}",
+        f"{len({row.doc_id for row in rows}):,} documents without content in this collection; the first is "
+        f"{first.doc_id}",
         "stored, without text to show",
-        "Import the documents when you have them.",
+        "Import these documents if you have them.",
     )
 
 

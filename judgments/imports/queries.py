@@ -1,4 +1,4 @@
-"""Import of queries: find new queries and those that collide with existing ones, and store them."""
+"""Import of queries: find new queries and those that conflict with existing ones, and store them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from judgments.queries.narratives import LONGEST
 from judgments.rating import language_changes
 from judgments.web.access import LEADS
 
-# Columns that a file can change in an existing query. Its text never changes, since people judged it.
+# Columns that a file can change in an existing query. Its text never changes, because people have judged it.
 FILLABLE = ("narrative", "group", "tier", "frequency", "clients", "probability", "weight", "language")
 
 # The option to redact personal data in new queries.
@@ -29,7 +29,7 @@ SAME_SHARE = 1e-6
 
 
 def check(collection: Collection, rows: Sequence[QueryRow], upload: Upload) -> Checked:
-    """Refuse an id that stands for another text; keep what is new or says more than what is there."""
+    """Refuse an id that belongs to another text; keep new queries and those with additional values."""
     known = {query.query_id: query for query in collection.queries.select_related("stratum")}
     judged = _being_judged(collection)
     shares = dict(collection.strata.values_list("name", "share"))
@@ -49,7 +49,7 @@ def check(collection: Collection, rows: Sequence[QueryRow], upload: Upload) -> C
     new = sum(1 for row in accepted if row.query_id not in known)
     figures = {"new": new, "changed": len(accepted) - new, "unchanged": same}
     if personal := sum(1 for row in accepted if row.query_id not in known and redact(row.query)[1]):
-        figures["look personal"] = personal
+        figures["may contain personal data"] = personal
     return Checked(accepted, findings, figures)
 
 
@@ -65,7 +65,7 @@ def questions(upload: Upload) -> dict[str, Any]:
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Add the new queries, and fill in what the file knows about the others."""
+    """Add the new queries, and add the file's values to existing queries."""
     known = {query.query_id: query for query in collection.queries.all()}
     if options.get(REDACT):
         checked = replace(checked, rows=[_redacted(row, row.query_id in known) for row in checked.rows])
@@ -100,7 +100,7 @@ def _redacted(row: QueryRow, there: bool) -> QueryRow:
 
 
 def _forget_texts(upload: Upload) -> None:
-    """Take personal data also out of what stays on record of the file."""
+    """Remove personal data from the stored report of the file too."""
     rows = [[redact(cell)[0] for cell in row] for row in upload.preview.get("rows", [])]
     problems = [
         {**odd, "raw": redact(odd["raw"])[0], "what": redact(odd["what"])[0]} for odd in upload.report["problems"]
@@ -132,31 +132,34 @@ def _being_judged(collection: Collection) -> dict[str, str]:
 
 
 def _narrative_fault(row: QueryRow, there: Query | None, judged: dict[str, str]) -> Finding | None:
-    """Return a finding if the narrative is too long, or would change while a round is open."""
+    """Return an issue if the narrative is too long, or would change while a round is open."""
     if len(row.narrative) > LONGEST and not (there and there.narrative == row.narrative):
         what = f"the narrative of {row.query_id} has {len(row.narrative):,} characters, more than {LONGEST:,}"
-        fix = "Shorten it to what a rater needs for this query. Put what all queries need into the guidelines."
+        fix = (
+            "Shorten it to the information that a rater needs for this query. Put instructions for all queries into "
+            "the guidelines."
+        )
         return Finding(row.line, "E21", f"{row.query_id},{row.query}", what, "not stored", fix)
     if there is None or row.narrative in ("", there.narrative) or row.query_id not in judged:
         return None
-    what = f"a different narrative for {row.query_id}, which raters of round {judged[row.query_id]} are using now"
+    what = f"a different narrative for {row.query_id}, which raters of the open round {judged[row.query_id]} are using"
     fix = "Close the round first, or remove the narrative from the file."
     return Finding(row.line, "E25", f"{row.query_id},{row.query}", what, "not stored", fix)
 
 
 def _stratum_fault(row: QueryRow, there: Query | None, shares: dict[str, float]) -> Finding | None:
-    """Return a finding if a stratum has two shares, or the query a different first stratum."""
+    """Return an issue if a stratum has two shares, or the query has a different first stratum."""
     named = [(row.stratum, row.share)] if row.stratum else []
     named += [(place.stratum, place.share) for place in row.also]
     for name, share in named:
         if share and abs(shares.setdefault(name, share) - share) > SAME_SHARE:
             what = f"the stratum {name} has {share:g} of the traffic in this row and {shares[name]:g} elsewhere"
-            fix = "Give a stratum the same share everywhere. Add another stratum on the Strata page."
+            fix = "Give the stratum the same share in every row. Add another stratum on the Strata page."
             return Finding(row.line, "E26", f"{row.query_id},{row.query}", what, "not stored", fix)
     own = there.stratum.name if there is not None and there.stratum else ""
     if own and row.stratum and own != row.stratum:
         what = f"{row.query_id} is in the stratum {own}, but this row says {row.stratum}"
-        fix = "Leave the column stratum empty for it, or enter the other stratum in the column also."
+        fix = "Leave the column stratum empty in this row, or enter the other stratum in the column also."
         return Finding(row.line, "E26", f"{row.query_id},{row.query}", what, "not stored", fix)
     return None
 

@@ -1,4 +1,4 @@
-"""Reading of an uploaded file: its format, its rows, and how they compare with the collection."""
+"""Reading of an uploaded file: its format, its rows, and their comparison with the collection."""
 
 from __future__ import annotations
 
@@ -21,22 +21,7 @@ Progress = Callable[[int], None]
 
 
 def read(upload: Upload, *, limits: Limits | None = None, progress: Progress | None = None) -> tuple[Report, Checked]:
-    """Read an upload in a process of its own, and compare it with the collection as it is now.
-
-    Parameters
-    ----------
-    upload : Upload
-        Its format is told from the content where it has none yet.
-    limits : Limits, optional
-        What reading it may take; otherwise as much as any file may.
-    progress : callable, optional
-        Called with the bytes that were read so far, where the kind of file can tell.
-
-    Raises
-    ------
-    BeyondLimits
-        Reading it takes more.
-    """
+    """Read an upload in a separate process, and compare it with the current collection."""
     member = IMPORT_KINDS[upload.kind]
     try:
         with storage.local(upload.path) as path:
@@ -61,12 +46,12 @@ def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> I
     if upload.format not in FORMATS or FORMATS[upload.format].kind != member.format_kind:
         known = [name for name in FORMATS if FORMATS[name].kind == member.format_kind]
         raise NotValid(
-            f"Unknown format {upload.format!r} for {member.title}.", {"format": f"One of {', '.join(known)}."}
+            f"Unknown format {upload.format!r} for {member.title}.", {"format": f"Use one of {', '.join(known)}."}
         )
     strange = sorted(set(upload.options) - set(FORMATS[upload.format].options))
     if strange:
         message = f"{FORMATS[upload.format].title} files do not have the option {strange[0]}."
-        raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
+        raise NotValid(message, {strange[0]: f"{message} Remove the option, or choose another format."})
     with path.open("rb") as stream:
         if member.read is not None:
             rows, report = member.read(stream, upload, **({"progress": progress} if member.watched else {}))
@@ -79,7 +64,7 @@ def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> I
 
 
 def recognised(upload: Upload, path: Path, member: ImportKind) -> str:
-    """Return the format that the first bytes look like, among those of the kind; else the kind's default."""
+    """Return the format that the first bytes match among those of the kind, or the kind's default."""
     from assay.formats.detection import recognize_or
     from assay.formats.text_lines import Content
 
@@ -95,7 +80,7 @@ def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:
     ]
     errors = [problem for problem in problems if problem.severity == "error"]
     bins = dict(report.bins)
-    # A repaired row that the collection refuses also leaves its bin, so that the counts add up.
+    # A repaired row that the collection refuses is also subtracted from its count, so that the counts add up.
     from_accepted = min(bins["accepted"], len(errors))
     bins["accepted"] -= from_accepted
     bins["repaired"] -= len(errors) - from_accepted
@@ -128,9 +113,5 @@ def _cell(value: Any) -> str:
 def no_rows_reason(report: Report) -> str:
     """Return the reason why there is no row to store."""
     if report.ok and not report.accepted:
-        return "The file has no rows."
-    return (
-        "All rows of the file are already in the collection, unchanged."
-        if report.ok
-        else "No row of the file can be used."
-    )
+        return "The file contains no rows."
+    return "The collection already contains all rows of the file." if report.ok else "The file contains no usable rows."

@@ -9,7 +9,7 @@ from judgments.imports.api import documents, qrels, queries
 from judgments.imports.views import imports, label_sources
 
 urlpatterns = [
-    # Files: every kind in the same way, those of the rooms above too.
+    # All kinds of import have the same pages, including those of the apps above.
     *(
         path(f"c/<slug:slug>/{kind}/new/", imports.new, {"kind": kind}, name=f"{kind.replace('-', '_')}_new")
         for kind in IMPORT_KINDS

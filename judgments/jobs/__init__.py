@@ -1,4 +1,4 @@
-"""Background jobs: their rows and work, the audit log, storage, and processes with limits."""
+"""Background jobs: their rows and execution, the audit log, storage, and processes with limits."""
 
 from __future__ import annotations
 

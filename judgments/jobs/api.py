@@ -1,4 +1,4 @@
-"""API endpoints to read the progress of a background job and to cancel it."""
+"""API endpoints to read the progress of a background job and cancel it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Progress(serializers.Serializer):
 
 
 class JobBody(serializers.Serializer):
-    """A job. `failed` means that the input was wrong; `crashed` means an error of the server."""
+    """A job. `failed` means invalid input; `crashed` means a server error."""
 
     id = serializers.UUIDField(source="uuid")
     kind = serializers.CharField()
@@ -34,7 +34,7 @@ class JobBody(serializers.Serializer):
     log = serializers.CharField()
     error = serializers.CharField()
     result = serializers.JSONField(
-        source="visible_result", allow_null=True, help_text="The result, when the state is `done`."
+        source="visible_result", allow_null=True, help_text="The result, if the state is `done`."
     )
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -50,11 +50,13 @@ class Started(serializers.Serializer):
 class StartedWith(Started):
     """A job that was started, and the new object it works on."""
 
-    id = serializers.UUIDField(help_text="Id of the new object: a judge, a run of pairwise comparisons, or a fetch.")
+    id = serializers.UUIDField(
+        help_text="Id of the new object, which is a judge, a run of pairwise comparisons, or a fetch."
+    )
 
 
 def started(job: Job, on: uuid_module.UUID | None = None) -> Response:
-    """Return the 202 of a queued job, with the id of the object created for it."""
+    """Return status 202 with a queued job and the id of the object created for it."""
     body = {"job": str(job.uuid)}
     return Response(body if on is None else {**body, "id": str(on)}, status=202)
 
@@ -81,7 +83,7 @@ class CancelJob(Endpoint):
 
     @extend_schema(summary="Cancel a job", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """A queued job is canceled at once, a running job at its next step."""
+        """A queued job is canceled immediately, a running job at its next step."""
         job = access.job_for(request.user, uuid, self.roles)
         if job.over:
             raise Conflict(f"This job has ended with the state {job.state}.")

@@ -1,9 +1,9 @@
 """JSON encoding of cached values, so that reading the cache never runs code.
 
 Django pickles cached values by default: an attacker who can write to Redis could run code in every web process and
-worker. Only values come back here: JSON, and an object with the key ``!`` that names its kind for what JSON cannot
-express. Arrays are bytes with a type and a shape. An object of a class of this project comes back with its
-attributes, and without a call.
+worker. This encoding restores only values: JSON, and objects with the key ``!`` for kinds that JSON cannot express.
+Arrays are bytes with a type and a shape. Objects of classes of this project get their attributes back without calling
+any of their methods.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class NoCode:
         return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
     def loads(self, data: bytes | int) -> Any:
-        """Return the cached value; None for content of another origin or version."""
+        """Return the cached value; None for content from another source or version."""
         try:
             text = data.decode("utf-8", "surrogatepass") if isinstance(data, bytes) else str(data)
             return json.loads(text, object_hook=_read)
@@ -95,7 +95,7 @@ def _ours(value: Any) -> dict[str, Any]:
 
 
 def _of_numpy(value: Any) -> Any:
-    numpy = sys.modules.get("numpy")  # a process without numpy values may not have loaded it
+    numpy = sys.modules.get("numpy")  # a process that never used numpy may not have imported it
     if numpy is not None and isinstance(value, numpy.generic) and not isinstance(value, numpy.void):
         return _plain(value.item())
     if numpy is not None and type(value) is numpy.ndarray and value.dtype.kind in "biufcSU":
@@ -150,7 +150,7 @@ def _class(named: str) -> type:
     module, _, name = named.partition(":")
     if module.partition(".")[0] not in OURS or not name.isidentifier():
         raise ValueError(named)
-    # Never import a module that cached content names. If it is not loaded yet, the value is computed again.
+    # Never import a module that cached content names. If it is not imported yet, the value is computed again.
     class_ = getattr(sys.modules.get(module), name)
     if not isinstance(class_, type) or class_.__module__ != module:
         raise ValueError(named)

@@ -1,7 +1,7 @@
 """Encryption of secrets that the server uses and no person can read.
 
-The database holds them encrypted and authenticated (Fernet: AES-128-CBC with HMAC-SHA256). The keys come from
-``CONNECTOR_KEYS``, else from ``SECRET_KEY``: a copy of the database alone reveals nothing.
+The database stores them encrypted and authenticated (Fernet: AES-128-CBC with HMAC-SHA256). The keys come from
+``CONNECTOR_KEYS`` or ``SECRET_KEY``, so a copy of the database alone reveals nothing.
 """
 
 from __future__ import annotations
@@ -18,19 +18,13 @@ from assay.core.errors import Conflict
 
 
 def seal(secrets: Mapping[str, str]) -> str:
-    """Return the secrets encrypted; nothing where there are none."""
+    """Return the secrets encrypted; empty if there are none."""
     filled = {name: value for name, value in secrets.items() if value}
     return _keys().encrypt(json.dumps(filled).encode()).decode() if filled else ""
 
 
 def unseal(sealed: str) -> dict[str, str]:
-    """Return the secrets.
-
-    Raises
-    ------
-    Conflict
-        They were encrypted with a key that is no more.
-    """
+    """Decrypt the secrets."""
     if not sealed:
         return {}
     try:
@@ -47,6 +41,6 @@ def _keys() -> MultiFernet:
 
 
 def _key(word: str) -> Fernet:
-    # The words are long random texts already; the label keeps this key from being that of anything else.
+    # The settings are long random texts already; the label makes this key differ from keys for other purposes.
     digest = hashlib.sha256(b"assay connector secrets\0" + word.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(digest))

@@ -1,9 +1,9 @@
 """Fork server for reading files: a single-threaded process that forks once per file.
 
-The server has imported everything before it forks, and a fork ends with its file. ``judgments.jobs.limited_process``
-starts the server with a socket as its standard input. Each message there carries one end of a connection; a fork
-reads from it what to call, and replies on it. The server ends when the socket is closed, and so with the process that
-started it.
+The server imports everything before it forks, and a fork exits after its file. ``judgments.jobs.limited_process``
+starts the server with a socket as its standard input. Each message on the socket carries one end of a connection, on
+which a fork receives a function call and replies. The server exits when the socket is closed, and thus with the process
+that started it.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from judgments.jobs.limited_process import ANSWER, PROGRESS, Limits
 
 # Web requests have priority over reading files.
 NICE = 10
-# After the time limit, Python has this many seconds to report it; then the kernel ends the process.
+# After the time limit, Python has this many seconds to report it before the kernel ends the process.
 LAST_SECONDS = 3
 # Modules that readers import on first use; the server imports them once for all forks.
 IMPORTED = ("numpy", "polars", "gzip", "csv")
 
 
 class _TooLong(BaseException):
-    """The time limit is reached. A reader's ``except Exception`` does not catch it."""
+    """Raised at the time limit. A reader's ``except Exception`` does not catch it."""
 
 
 def main() -> None:
-    """Fork once for each request."""
+    """Fork once per request."""
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -51,13 +51,13 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the exit status of forks is not read
     gc.disable()  # forks are too short-lived to need it
     asking = os.dup(0)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a fork that kept it open would look like a running helper
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an open copy in the fork would keep the helper's connection open
     with socket.socket(fileno=asking) as requests:
         while True:
             message, descriptors, _, _ = socket.recv_fds(requests, 1, 1)
             if not message:
                 return
-            with suppress(OSError):  # if fork fails, closing the connection tells the caller
+            with suppress(OSError):  # if the fork fails, closing the connection tells the caller
                 if os.fork() == 0:
                     requests.close()
                     _work(socket.socket(fileno=descriptors[0]))
@@ -107,7 +107,7 @@ def _work(connection: socket.socket) -> NoReturn:
 
 
 def _confine(limits: Limits) -> None:
-    """Apply the limits to this process."""
+    """Apply the limits to the current process."""
     from assay.formats import input_bytes
 
     input_bytes.CEILING = input_bytes.Ceiling(limits.expanded, limits.lines)
@@ -126,14 +126,14 @@ def _tell_progress(connection: socket.socket, done: int) -> None:
 
 
 def _answer(connection: socket.socket, answers: Iterable[tuple[str, Any]]) -> None:
-    """Send the answer. If that fails, exit: half of it may have been sent."""
+    """Send the result. If that fails, exit, because part of it may have been sent."""
     connection.sendall(ANSWER)
     try:
         with connection.makefile("wb") as stream:
             try:
                 for answer in answers:
                     process_values.write(answer, stream)
-            except TypeError:  # a value that cannot be encoded has written nothing
+            except TypeError:  # a value that cannot be encoded has not been written at all
                 process_values.write(("crashed", traceback.format_exc()), stream)
     except BaseException:
         os._exit(1)
@@ -150,7 +150,7 @@ def _limit(kind: int, soft: int, hard: int) -> None:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space of this process; 0 if the system does not report it."""
+    """Return the address space of this process in bytes; 0 if the system does not report it."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[0]) * resource.getpagesize()

@@ -1,9 +1,9 @@
 """Background jobs: start, run, watch, cancel and resume them.
 
-The row in ``Job`` is the truth; the queue only says which job to run. A worker claims a job by a conditional UPDATE
-and holds a lease that it renews as it goes on. When a worker dies its lease expires, and ``reap`` queues the job
-again, up to ``MOST_ATTEMPTS`` times. A job that stays queued too long is queued again as well, since a queue can lose
-it.
+The row in ``Job`` holds the state; the queue only names the job to run. A worker claims a job by a conditional UPDATE
+and holds a lease, which it renews while it works. When a worker dies, its lease expires and ``reap`` queues the job
+again, up to ``MOST_ATTEMPTS`` times. A job that stays queued too long is also queued again, because a queue can lose
+jobs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from judgments.models import Collection, Job, audit
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)
-# How long a job may wait before it is queued again, since the queue may have lost it.
+# Time after which a waiting job is queued again, because the queue may have lost it.
 PATIENCE = timedelta(minutes=10)
 MOST_ATTEMPTS = 3
 # After this time a failed recurring job is tried again.
@@ -38,17 +38,17 @@ class Cancelled(AssayError):
 
 
 class Lost(AssayError):
-    """Another worker took the job, since this one seemed dead."""
+    """Another worker took over the job because this one seemed dead."""
 
 
 class Work:
-    """The argument of a job's handler: the job, and methods to report progress."""
+    """The argument of a job's handler: the job, with methods to report progress."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """Report progress and renew the lease; raise if the job was canceled or another worker has it."""
+        """Report progress and renew the lease; raise an exception if the job was canceled or another worker has it."""
         if Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
             raise Cancelled("Canceled.")
         fields: dict[str, Any] = {"done": done, "lease_until": timezone.now() + LEASE}
@@ -58,12 +58,8 @@ class Work:
             raise Lost("Another worker took this job.")
 
     def keep(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Store the result in the transaction of the created rows, so that no second attempt creates them again.
-
-        Raises
-        ------
-        Lost
-            Another worker was first; the rows of this one are rolled back.
+        """Store the result in the transaction that creates its rows, so that a second attempt does not create them
+        again.
         """
         if not Job.objects.filter(pk=self.job.pk, result__isnull=True).update(result=result):
             raise Lost("Another worker finished this job.")
@@ -94,7 +90,7 @@ def start(kind: str, *, title: str, parameters: dict[str, Any], collection: Coll
 
 @task()
 def work_on_job(uuid: str) -> None:
-    """Run this job, unless another worker does; the only task in the queue."""
+    """Run this job, unless another worker does. This is the only task in the queue."""
     job = Job.objects.filter(uuid=uuid).first()
     if job is not None and claim(job):
         job.refresh_from_db()
@@ -105,7 +101,7 @@ def work_on_job(uuid: str) -> None:
 
 
 def claim(job: Job) -> bool:
-    """Claim the job; True for exactly one caller. A job with an expired lease can be claimed again."""
+    """Claim the job; return True for exactly one caller. A job with an expired lease can be claimed again."""
     now = timezone.now()
     free = Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, lease_until__lt=now)
     taken = Job.objects.filter(free, pk=job.pk).update(
@@ -115,7 +111,7 @@ def claim(job: Job) -> bool:
 
 
 def _held(job: Job) -> QuerySet[Job]:
-    """Return the job's row as long as no other worker has claimed it."""
+    """Return the job's row if no other worker has claimed it."""
     return Job.objects.filter(pk=job.pk, attempts=job.attempts)
 
 
@@ -140,9 +136,9 @@ def _finish(job: Job, state: str, fields: dict[str, Any]) -> None:
 
 
 def again(job: Job) -> bool:
-    """Queue a job that is over again, for recurring work; True for exactly one caller.
+    """Queue a finished job again for recurring work; return True for exactly one caller.
 
-    The row keeps its log. A queued or running job does not change: it will find the new work.
+    The row keeps its log. A queued or running job does not change, because it will find the new work.
     """
     over = Job.objects.filter(pk=job.pk).exclude(state__in=[Job.State.QUEUED, Job.State.RUNNING])
     fresh: dict[str, Any] = {
@@ -161,15 +157,7 @@ def again(job: Job) -> bool:
 def in_line(
     kind: str, *, title: str, parameters: dict[str, Any], collection: Collection, known_by: Sequence[str]
 ) -> Job:
-    """Return the single job for a value that is recomputed when its data changes; start it or queue it again.
-
-    Parameters
-    ----------
-    kind, title, parameters, collection
-        As for `start`; the job has no actor.
-    known_by : sequence of str
-        The parameters that identify it among jobs of its kind.
-    """
+    """Return the single job for a value that is recomputed when its data changes; queue the job if needed."""
     job = find_recent(kind, collection, {name: parameters[name] for name in known_by})
     if job is None:
         return start(kind, title=title, parameters=parameters, collection=collection, actor=None)
@@ -187,7 +175,7 @@ def find_recent(kind: str, collection: Collection, parameters: dict[str, str]) -
 
 
 def cancel(job: Job, *, actor: Any) -> None:
-    """Cancel the job: at once if it is queued, at its next step if it runs."""
+    """Cancel the job, immediately if it is queued, at its next step if it is running."""
     waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
     if not waiting.update(state=Job.State.CANCELLED, finished_at=timezone.now(), error="Canceled before it started."):
         Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_requested=True)
@@ -196,23 +184,17 @@ def cancel(job: Job, *, actor: Any) -> None:
 
 
 def reap() -> int:
-    """Queue jobs again whose worker died or that the queue lost; fail those whose worker died too often.
-
-    Returns
-    -------
-    int
-        The number of queued jobs.
-    """
+    """Queue lost jobs and jobs of dead workers again; fail jobs whose worker died too often."""
     now = timezone.now()
     dead = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=now)
     dead.filter(attempts__gte=MOST_ATTEMPTS).update(
         state=Job.State.FAILED,
         finished_at=now,
-        error=f"The worker stopped {MOST_ATTEMPTS} times during this job. Check the server's log.",
+        error=f"The worker died {MOST_ATTEMPTS} times during this job. Check the server's log.",
     )
     late = Job.objects.filter(state__in=[Job.State.RUNNING, Job.State.QUEUED], lease_until__lt=now)
     again = list(late.values_list("uuid", flat=True))
-    # Queue it at intervals, not at every check, even if no worker runs for long.
+    # Queue it at intervals, not at every check, even if no worker runs for a long time.
     late.update(state=Job.State.QUEUED, lease_until=now + PATIENCE)
     for uuid in again:
         work_on_job.enqueue(str(uuid))
@@ -220,11 +202,11 @@ def reap() -> int:
 
 
 def tick() -> int:
-    """Run the periodic checks, every half minute by ``serve`` or by cron; return the result of `reap`."""
+    """Run the periodic checks, which ``serve`` or cron starts every half minute; return the result of `reap`."""
     for name in PERIODIC_WORK:
         try:
             PERIODIC_WORK[name]()
         except Exception:
-            # A failing check, for example on a locked database, must not stop the others or `serve`.
+            # A failed check, for example because of a locked database, must not stop the others or `serve`.
             logger.exception("The periodic check %s failed and will run again.", name)
     return reap()

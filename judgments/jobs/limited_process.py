@@ -1,8 +1,8 @@
-"""Call a function in a separate process with limits, to read uploaded files safely.
+"""Function calls in a separate process with limits, to read uploaded files safely.
 
-A file of a few kilobytes can ask for gigabytes and for minutes. The process that reads it has limits on both and
-returns everything when it ends. The first call starts a helper (`apart_server`) that has imported everything and only
-forks, so a call takes about ten milliseconds. Only the return value of the function comes back here.
+A file of a few kilobytes can require gigabytes of memory and minutes of time. The process that reads it has limits on
+both, and its memory is freed when it exits. The first call starts a helper (`fork_server`) that imports everything and
+only forks, so a call takes about ten milliseconds. Only the return value of the function is sent back.
 """
 
 from __future__ import annotations
@@ -24,33 +24,19 @@ from django.conf import settings
 from assay.core.errors import AssayError, BeyondLimits
 from judgments.jobs import process_values
 
-# Limit the threads of readers: address space is limited, and each thread reserves some.
+# Limit the threads of readers, because each thread reserves some of the limited address space.
 ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 # Seconds between the time limit of a process and the moment when the caller stops waiting.
 GRACE = 10.0
 # Seconds between progress callbacks.
 EVERY = 10.0
-# The first byte of a message from the process: progress or answer.
+# The first byte of a message from the process: progress or result.
 PROGRESS, ANSWER = b"p", b"a"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one process.
-
-    Parameters
-    ----------
-    cpu : int
-        Seconds of processor time.
-    seconds : int
-        Seconds by the clock.
-    memory : int
-        Bytes of address space, beyond what the process has when it begins.
-    expanded : int
-        Bytes of the file, unpacked.
-    lines : int
-        Lines of the file.
-    """
+    """The limits of one process."""
 
     cpu: int
     seconds: int
@@ -63,7 +49,7 @@ class Limits:
     def message(self) -> str:
         """Return the error message for a file that exceeds the limits."""
         return (
-            f"Reading this file takes more than {self.cpu} s of processor time, {self.seconds} s in all, or "
+            f"Reading this file takes more than {self.cpu} s of processor time, {self.seconds} s in total, or "
             f"{self.memory >> 20:,} MB of memory. {self.advice}"
         )
 
@@ -79,30 +65,7 @@ def call(
     progress: Callable[[int], None] | None = None,
     watched: bool = False,
 ) -> Any:
-    """Call a function of a module in a separate process.
-
-    Parameters
-    ----------
-    function, *args
-        The function and its arguments are pickled, and the answer comes back as `apart_values` writes it. The function
-        must not use the database. The items of a generator come back as a list; each is written separately, which
-        takes less memory than one large answer.
-    limits : Limits
-        The limits of the process.
-    progress : callable, optional
-        Called every few seconds with the last progress of the function; an exception ends the process.
-    watched : bool
-        Whether the function also takes ``progress=``, to report its progress.
-
-    Raises
-    ------
-    BeyondLimits
-        The process exceeded its limits.
-    AssayError
-        As the function raised it.
-    Crashed
-        The function raised another error, or its answer cannot be read.
-    """
+    """Call a function of a module in a separate process."""
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:
@@ -119,11 +82,11 @@ def call(
                         break
                     parts.append(answer)
         except (EOFError, OSError) as error:
-            # The kernel ends the process at a limit, or when memory runs out; an operator may end it, too.
+            # The kernel stops the process at a limit or when memory runs out; an operator may also stop it.
             message = f"The process that read this file was stopped. Try again. {limits.advice}"
             raise BeyondLimits(message) from error
         except ValueError as error:
-            raise Crashed(f"The answer cannot be read: {error}") from error
+            raise Crashed(f"The result cannot be read: {error}") from error
     if kind == "failed" and isinstance(answer, AssayError):
         raise answer
     if kind != "done":
@@ -132,7 +95,7 @@ def call(
 
 
 def _wait(connection: socket.socket, limits: Limits, progress: Callable[[int], None] | None) -> None:
-    """Wait for the answer and report progress meanwhile."""
+    """Wait for the result and report progress meanwhile."""
     until, done = time.monotonic() + limits.seconds + GRACE, 0
     connection.settimeout(EVERY)
     while True:
@@ -159,7 +122,7 @@ def warm() -> None:
 
 @atexit.register
 def _end() -> None:
-    """End the helper of this process."""
+    """Stop the helper of this process."""
     process, asking = _started.pop(os.getpid(), (None, None))
     if process is not None and asking is not None:
         asking.close()
@@ -184,7 +147,7 @@ def _send(descriptor: int) -> None:
 
 
 def _helper() -> socket.socket:
-    """Return the socket of this process's helper; a forked process starts its own."""
+    """Return the socket of this process's helper; a forked process starts its own helper."""
     if os.getpid() not in _started:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:

@@ -1,10 +1,10 @@
-"""Encoding of return values between processes: JSON, with the bytes of arrays beside it.
+"""Encoding of return values between processes: JSON, followed by the bytes of arrays.
 
-A malicious file may take over the process that reads it. If the return value were pickled, that process could run
-code in the web process too. Only values come back here: JSON, and an object with the key ``!`` that names its kind
-for what JSON cannot express. Only classes of this project that just hold values are created, and no constructor is
-called: data classes, named tuples, and classes that list in ``HOLDS`` the attributes that make up their state. Rows
-of one class are sent as columns, so that this takes no longer than pickle.
+A malicious file may take over the process that reads it. If the return value were pickled, that process could run code
+in the web process too. This encoding restores only values: JSON, and objects with the key ``!`` for kinds that JSON
+cannot express. It creates only objects of this project's value classes, without calling a constructor: data classes,
+named tuples, and classes whose ``HOLDS`` lists the attributes of their state. Rows of one class are sent as columns, so
+that this is as fast as pickle.
 """
 
 from __future__ import annotations
@@ -40,13 +40,7 @@ class NotRead(ValueError):
 
 
 def write(value: Any, stream: IO[bytes]) -> None:
-    """Write a value.
-
-    Raises
-    ------
-    TypeError
-        A value cannot be encoded.
-    """
+    """Write a value."""
     blocks: list[Any] = []
     text = json.dumps(_plain(value, blocks), ensure_ascii=False, separators=(",", ":"), check_circular=False)
     content = text.encode("utf-8", "surrogatepass")
@@ -59,15 +53,7 @@ def write(value: Any, stream: IO[bytes]) -> None:
 
 
 def read(stream: IO[bytes], most: int) -> Any:
-    """Read a value that `write` wrote, of at most ``most`` bytes.
-
-    Raises
-    ------
-    EOFError
-        The stream ends too early.
-    NotRead
-        The content has another format or is too large.
-    """
+    """Read a value that `write` wrote, of at most ``most`` bytes."""
     length, many = HEAD.unpack(_exactly(stream, HEAD.size))
     left = most - length - many * SIZE.size
     content = _exactly(stream, length if left >= 0 else _refuse(most))
@@ -151,7 +137,7 @@ def _array(value: Any, blocks: list[Any]) -> Any:
         content = io.BytesIO()
         value.write_ipc(content)
         return {KIND: "table", BLOCK: _block(content.getbuffer(), blocks)}
-    raise TypeError(f"{type(value)} cannot be encoded in an answer")
+    raise TypeError(f"{type(value)} cannot be encoded in a result")
 
 
 def _block(content: Any, blocks: list[Any]) -> int:
@@ -195,7 +181,7 @@ def _made(value: Any, blocks: Sequence[bytearray]) -> Any:
 
 
 def _shared(column: list[Any]) -> list[Any]:
-    """Return a column in which equal texts share one object, since ids occur in many rows."""
+    """Return a column in which equal texts share one object, because ids occur in many rows."""
     if set(map(type, column)) != {str}:
         return column
     seen: dict[str, str] = {}
@@ -231,7 +217,7 @@ def _made_table(content: bytearray) -> Any:
     try:
         return polars.read_ipc(io.BytesIO(content))
     except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-        raise NotRead(f"no table: {error}") from error
+        raise NotRead(f"invalid table: {error}") from error
 
 
 def _made_error(named: str, args: list[Any], state: dict[str, Any]) -> AssayError:

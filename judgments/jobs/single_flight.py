@@ -1,4 +1,4 @@
-"""Cache for expensive values: compute a value once when several requests ask for it at the same moment."""
+"""Cache for expensive values: compute a value once when several requests ask for it at the same time."""
 
 from __future__ import annotations
 
@@ -16,17 +16,7 @@ STEP = 0.05
 
 
 def compute_once(key: str, compute: Callable[[], Value], *, keep: int) -> Value:
-    """Return the cached value; otherwise the first request computes it while the others wait.
-
-    Parameters
-    ----------
-    key : str
-        A key that names everything the value depends on.
-    compute : callable
-        Returns the value, never None. Its exceptions go to the caller, and the next request tries again.
-    keep : int
-        Seconds to keep the value.
-    """
+    """Return the cached value; otherwise the first request computes it while the others wait."""
     working = f"{key}:working"
     last = time.monotonic() + WAIT_SECONDS
     while True:

@@ -16,12 +16,12 @@ from django.core.files.storage import default_storage
 
 
 def keep(folder: str, name: str, content: bytes) -> str:
-    """Store bytes under ``folder/name`` and answer the path; a taken name is made unique, never overwritten."""
+    """Store bytes under ``folder/name`` and return the path; an existing file is never overwritten."""
     return default_storage.save(f"{folder}/{name}", ContentFile(content))
 
 
 def keep_stream(folder: str, source: IO[bytes]) -> tuple[str, str, int]:
-    """Store a stream under a new name in the folder; answers path, SHA-256 and size in bytes."""
+    """Store a stream under a new name in the folder; return path, SHA-256 and size in bytes."""
     digest, size = hashlib.sha256(), 0
     for block in _blocks(source):
         digest.update(block)
@@ -42,13 +42,7 @@ def open_file(path: str) -> IO[bytes]:
 
 @contextmanager
 def local(path: str) -> Iterator[Path]:
-    """Return a local path of the stored file: its own, or that of a temporary copy.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is none.
-    """
+    """Return a local path of the stored file, or of a temporary copy."""
     try:
         stored = Path(default_storage.path(path))
     except NotImplementedError:
@@ -79,5 +73,5 @@ def exists(path: str) -> bool:
 
 
 def forget(path: str) -> None:
-    """Remove a stored file; one that is gone already is no error."""
+    """Delete a stored file; a missing file is not an error."""
     default_storage.delete(path)

@@ -1,7 +1,7 @@
 """Cleanup of the task queue's finished rows.
 
-The queue in the database stores a row each time that it receives a job. The outcome is in `Job`, which stays; so
-these rows are deleted after a while. Redis removes its own.
+The queue in the database stores a row for each job that it receives. `Job` keeps the outcome, so these rows are deleted
+after a while. Redis removes its own entries.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from django_tasks_db.models import DBTaskResult
 
 # The default of the queue's own command (prune_db_task_results).
 RETENTION = timedelta(days=14)
-# Rows per run, so that other requests do not wait for the database.
+# Maximum rows per run, so that other requests do not wait for the database.
 AT_ONCE = 5_000
 
 
 def forget() -> int:
-    """Remove rows of the queue that were finished long ago; answers how many.
+    """Delete rows of the queue that finished long ago; return their number.
 
-    Rows that wait or run stay, however old.
+    Queued and running rows always stay.
     """
     old = DBTaskResult.objects.finished().filter(finished_at__lt=timezone.now() - RETENTION)
     some = list(old.order_by().values_list("pk", flat=True)[:AT_ONCE])

@@ -1,9 +1,8 @@
-"""Carried labels: labels given to unjudged pairs because judging them would add nothing new.
+"""Carried labels: labels of unjudged pairs that are taken from equivalent judged pairs.
 
-A carried label is not a judgment: no rater looked at that pair. It is made when labels are computed, from the one
-final label of a judged pair, and it names that pair and the reason. A pair with a human label of its own keeps it.
-There is one mechanism for every reason; a reason is one function that returns ``Carried`` rows, combined in
-`carried`.
+A carried label is not a judgment, because no rater looked at the pair. It is computed from the label of a judged pair,
+and names that pair and the reason. A pair with its own human label keeps it. Each reason is one function that returns
+``Carried`` rows; `carried` combines them.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any, NamedTuple
 from judgments.labels import group_labels
 from judgments.models import Collection, Pair, Round
 
-# The reasons. Of duplicate documents in a pool, one is judged; its pair's origin names the others.
+# The reasons. One of several duplicate documents in a pool is judged; the origin of its pair names the others.
 DUPLICATE = "duplicate"
-# Of the queries of a group, one was judged with the document; or several were, and the label rule decided.
+# A document was judged for one query of a group, or for several and the label rule decided.
 GROUP, GROUP_BY_RULE = "query group", "query group, by the label rule"
 
 MOST_NAMED = 500
@@ -50,23 +49,13 @@ def carried(
     rule: str = "median",
     judgments: Callable[[], Iterable[group_labels.Row]] = list,
 ) -> list[Carried]:
-    """Return all carried labels, one per pair, in the order of the ids.
-
-    Parameters
-    ----------
-    rounds : sequence of Round
-        The rounds of the judged pairs, the oldest first; the newest round wins.
-    human : mapping of (query_id, doc_id) to grade
-        The labels of these rounds. These pairs get no carried label.
-    rule, judgments
-        The label rule, and a function that returns the judgments behind the labels, for query groups that differ.
-    """
+    """Return all carried labels, one per pair, in the order of the ids."""
     labels: dict[Key, Carried] = {}
     for one in _of_duplicates(rounds, human):
         if (one.query_id, one.doc_id) not in human:
             labels[one.query_id, one.doc_id] = one
     if rounds and (groups := group_labels.sharing(rounds[0].collection)):
-        # A label carried from a copy is carried on, and names the judged pair.
+        # A label carried from a duplicate can be carried on, and then names the judged pair.
         known = {**human, **{pair: one.grade for pair, one in labels.items()}}
         scale = rounds[0].scale.values()
         for new in group_labels.shared(groups, known, rule=rule, scale=scale, judgments=judgments):
@@ -86,15 +75,7 @@ def _of_duplicates(rounds: Sequence[Round], human: Mapping[Key, int]) -> Iterabl
 
 
 def linked_pairs(collection: Collection, pairs: Iterable[Key]) -> set[Key]:
-    """Return these pairs and all pairs whose label would reveal theirs.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection, whose rounds name duplicates and whose query groups share judgments.
-    pairs : iterable of (query_id, doc_id)
-        The pairs to hide.
-    """
+    """Return these pairs and all pairs whose label would reveal theirs."""
     keys = set(pairs)
     if not keys:
         return keys
@@ -103,7 +84,7 @@ def linked_pairs(collection: Collection, pairs: Iterable[Key]) -> set[Key]:
     spellings = {query_id: set(group) for group in groups for query_id in group if queries & set(group)}
     near = queries.union(*spellings.values())
     rows = Pair.objects.filter(round__collection=collection)
-    # A filter with more ids would cost more than it saves.
+    # With more ids, the filter would cost more than it saves.
     rows = rows.filter(query__query_id__in=near) if len(near) <= MOST_NAMED else rows
     stands_for = [(query_id, doc_id, copies) for query_id, doc_id, copies in copies_of(rows)]
     keys |= {(other, doc_id) for query_id, doc_id in keys for other in spellings.get(query_id, ())}
@@ -114,13 +95,7 @@ def linked_pairs(collection: Collection, pairs: Iterable[Key]) -> set[Key]:
 
 
 def copies_of(pairs: Any) -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
-    """Return query, judged document and its duplicates for each pair that has duplicates.
-
-    Parameters
-    ----------
-    pairs : QuerySet of Pair
-        The pairs.
-    """
+    """Return query, judged document and its duplicates for each pair that has duplicates."""
     rows = pairs.filter(origin__has_key="copies").order_by("pk")
     columns = rows.values_list("query__query_id", "document__doc_id", "origin__copies")
     copies: Iterable[tuple[str, str, list[dict[str, Any]]]] = columns.iterator(chunk_size=2_000)

@@ -1,7 +1,7 @@
-"""Visibility of grades: which grades a reader may see. Every page, file and API response asks here.
+"""Visibility of grades: which grades a reader may see. Every page, file and API response uses this module.
 
-A reader who may still grade a pair must not see its grades, neither directly nor in a number that reveals them. That
-holds across rounds: a pair of a closed round can be in an open one again, where its raters grade it blind.
+A reader who may still grade a pair must not see its grades, neither directly nor in a number that reveals them. This
+applies across rounds: a pair of a closed round can be in an open round again, where its raters grade it blind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from judgments.web.access import STAFF, role_in
 
 Key = tuple[str, str]
 
-# Fewer pairs than this let a reader compute a hidden grade from an agreement coefficient, even a rounded one.
+# Below this number of pairs, a reader could compute a hidden grade from an agreement coefficient, even a rounded one.
 LEAST_PAIRS = 1_000
 
 
@@ -59,17 +59,17 @@ def grades_visible(reader: Any, pair: Pair) -> bool:
 
 
 def means_visible(reader: Any, round_: Round) -> bool:
-    """Return whether the reader may see numbers over all labels of the round, which could reveal a hidden one."""
+    """Return whether the reader may see numbers over all labels of the round, which could reveal a hidden label."""
     return not pairs_with_hidden_grades(reader, round_).exists()
 
 
 def too_few_pairs(pairs: int) -> bool:
-    """Return whether a coefficient over so many pairs could reveal one of their grades."""
+    """Return whether a coefficient over this many pairs could reveal one of their grades."""
     return 0 < pairs < LEAST_PAIRS
 
 
 def may_read_hashes(reader: Any, collection: Collection) -> bool:
-    """Return whether the reader may see hashes over labels. A few unknown labels could be found by trying hashes."""
+    """Return whether the reader may see hashes over labels. A few unknown labels can be found by trying hashes."""
     return not any(hidden_pairs(reader, round_).exists() for round_ in _rated(reader, collection.pk))
 
 
@@ -107,7 +107,7 @@ def hiding_round(
 def withheld_queries(keys: set[Key], labels: Callable[[], Mapping[str, Container[str]]]) -> frozenset[str]:
     """Return the queries with a hidden label, given `hidden_keys`; `labels` as in `hiding_round`.
 
-    The value of a metric and the ranking beside it reveal grades, so such a query is withheld as a whole.
+    The value of a metric together with the ranking reveals grades, so such a query is hidden as a whole.
     """
     if not keys:
         return frozenset()

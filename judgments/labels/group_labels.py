@@ -1,8 +1,8 @@
 """Labels shared within a query group: a document's label for a query that was judged for another spelling.
 
-This applies only to groups that a lead allows to share. A query's own label always wins. Where the spellings agree,
-their grade is the label; where they do not, the label rule decides over all judgments of the group, as if they were
-of one pair.
+This applies only to groups for which a lead enabled sharing. A query's own label always takes precedence. If the
+spellings agree, their grade is the label; otherwise the label rule decides over all judgments of the group, as if they
+were of one pair.
 """
 
 from __future__ import annotations
@@ -48,21 +48,7 @@ def shared(
     scale: Sequence[int],
     judgments: Callable[[], Iterable[Row]],
 ) -> Iterator[Shared]:
-    """Yield the labels that each query of a group has from the others.
-
-    Parameters
-    ----------
-    groups : mapping of str to sequence of str
-        The groups, as from `sharing`.
-    labels : mapping of (query_id, doc_id) to grade
-        The labels that exist.
-    rule : str
-        A member of ``assay.aggregation.RULES``.
-    scale : sequence of int
-        The grades of the scale.
-    judgments : callable
-        Returns the judgments behind the labels; called only if queries of a group differ.
-    """
+    """Yield the labels that each query of a group has from the others."""
     judged = _by_query(labels, {query_id for queries in groups.values() for query_id in queries})
     rows: dict[Key, list[Row]] | None = None
     for queries in groups.values():
@@ -105,7 +91,7 @@ def _settled(
     """Apply the rule to the judgments of all queries of a group; a rater of two of them counts twice."""
     from assay.aggregation import aggregate
 
-    # A label without judgments, such as one carried from a duplicate, counts as one judgment.
+    # A label without judgments, such as a label carried from a duplicate, counts as one judgment.
     votes = [
         ("group", doc_id, f"{rater} {query_id}", grade)
         for query_id in known

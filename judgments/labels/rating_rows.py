@@ -6,14 +6,14 @@ from judgments.models import Judgment, Round
 
 
 def pseudonyms(round_: Round) -> dict[int, str]:
-    """Return the pseudonym of each rater the round ever had, by user id."""
+    """Return the pseudonym of each rater that the round has ever had, by user id."""
     return dict(round_.raters.values_list("user_id", "pseudonym"))
 
 
 def rating_rows(round_: Round, *, planned: bool = False) -> list[tuple[str, str, str, int]]:
     """Return the counted grades as (query_id, doc_id, pseudonym, grade).
 
-    Those that are ``planned`` alone are what raters are compared by.
+    Agreement between raters uses only the ``planned`` ones.
     """
     names = pseudonyms(round_)
     counted = Judgment.objects.counted().of_round(round_)

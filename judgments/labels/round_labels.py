@@ -42,7 +42,7 @@ class RatedRound:
 
 @dataclass(frozen=True)
 class RoundLabels:
-    """The labels of one round under a rule: its resolutions, else the grades of the rule."""
+    """The labels of one round under a rule: resolutions, or grades from the rule."""
 
     of: RatedRound
     labels: dict[Key, int]
@@ -60,7 +60,7 @@ class RoundLabels:
 
 
 def read_rounds(rounds: Sequence[Round]) -> list[RatedRound]:
-    """Return the rounds with their counted grades and resolutions, the oldest first."""
+    """Return the rounds with their counted grades and resolutions, oldest first."""
     return [_read(round_) for round_ in sorted(rounds, key=lambda row: (row.created_at, row.pk))]
 
 

@@ -21,15 +21,7 @@ FILES = {
 
 
 def read_file(snapshot: Snapshot, path: str) -> bytes:
-    """Return one file of the bundle, checked against the manifest at each download.
-
-    Raises
-    ------
-    NotFound
-        The file is not in the bundle.
-    AssayError
-        The stored bytes differ from the frozen ones.
-    """
+    """Return one file of the bundle, after checking it against the manifest."""
     if path == MANIFEST:
         return storage.read_bytes(f"{snapshot.folder}/{MANIFEST}")
     entry = next((entry for entry in snapshot.manifest["files"] if entry["path"] == path), None)

@@ -1,4 +1,4 @@
-"""Kinds of machine judge: what each kind calls, what it needs, and what it returns."""
+"""Kinds of machine judge: the service that each kind calls, its requirements, and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.llm.judges.model_judge import ModelJudgeKind
 Asks = Literal["model", "machine", "judges"]
 Says = Literal["grade", "yes", "usefulness"]
 GRADED, ENSEMBLE = "graded", "ensemble"
-# Judges made from pairwise comparisons, which are not started in a round here.
+# Judges based on pairwise comparisons, which are not started in a round here.
 BATTLES = "pairwise"
 # Libraries of an extra, without which a judge cannot be loaded.
 BROUGHT = {"semantic": "sentence_transformers"}
@@ -23,24 +23,7 @@ BROUGHT = {"semantic": "sentence_transformers"}
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of judge, as shown on pages and in the API.
-
-    Parameters
-    ----------
-    name, title, description : str
-        Its name in the API, its readable name, and a one-line description.
-    asks : {"model", "machine", "judges"}
-        A model at a provider, within caps; a local computation; or the answers of other judges.
-    says : {"grade", "yes", "usefulness"}
-        A grade of the round's scale; yes or no, which become grades; or how well a system answers with the document,
-        which is no grade.
-    needs : tuple of str
-        The data that a pair must have.
-    parameters : tuple of Parameter
-        Further settings.
-    missing : str
-        What must be installed to use it here; empty if nothing is missing.
-    """
+    """A kind of judge, as shown on pages and in the API."""
 
     name: str
     title: str
@@ -53,17 +36,11 @@ class Kind:
 
     @property
     def needs_expected(self) -> bool:
-        """Whether it compares with accepted answers, which a user has to provide."""
+        """Whether the judge compares with accepted answers, which a user has to provide."""
         return "expected" in self.needs
 
     def check_installed(self) -> None:
-        """Refuse a judge whose libraries are not installed.
-
-        Raises
-        ------
-        NotValid
-            The message names what to install.
-        """
+        """Refuse a judge whose libraries are not installed."""
         if self.missing:
             raise NotValid(self.missing, {"kind": self.missing})
 
@@ -71,12 +48,13 @@ class Kind:
 TOGETHER = Kind(
     ENSEMBLE,
     "Ensemble of judges",
-    "Combines the answers of several judges of the round by a rule. Judges with similar errors agree on them too.",
+    "Combines the answers of several judges of the round by a rule. Judges that make similar errors also agree on "
+    "them.",
     "judges",
     "grade",
     parameters=(
-        Parameter("rule", "Rule", "How their grades are combined.", "median"),
-        Parameter("least", "Minimum number of grades", "With fewer grades the pair is undecided.", 2, 2, 12),
+        Parameter("rule", "Rule", "How the grades are combined.", "median"),
+        Parameter("least", "Minimum number of grades", "With fewer grades, the pair is undecided.", 2, 2, 12),
     ),
 )
 
@@ -89,13 +67,7 @@ def kinds() -> list[Kind]:
 
 
 def find(name: str) -> Kind:
-    """Return the kind with this name.
-
-    Raises
-    ------
-    UnknownName
-        The name is unknown; the message lists the known ones.
-    """
+    """Return the kind with this name."""
     there = kinds()
     for kind in there:
         if kind.name == name:
@@ -105,7 +77,7 @@ def find(name: str) -> Kind:
 
 
 def says_grades(name: str) -> bool:
-    """Return whether a judge of this kind gives grades, as do kinds that are not started in a round here."""
+    """Return whether a judge of this kind gives grades, including kinds that are not started in a round here."""
     return all(kind.says != "usefulness" for kind in kinds() if kind.name == name)
 
 

@@ -1,7 +1,7 @@
-"""State of machine runs, of judges and of pairwise comparisons: progress, caps and how each run ended.
+"""State of machine runs, for judges and pairwise comparisons: progress, caps, and the end of each run.
 
-`judging` and `battling` start and resume runs. Code that depends only on their state, such as the check that a
-provider cannot be removed during calls, needs just this module.
+The modules of judge runs and pairwise comparisons start and resume runs. Code that needs only their state, such as the
+check before a provider is removed, uses this module.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def state_of(run: MachineRun) -> tuple[str, str]:
 
 
 def ask_to_pause(run: MachineRun) -> bool:
-    """Have it stop once the answers in flight are there; False where there is nothing to stop."""
-    # A run whose provider is down is retried automatically unless it is paused.
+    """Stop the run after the calls in progress have returned; return False if it is not running."""
+    # A run whose provider is down would be retried automatically unless it is paused.
     if is_over(run) and run.state != State.DOWN:
         return False
     type(run).objects.filter(pk=run.pk).update(pause_requested=True)
@@ -68,7 +68,7 @@ def ask_to_pause(run: MachineRun) -> bool:
 
 
 def queue(run: MachineRun, kind: str, title: str, *, actor: User | None, woken: int = 0) -> None:
-    """Put an attempt in line, as a job of this kind; `woken` counts those in a row that nobody asked for."""
+    """Queue an attempt as a job of this kind; `woken` is the number of automatic retries in a row."""
     parameters = {"run": str(run.uuid), **({"woken": woken} if woken else {})}
     run.job = jobs.start(kind, title=title, parameters=parameters, collection=run.collection, actor=actor)
     run.state, run.end_message, run.pause_requested, run.ended_at, run.not_before = State.WAITING, "", False, None, None
@@ -77,12 +77,12 @@ def queue(run: MachineRun, kind: str, title: str, *, actor: User | None, woken: 
 
 @contextmanager
 def attempt(run: MachineRun) -> Iterator[None]:
-    """Mark the run as running, and record on it an error that ends the attempt."""
+    """Mark the run as running, and store an error that ends the attempt."""
     type(run).objects.filter(pk=run.pk).update(state=State.RUNNING)
     try:
         yield
     except jobs.Lost:
-        raise  # another worker runs it now
+        raise  # another worker now runs it
     except jobs.Cancelled:
         record_end(run, State.STOPPED, "The job was canceled. Answers received so far are stored.")
         raise
@@ -92,13 +92,7 @@ def attempt(run: MachineRun) -> Iterator[None]:
 
 
 def close(run: MachineRun, end: str, message: str, *, leave_alone: float, page: str) -> None:
-    """Put on record how its questions ended.
-
-    Raises
-    ------
-    AssayError
-        Somebody has to do something, on the page that is named.
-    """
+    """Record how the calls ended."""
     state = ENDS[end]
     record_end(run, state, message, leave_alone=leave_alone)
     if state in FAILED:
@@ -106,7 +100,7 @@ def close(run: MachineRun, end: str, message: str, *, leave_alone: float, page: 
 
 
 def record_end(run: MachineRun, state: str, message: str, *, leave_alone: float = 0.0) -> None:
-    """Put on record how an attempt ended, and for how many seconds a provider asked to be left alone."""
+    """Record how an attempt ended, and the wait in seconds that a provider requested."""
     now = timezone.now()
     fields = {
         "state": state,
@@ -118,18 +112,12 @@ def record_end(run: MachineRun, state: str, message: str, *, leave_alone: float 
 
 
 def not_before(now: datetime, leave_alone: float) -> datetime | None:
-    """Return until when the provider asked not to be called, one year at most; None if it did not ask."""
+    """Return the time until which the provider must not be called, at most one year ahead; None if it did not say."""
     return now + min(timedelta(seconds=min(leave_alone, 1e9)), timedelta(days=365)) if leave_alone > 0 else None
 
 
 def check_caps(cap_usd: float | None, cap_calls: int | None, *, of: str) -> None:
-    """Refuse caps that do not hold, of a run that is to begin.
-
-    Raises
-    ------
-    NotValid
-        By field: there is none, or one is out of bounds.
-    """
+    """Validate the caps of a new run."""
     if cap_usd is None and cap_calls is None:
         hint = "Enter a limit in dollars, in calls, or both."
         raise NotValid(f"{of} a cap.", {"cap_usd": hint})
@@ -140,13 +128,7 @@ def check_caps(cap_usd: float | None, cap_calls: int | None, *, of: str) -> None
 
 
 def check_price(provider: Provider, model: str) -> None:
-    """Refuse a cap in dollars where nobody knows what an answer costs.
-
-    Raises
-    ------
-    NotValid
-        The provider lists the model without a price.
-    """
+    """Refuse a cap in dollars for a model without a price."""
     known = provider.offered(model)
     if known is not None and known["price_in"] is None:
         message = (
@@ -156,13 +138,7 @@ def check_price(provider: Provider, model: str) -> None:
 
 
 def check_canaries(number: int) -> None:
-    """Refuse a number of canaries that no run has.
-
-    Raises
-    ------
-    NotValid
-        It is out of bounds.
-    """
+    """Validate the number of probes."""
     if not 0 <= number <= MOST_CANARIES:
         raise NotValid(
             "The number of prompt-injection probes is out of range.",
@@ -173,13 +149,7 @@ def check_canaries(number: int) -> None:
 def change(
     run: MachineRun, cap_usd: float | None = None, cap_calls: int | None = None, canaries: int | None = None
 ) -> None:
-    """Give a run other caps and canaries; None leaves each as it is.
-
-    Raises
-    ------
-    NotValid
-        By field: a cap that was reached already, or too many canaries.
-    """
+    """Change the caps and the number of probes of a run; None leaves a value unchanged."""
     for name, cap, used in (("cap_usd", cap_usd, run.spent_usd), ("cap_calls", cap_calls, run.calls)):
         if cap is not None and cap <= used:
             hint = (

@@ -1,7 +1,7 @@
 """Handoff of work from many threads to the thread that started them.
 
-Only the job's thread knows the database: its connection, its transaction, its test. Threads that just call the
-network hand over what is to be written and wait until it is.
+Only the job's thread uses the database, with its connection and transaction. Threads that call the network submit their
+writes to it and wait until these are done.
 """
 
 from __future__ import annotations
@@ -18,13 +18,7 @@ EVERY = 1.0
 
 
 class MainThreadExecutor:
-    """Executes work of other threads in one thread.
-
-    Parameters
-    ----------
-    beat : callable
-        Called in the main thread about every second; an exception ends the work.
-    """
+    """Executor that runs work of other threads in one thread."""
 
     def __init__(self, beat: Callable[[], None]) -> None:
         self._beat = beat
@@ -39,17 +33,9 @@ class MainThreadExecutor:
         return future.result()
 
     def during(self, outside: Callable[[], Done], meanwhile: Iterator[object] | None = None) -> Done:
-        """Run something in a thread of its own and serve the desk until it ends.
+        """Run a function in a separate thread, and run submitted work until it ends.
 
-        Whatever goes wrong at the desk is raised to everybody who hands something in, and here once all have left.
-
-        Parameters
-        ----------
-        outside : callable
-            The function to run.
-        meanwhile : iterator, optional
-            Work in small steps; one step runs whenever no submitted work waits. Steps may be left over. Their
-            exceptions are raised at the end, since submitted work is still written until then.
+        An exception is raised in every thread that submits work, and here after all of them have ended.
         """
         result: Future[Done] = Future()
 
@@ -91,7 +77,7 @@ class MainThreadExecutor:
             future.set_exception(error)
 
     def _step(self, meanwhile: Iterator[object] | None) -> bool:
-        """Do one step, if there is one."""
+        """Run one step, if there is one."""
         if meanwhile is None or self._failed is not None:
             return False
         try:

@@ -1,11 +1,11 @@
-"""Options of ``assay serve`` and ``manage.py serve``, without Django."""
+"""Options of ``assay serve`` and ``manage.py serve``, defined without Django."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 
-# Threads of a process share one processor: with more of them every request takes longer, and a batch, which asks the
-# database most, the longest.
+# Threads of a process share one processor. With more threads every request takes longer, most of all batches, which
+# need the most queries.
 THREADS = 10
 
 

@@ -1,7 +1,6 @@
-"""Log of log-ins, log-outs and password changes.
+"""Log of logins, logouts and password changes.
 
-An attempt that had to wait is not logged: its password was not checked, and logging it would let strangers fill the
-table.
+A delayed attempt is not logged, because its password was not checked and attackers could fill the table.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from typing import Any
 
 from judgments.models import User, audit
 
-LOG_IN, API, OLD_PASSWORD, TOKENS = "log-in page", "API", "password page", "token page"
+LOG_IN, API, OLD_PASSWORD, TOKENS = "login page", "API", "password page", "token page"
 
 
 def record_login_attempt(name: str, address: str, by: str, *, right: bool) -> None:
-    """Record a login attempt. An unknown name is left out, since it may be a password."""
+    """Record a login attempt. An unknown name is left out, because it may be a password."""
     user = User.objects.filter(username=name).first() if "\0" not in name else None
     who = str(user) if user else "an unknown name"
-    verb, sentence = ("log_in", "The right password for") if right else ("log_in_failed", "A wrong password for")
+    verb, sentence = ("log_in", "Correct password for") if right else ("log_in_failed", "Wrong password for")
     audit.record(
         f"accounts.{verb}",
         f"{sentence} {who} from {address or 'an unknown address'} ({by})",

@@ -1,4 +1,4 @@
-"""Create and update collections, and manage their members."""
+"""Collections: create and update them, and manage their members."""
 
 from __future__ import annotations
 
@@ -23,20 +23,12 @@ _UNCHANGED: Any = object()
 
 @transaction.atomic
 def create_collection(*, actor: User, slug: str, name: str, description: str = "") -> Collection:
-    """Create a collection; its creator becomes its lead.
-
-    Raises
-    ------
-    NotValid
-        The slug is invalid or reserved.
-    Conflict
-        Another collection has the slug.
-    """
+    """Create a collection; its creator becomes its lead."""
     if slug in TAKEN_SLUGS or not SLUG.fullmatch(slug):
-        problem = f"{slug!r} cannot be an address. Use letters, digits and hyphens, for example shop-search."
+        problem = f"{slug!r} cannot be part of a URL. Use letters, digits and hyphens, for example shop-search."
         raise NotValid(problem, {"slug": problem})
     if not name.strip():
-        raise NotValid("A collection needs a name.", {"name": "Enter a name."})
+        raise NotValid("The name of the collection is missing.", {"name": "Enter a name."})
     try:
         with transaction.atomic():
             collection = Collection.objects.create(
@@ -44,7 +36,7 @@ def create_collection(*, actor: User, slug: str, name: str, description: str = "
             )
     except IntegrityError as error:
         # Do not reveal whether the other collection is visible to the actor.
-        raise Conflict(f"The address {slug} is taken. Choose another one, for example {slug}-2.") from error
+        raise Conflict(f"The slug {slug} is taken. Choose another slug, for example {slug}-2.") from error
     Membership.objects.create(collection=collection, user=actor, role=Role.LEAD)
     audit.record(
         "collections.create_collection",
@@ -69,7 +61,7 @@ def update_collection(
     wanted = {"name": name, "description": description}
     changes: dict[str, Any] = {key: value.strip() for key, value in wanted.items() if value is not None}
     if changes.get("name") == "":
-        raise NotValid("A collection needs a name.", {"name": "Enter a name."})
+        raise NotValid("The name of the collection is missing.", {"name": "Enter a name."})
     if embedding_changed_at is not _UNCHANGED:
         changes["embedding_changed_at"] = embedding_changed_at
     changes = {key: value for key, value in changes.items() if getattr(collection, key) != value}
@@ -106,15 +98,7 @@ _FIELD_NAMES = {
 
 @transaction.atomic
 def add_member(collection: Collection, *, actor: User, username: str, role: str) -> Membership:
-    """Add a user to the collection with a role.
-
-    Raises
-    ------
-    NotValid
-        The user name or the role is unknown.
-    Conflict
-        The user is a member already.
-    """
+    """Add a user to the collection with a role."""
     known_role(role)
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:
@@ -124,7 +108,7 @@ def add_member(collection: Collection, *, actor: User, username: str, role: str)
         with transaction.atomic():
             membership = Membership.objects.create(collection=collection, user=user, role=role)
     except IntegrityError as error:
-        raise Conflict(f"{user} is a member already. Change the role in the list.") from error
+        raise Conflict(f"{user} is already a member. Change the role in the list.") from error
     _on_record("add_member", f"{actor} added {user} as {role}", actor, collection, user, role=role)
     return membership
 
@@ -133,7 +117,7 @@ def add_member(collection: Collection, *, actor: User, username: str, role: str)
 def change_role(membership: Membership, *, actor: User, role: str) -> Membership:
     """Change a member's role, unless the collection would have no lead.
 
-    A lead or engineer who becomes a rater leaves the rounds whose grades they could read.
+    A lead or engineer who becomes a rater leaves the rounds whose grades they could see.
     """
     known_role(role)
     membership = _locked(membership)
@@ -157,24 +141,7 @@ def update_member_notes(
     languages: Sequence[str] | None = None,
     qualifications: Sequence[str] | None = None,
 ) -> Membership:
-    """Set a member's languages and qualifications. Omitted fields do not change.
-
-    Parameters
-    ----------
-    membership : Membership
-        The membership.
-    actor : User
-        The lead who sets them.
-    languages : sequence of str, optional
-        Tags such as ``de``; an empty sequence means any.
-    qualifications : sequence of str, optional
-        Free text, each at most 60 characters.
-
-    Raises
-    ------
-    NotValid
-        A language tag is invalid, or a qualification is too long.
-    """
+    """Set a member's languages and qualifications. Omitted fields do not change."""
     membership = _locked(membership)
     before = {"languages": membership.languages, "qualifications": membership.qualifications}
     wanted = {
@@ -187,7 +154,7 @@ def update_member_notes(
     membership.save(update_fields=["languages", "qualifications"])
     reads = f"reads {', '.join(membership.languages) or 'any language'}"
     fit = f", qualified for {', '.join(membership.qualifications)}" if membership.qualifications else ""
-    sentence = f"{actor} noted that {membership.user} {reads}{fit}"
+    sentence = f"{actor} recorded that {membership.user} {reads}{fit}"
     _on_record("note", sentence, actor, membership.collection, membership.user, before=before, **wanted)
     return membership
 
@@ -214,7 +181,7 @@ def remove_member(membership: Membership, *, actor: User) -> None:
 
 
 def _locked(membership: Membership) -> Membership:
-    """Return the current membership. All leads are locked too: two of them must not leave at the same time."""
+    """Return the current membership, with all leads locked, because two of them must not leave at the same time."""
     rows = Membership.objects.select_for_update().filter(collection=membership.collection_id).order_by("pk")
     list(rows.filter(role=Role.LEAD))
     try:

@@ -1,8 +1,8 @@
-"""Grants: which hosts, folders and models that the operator allows a collection may use.
+"""Grants: the hosts, directories and models that a collection may use.
 
-The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``LOCAL_MODELS``) say what the server
-may reach at all. A grant gives a part of that to one collection, so that no lead reaches the engines and files of
-another team. Operators grant by ``manage.py grant`` or in ``/admin/``.
+The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``LOCAL_MODELS``) define what the server
+may reach. A grant gives one collection a part of that, so that no lead reaches the engines and files of another team.
+Operators grant with ``manage.py grant`` or in ``/admin/``.
 """
 
 from __future__ import annotations
@@ -22,25 +22,7 @@ LONGEST = 500
 
 @transaction.atomic
 def grant(collection: Collection, *, kind: str, value: str, actor: User | None = None) -> Grant:
-    """Let a collection use a host, a folder or a model.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection.
-    kind : str
-        A member of ``Grant.Kind``.
-    value : str
-        A value as in the settings: ``search.example.com:9200``, ``*.example.com``, a whole path, the name of a model;
-        ``*`` allows everything that the settings allow.
-    actor : User, optional
-        The operator in the admin; None on the command line.
-
-    Raises
-    ------
-    NotValid
-        The value is invalid for its kind.
-    """
+    """Allow a collection to use a host, a directory or a model."""
     value = checked(kind, value)
     row, new = Grant.objects.get_or_create(
         collection=collection, kind=kind, value=value, defaults={"created_by": actor}
@@ -52,19 +34,13 @@ def grant(collection: Collection, *, kind: str, value: str, actor: User | None =
 
 @transaction.atomic
 def revoke(row: Grant, *, actor: User | None = None) -> None:
-    """Revoke a grant. Connectors, providers and judges that need it stay, and fail when they are used."""
+    """Revoke a grant. Connectors, providers and judges that need it stay, but fail when they are used."""
     _record("revoke", f"{_operator(actor)} revoked {row} of {row.collection}", row, actor)
     row.delete()
 
 
 def checked(kind: str, value: str) -> str:
-    """Return the value as it is stored.
-
-    Raises
-    ------
-    NotValid
-        The value is invalid for its kind.
-    """
+    """Return the value in its stored form."""
     value = value.strip()
     problem = ""
     if kind not in Grant.Kind.values:
@@ -72,7 +48,7 @@ def checked(kind: str, value: str) -> str:
     elif not value or len(value) > LONGEST or not value.isprintable():
         problem = f"The value is empty, longer than {LONGEST} characters, or not printable."
     elif kind in (Grant.Kind.CONNECTOR_HOST, Grant.Kind.PROVIDER_HOST) and ("/" in value or " " in value):
-        problem = f"{value!r} is not a host. Write it without https:// and path, for example search.example.com:9200."
+        problem = f"{value!r} is not a host. Enter it without https:// and path, for example search.example.com:9200."
     elif kind == Grant.Kind.CONNECTOR_FOLDER and value != ALL and not Path(value).is_absolute():
         problem = f"{value!r} is not an absolute path."
     if problem:
@@ -81,7 +57,7 @@ def checked(kind: str, value: str) -> str:
 
 
 def connector_access(collection: Collection) -> Allowed:
-    """Return the hosts and folders that connectors of the collection may use."""
+    """Return the hosts and directories that connectors of the collection may use."""
     whole = Allowed.of(settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS, settings.CONNECTOR_FOLDERS)
     hosts = _values(collection, Grant.Kind.CONNECTOR_HOST)
     return whole.granted(hosts, _values(collection, Grant.Kind.CONNECTOR_FOLDER))
@@ -100,7 +76,7 @@ def local_models(collection: Collection) -> list[str]:
 
 
 def has_effect(row: Grant) -> bool:
-    """Return whether the server's settings allow anything that the grant names."""
+    """Return whether the server's settings allow any value of the grant."""
     if row.kind == Grant.Kind.LOCAL_MODEL:
         return row.value in (ALL, *settings.LOCAL_MODELS) and bool(settings.LOCAL_MODELS)
     if row.kind == Grant.Kind.PROVIDER_HOST:

@@ -1,7 +1,7 @@
 """Invitations to a collection: a lead invites a user, and the user accepts or declines.
 
-No user becomes a member without accepting. An invitation does not reveal whether a user name exists: an invitation to
-an unknown name waits like any other, and so does a declined one.
+Users become members only by accepting. An invitation does not reveal whether a user name exists, because invitations to
+unknown names and declined invitations stay pending like any other.
 """
 
 from __future__ import annotations
@@ -17,21 +17,13 @@ from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.members import collections
 from judgments.models import Collection, MemberInvitation, Membership, User, audit
 
-# The maximum of pending invitations in one collection.
+# The maximum number of pending invitations in one collection.
 MOST_WAITING = 500
 
 
 @transaction.atomic
 def invite(collection: Collection, *, actor: User, username: str, role: str) -> MemberInvitation:
-    """Ask somebody to join; asking again changes the role that they are asked for.
-
-    Raises
-    ------
-    NotValid
-        The role is none, or too many invitations wait.
-    Conflict
-        The person is a member already.
-    """
+    """Invite a user by name; a repeated invitation changes the role."""
     collections.known_role(role)
     name = username.strip()
     Collection.objects.select_for_update().get(pk=collection.pk)
@@ -56,7 +48,7 @@ def invite(collection: Collection, *, actor: User, username: str, role: str) -> 
 def waiting_for(user: Any) -> QuerySet[MemberInvitation]:
     """Return the invitations that the user has not answered, without those older than their account.
 
-    Else whoever takes a name for a new account would come in where a lead had asked for it in vain.
+    Otherwise a new account could take a name that a lead had invited before the account existed.
     """
     rows = MemberInvitation.objects.filter(username=user.get_username(), declined_at__isnull=True)
     rows = rows.filter(created_at__gte=user.date_joined)
@@ -64,13 +56,7 @@ def waiting_for(user: Any) -> QuerySet[MemberInvitation]:
 
 
 def get(rows: QuerySet[MemberInvitation], uuid: uuid_module.UUID | str) -> MemberInvitation:
-    """Return the invitation with this id.
-
-    Raises
-    ------
-    NotFound
-        There is none.
-    """
+    """Return the invitation with this id."""
     invitation = rows.filter(uuid=uuid).first()
     if invitation is None:
         raise NotFound("This invitation does not exist. It may have been withdrawn.")
@@ -79,15 +65,7 @@ def get(rows: QuerySet[MemberInvitation], uuid: uuid_module.UUID | str) -> Membe
 
 @transaction.atomic
 def accept(invitation: MemberInvitation, *, actor: User) -> Membership:
-    """Become a member.
-
-    Raises
-    ------
-    NotFound
-        It was withdrawn, or answered, at the same moment.
-    Conflict
-        They are a member already.
-    """
+    """Accept an invitation and become a member."""
     invitation = get(waiting_for(actor).select_for_update(of=("self",)), invitation.uuid)
     try:
         with transaction.atomic():
@@ -102,13 +80,13 @@ def accept(invitation: MemberInvitation, *, actor: User) -> Membership:
 
 
 def decline(invitation: MemberInvitation, *, actor: User) -> None:
-    """Say no. The lead is not told, and the invitation is not shown again."""
+    """Decline an invitation. The lead is not notified, and the invitation is not shown again."""
     waiting_for(actor).filter(pk=invitation.pk).update(declined_at=timezone.now())
 
 
 @transaction.atomic
 def withdraw(invitation: MemberInvitation, *, actor: User) -> None:
-    """Take an invitation back."""
+    """Withdraw an invitation."""
     _record("withdraw", f"{actor} withdrew the invitation of {invitation.username}", actor, invitation)
     invitation.delete()
 

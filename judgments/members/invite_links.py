@@ -1,7 +1,7 @@
 """Invitation links: a single-use link lets a person without an account join as a rater.
 
-The code of a link is behind the ``#`` of its address, which no browser sends: it is in no log and in no referrer. The
-page reads it there and posts it. Only its SHA-256 is stored.
+The code of a link follows the ``#`` of its address. Browsers do not send this part, so the code is in no log and no
+referrer. The page reads it there and posts it. Only its SHA-256 is stored.
 """
 
 from __future__ import annotations
@@ -21,21 +21,15 @@ from judgments.members.tokens import digest
 from judgments.models import Collection, InviteLink, Membership, Role, Round, User, audit
 
 USUAL_DAYS, MOST_DAYS = 7, 30
-# More open links than a team has raters; lost ones have to be revoked first.
+# More unused links than a team has raters; lost links must be revoked first.
 MOST_LIVE = 200
-OPENS_NOTHING = "This link is not valid: it was used, has expired or was revoked. Ask for a new one."
+OPENS_NOTHING = "This link is not valid because it was used, has expired or was revoked. Ask for a new one."
 TAKEN = "This user name is taken. If it is yours, log in; otherwise choose another one."
 OFF = "Invitation links are disabled on this server. Ask an administrator for an account."
 
 
 def switched_on() -> None:
-    """Refuse the request if invitation links are disabled.
-
-    Raises
-    ------
-    NotFound
-        Links are disabled.
-    """
+    """Refuse the request if invitation links are disabled."""
     if not settings.INVITE_LINKS:
         raise NotFound(OFF)
 
@@ -44,33 +38,10 @@ def switched_on() -> None:
 def make(
     collection: Collection, *, actor: User, round_: Round | None = None, days: int = USUAL_DAYS, meant_for: str = ""
 ) -> tuple[InviteLink, str]:
-    """Create a link for one person; its code is returned only here.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection that the person joins as a rater.
-    actor : User
-        The lead. The link becomes invalid if they lose this role.
-    round_ : Round, optional
-        The round that the person joins at once.
-    days : int
-        The number of days until the link expires.
-    meant_for : str
-        A note for the lead's list.
-
-    Raises
-    ------
-    NotFound
-        Links are disabled.
-    NotValid
-        The number of days is out of range.
-    Conflict
-        The round is closed or requires a qualification, or there are too many open links.
-    """
+    """Create a link for one person; its code is returned only here."""
     switched_on()
     if not 1 <= days <= MOST_DAYS:
-        problem = f"Choose 1 to {MOST_DAYS} days."
+        problem = f"Choose from 1 to {MOST_DAYS} days."
         raise NotValid(f"The number of days is out of range. {problem}", {"days": problem})
     if round_ is not None and round_.state == Round.State.CLOSED:
         raise Conflict(f"Round {round_} is closed, so raters cannot join.")
@@ -99,16 +70,10 @@ def make(
 
 @transaction.atomic
 def revoke(link: InviteLink, *, actor: User) -> None:
-    """Revoke a link.
-
-    Raises
-    ------
-    Conflict
-        The link was used or revoked already.
-    """
+    """Revoke a link."""
     link = InviteLink.objects.select_for_update(of=("self",)).select_related("collection").get(pk=link.pk)
     if link.used_at is not None or link.revoked_at is not None:
-        raise Conflict("This link was used or revoked already.")
+        raise Conflict("This link was already used or revoked.")
     link.revoked_at = timezone.now()
     link.save(update_fields=["revoked_at"])
     whom = f" for {link.meant_for}" if link.meant_for else ""
@@ -117,7 +82,7 @@ def revoke(link: InviteLink, *, actor: User) -> None:
 
 
 def live(collection: Collection | None = None) -> QuerySet[InviteLink]:
-    """Return the valid links: unused, not expired, created by a current lead, for a round that is not over."""
+    """Return the valid links: unused, not expired, created by a current lead, and for a round that is not closed."""
     leads = Q(collection__memberships__user=F("created_by"), collection__memberships__role=Role.LEAD)
     rows = InviteLink.objects.filter(leads, used_at__isnull=True, revoked_at__isnull=True)
     rows = rows.filter(created_by__is_active=True, expires_at__gt=timezone.now()).exclude(round__state="closed")
@@ -130,19 +95,11 @@ def opened(hashed: str) -> InviteLink | None:
 
 
 def accept(hashed: str, *, username: str, password: str) -> tuple[User, InviteLink]:
-    """Create an account through a link, as a rater of its collection; the form has checked name and password.
-
-    Raises
-    ------
-    NotFound
-        The link is not valid.
-    NotValid
-        The user name is taken.
-    """
+    """Create an account through a link, as a rater of its collection; the form has checked name and password."""
     switched_on()
     if opened(hashed) is None:
         raise NotFound(OPENS_NOTHING)
-    # Hash the password before locking anything, since hashing is slow on purpose.
+    # Hash the password before locking rows, because hashing is slow on purpose.
     password_hash = make_password(password)
     with transaction.atomic():
         link = _locked(hashed)
@@ -157,23 +114,13 @@ def accept(hashed: str, *, username: str, password: str) -> tuple[User, InviteLi
 
 @transaction.atomic
 def join(hashed: str, *, user: User) -> InviteLink:
-    """Let a user with an account join through a link. A current rater leaves the link unused.
-
-    Raises
-    ------
-    NotFound
-        The link is not valid.
-    Conflict
-        The user is a rater there already, or has another role in the collection.
-    NotValid
-        The user could have read the round's grades.
-    """
+    """Let a user with an account join through a link; for a current rater the link stays unused."""
     switched_on()
     link = _locked(hashed)
     member = Membership.objects.filter(collection=link.collection, user=user).first()
     there = link.round is None or round_raters.is_rater(user, link.round)
     if member is not None and (there or member.role not in round_raters.RATE):
-        raise Conflict(f"You are {member.role} in {link.collection.name} already. The link is still unused.")
+        raise Conflict(f"You already have the role {member.role} in {link.collection.name}. The link is still unused.")
     _join(link, user)
     return link
 
@@ -194,6 +141,6 @@ def _join(link: InviteLink, user: User) -> None:
     whom = f" for {link.meant_for}" if link.meant_for else ""
     sentence = f"{user} joined through the link that {link.created_by} created{whom}"
     audit.record("invite_links.join", sentence, actor=user, collection=link.collection, target=link, role=Role.RATER)
-    # The round may require a qualification by now; then a lead sets it and adds the rater.
+    # The round may require a qualification by now; then a lead has to set it and add the rater.
     if link.round is not None and not link.round.qualification:
         round_raters.invite(link.round, [user], actor=link.created_by)

@@ -1,6 +1,6 @@
 """Language tags of raters and queries, and whether a rater's languages cover a query's.
 
-Languages are tags such as ``de`` or ``pt-BR``. People enter them; they are never guessed from a text.
+Languages are tags such as ``de`` or ``pt-BR``, which people enter; they are never inferred from text.
 """
 
 from __future__ import annotations
@@ -38,17 +38,12 @@ def is_tag(text: str) -> bool:
 
 
 def tags(texts: Iterable[str]) -> list[str]:
-    """Return the language tags without blanks and duplicates, in the order given.
+    """Return the language tags without whitespace and duplicates, in the given order.
 
     Examples
     --------
     >>> tags(["de", " pt-BR ", "", "de"])
     ['de', 'pt-BR']
-
-    Raises
-    ------
-    NotValid
-        One of them is no tag, or there are too many.
     """
     unique = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
     wrong = [text for text in unique if not is_tag(text)]

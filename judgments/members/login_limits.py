@@ -1,19 +1,17 @@
-"""Limits on guessing passwords and codes, without locking anyone out.
+"""Limits on guessing passwords and codes, which lock nobody out permanently.
 
-Every attempt for a name is counted before the password is checked, under a lock, so that many attempts at once gain
-nothing. An address counts only wrong passwords, since many people of an office may log in at once. Its counter is
-checked again after the password, under the same lock that counts it: of many attempts at once, those beyond the limit
-get no answer, right or wrong. After some wrong attempts the next one has to wait, each time twice as long. Three
-counters work independently:
+Every attempt for a name is counted before the password is checked, under a lock, so that concurrent attempts gain
+nothing. An address counts only wrong passwords, because many people in an office may log in at once. Its counter is
+checked again after the password, under the same lock, so that concurrent attempts beyond the limit get no answer, right
+or wrong. After some wrong attempts the next one has to wait, each time twice as long. Three counters work
+independently.
 
-* A name from one address: an attacker who guesses a password waits. The owner of the name comes from another address
-  and does not.
-* An address, whatever the names: an attacker who tries one password on many names waits. One customer of a provider
-  has many IPv6 addresses (a /48 holds 65,536 networks), so these are counted together too, with more attempts
-  allowed.
-* A name from everywhere: many addresses together wait a few seconds for each attempt.
+The counter of a name at one address slows down an attacker who guesses a password, but not the owner of the name at
+another address. The counter of an address slows down an attacker who tries one password on many names. A customer of a
+provider has many IPv6 addresses (a /48 contains 65,536 networks), so these are also counted together, with more
+attempts allowed. The counter of a name at all addresses makes them wait a few seconds per attempt.
 
-An address with an earlier successful log-in under this name does not wait for the last two.
+An address with an earlier successful login under this name does not wait for the last two counters.
 """
 
 from __future__ import annotations
@@ -39,10 +37,10 @@ from judgments.models import LoginTries
 from judgments.web.client_address import client_address
 
 PERIODS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-# Addresses of successful log-ins are forgotten after the first period, unused counters after the second.
+# Addresses of successful logins are forgotten after the first period, unused counters after the second.
 KNOWN, OLD = timedelta(days=90), timedelta(days=7)
 HIGHEST = 100_000.0
-# The networks of IPv6 that one customer can have, and how many times as many tries they have together as one of them.
+# The prefix lengths of IPv6 networks that one customer can have, and the factor for their common limit.
 SITE_PREFIX, SITE_FACTOR = 48, 10
 log = logging.getLogger(__name__)
 _warned: list[bool] = []
@@ -50,17 +48,7 @@ _warned: list[bool] = []
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit on attempts: how many pass without waiting, how fast the count falls, and how the wait grows.
-
-    Parameters
-    ----------
-    free : float
-        Wrong tries before the first wait.
-    per_second : float
-        By how much the count falls in a second.
-    first, longest : float
-        Seconds of the first wait; it doubles up to the longest.
-    """
+    """A limit on attempts: the number without a wait, the rate at which the count falls, and the growth of the wait."""
 
     free: float
     per_second: float
@@ -68,8 +56,8 @@ class Limit:
     longest: float = 900.0
 
     def wait(self, level: float) -> float:
-        """Return the seconds until the next try, at this count."""
-        over = round(level) - self.free  # whole tries: what a count fell since the last one is no try
+        """Return the seconds until the next attempt, at this count."""
+        over = round(level) - self.free  # only whole attempts count: the part by which a count has fallen is no attempt
         return 0.0 if over < 0 else min(self.first * 2.0 ** min(over, 30.0), self.longest)
 
 
@@ -79,7 +67,7 @@ INVITATION = Limit(free=20, per_second=1 / 60, first=30.0)
 
 
 def address_of(request: Any) -> str:
-    """Return the client's address, as far as the operator's own proxies tell it (``TRUSTED_PROXIES``)."""
+    """Return the client's address, as reported by the operator's own proxies (``TRUSTED_PROXIES``)."""
     meta = getattr(request, "META", {})
     forwarded = meta.get("HTTP_X_FORWARDED_FOR", "")
     if forwarded and not settings.TRUSTED_PROXIES and not _warned:
@@ -90,14 +78,9 @@ def address_of(request: Any) -> str:
 
 @contextmanager
 def attempt(request: Any, name: str, by: str) -> Iterator[None]:
-    """Count a try of a password for a name; one that ends without an exception was right and is not counted.
+    """Count an attempt to log in; one that ends without an exception was correct and is not counted.
 
-    Every one that was answered is on record; ``by`` says where it was given (see `account_log`).
-
-    Raises
-    ------
-    TooMany
-        The caller has to wait, and does not learn whether the password is right.
+    Every checked attempt is logged; ``by`` names the page (see `account_log`).
     """
     typed, name, address = name, name.strip().casefold()[:150], address_of(request)
     pair = key_of("pair", name, address)
@@ -117,26 +100,20 @@ def attempt(request: Any, name: str, by: str) -> Iterator[None]:
             account_log.record_login_attempt(typed, address, by, right=False)
             raise
         with transaction.atomic():
-            _locked({}, [*own, *addresses])  # all of them in the usual order, before some are locked again below
+            _locked({}, [*own, *addresses])  # lock all of them in the usual order, before some are locked again below
             reserve({}, also=addresses)
             refund(names)
             LoginTries.objects.filter(pk=pair).delete()
             LoginTries.objects.update_or_create(pk=known_key, defaults={"at": timezone.now()})
             account_log.record_login_attempt(typed, address, by, right=True)
     except (Busy, TooMany):
-        refund(own)  # nobody learned anything about the password
+        refund(own)  # the attempt revealed nothing about the password
         raise
 
 
 @transaction.atomic
 def reserve(limits: Mapping[str, Limit], *, also: Collection[str] = ()) -> None:
-    """Count one try on each counter, all of them or none; ``also`` are counters that are only looked at.
-
-    Raises
-    ------
-    TooMany
-        One of them has to wait.
-    """
+    """Count one attempt on each counter, or on none; ``also`` lists counters that are only checked."""
     now = timezone.now()
     rows = _locked(limits, also)
     blocked = max((row.blocked_until for row in rows if row.blocked_until), default=now)
@@ -150,7 +127,7 @@ def reserve(limits: Mapping[str, Limit], *, also: Collection[str] = ()) -> None:
 
 @transaction.atomic
 def refund(limits: Mapping[str, Limit]) -> None:
-    """Take one counted try back: it was right. What else was counted stays."""
+    """Undo one counted attempt, because it was correct. Other attempts stay counted."""
     now = timezone.now()
     for row in _locked(limits):
         _move(row, limits[row.key], -1.0, now)
@@ -169,7 +146,7 @@ def _locked(limits: Mapping[str, Limit], also: Collection[str] = ()) -> list[Log
     if {row.key for row in existing}.issuperset(limits):
         return existing
     now = timezone.now()
-    # Whoever guesses on makes no new counters, so that tidying up here costs little.
+    # Continued guessing creates no new counters, so this cleanup is cheap.
     LoginTries.objects.filter(Q(at__lt=now - KNOWN) | Q(at__lt=now - OLD, level__gt=0)).delete()
     LoginTries.objects.bulk_create([LoginTries(key=key, at=now) for key in sorted(limits)], ignore_conflicts=True)
     return list(rows.all())
@@ -188,7 +165,7 @@ def _move(row: LoginTries, limit: Limit, by: float, now: datetime) -> None:
 
 
 def _address_limits(address: str) -> dict[str, Limit]:
-    """Return the counters of an address with their limits; an IPv6 address also counts for its site."""
+    """Return the counters of an address with their limits; an IPv6 address also counts for its networks."""
     number, _, period = settings.LOGIN_RATE.partition("/")
     free, per_second = float(number), float(number) / PERIODS[period.strip()[:1]]
     limits = {key_of("address", address): Limit(free, per_second)}

@@ -1,7 +1,6 @@
-"""Password hasher that limits how much memory concurrent hashes take.
+"""Password hasher that limits the memory for concurrent hashes.
 
-One Argon2 hash takes 100 MB on purpose. Without a limit, anyone who can reach the log-in page could use up the
-memory.
+One Argon2 hash takes 100 MB on purpose. Without a limit, anyone who can reach the login page could use up the memory.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def turns() -> Turns:
 
 
 class Argon2InTurn(Argon2PasswordHasher):
-    """Django's Argon2 hasher with a limit of concurrent hashes per process (``PASSWORD_HASHES``)."""
+    """Django's Argon2 hasher with a limit on concurrent hashes per process (``PASSWORD_HASHES``)."""
 
     def encode(self, *args: Any) -> str:
         with turns().turn():

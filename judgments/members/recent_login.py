@@ -1,7 +1,7 @@
 """Check that the user entered their password recently.
 
-A session lasts for weeks, and a browser may be left open. Something that outlives the session (a token) is created
-only shortly after the user has entered the password.
+A session lasts for weeks, and a browser may be left open. A token, which outlives the session, can be created only
+shortly after the user has entered the password.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ RECENT = timedelta(minutes=10)
 
 
 class LogInAgain(Waits):
-    """The last log-in is too long ago for this action."""
+    """The last login is too long ago for this action."""
 
     code = "log_in_again"
 
 
 def note(request: HttpRequest) -> None:
-    """Note in the session that the password was given now."""
+    """Record in the session that the password was entered now."""
     request.session[KEY] = timezone.now().timestamp()
 
 
@@ -35,21 +35,13 @@ def on_login(sender: Any, request: HttpRequest, **more: Any) -> None:
 
 
 def is_recent(request: HttpRequest) -> bool:
-    """Return whether the password was given within the last minutes."""
+    """Return whether the password was entered within the last minutes."""
     at = request.session.get(KEY)
     return at is not None and 0 <= timezone.now().timestamp() - at <= RECENT.total_seconds()
 
 
 def check(request: HttpRequest) -> None:
-    """Refuse a session whose log-in is too long ago.
-
-    Raises
-    ------
-    LogInAgain
-        The password was not given within the last minutes.
-    """
+    """Refuse a session whose login is too long ago."""
     if not is_recent(request):
         minutes = int(RECENT.total_seconds() // 60)
-        raise LogInAgain(
-            f"Your log-in is older than {minutes} minutes. Log in again, or use HTTP Basic authentication."
-        )
+        raise LogInAgain(f"Your login is older than {minutes} minutes. Log in again, or use HTTP Basic authentication.")

@@ -13,7 +13,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments.models import Collection, Declaration, User, audit
 
 Kind = Declaration.Kind
-# The kinds that people describe in words; the other kinds have data of their own.
+# The kinds that users describe in words; the other kinds have their own data.
 SPOKEN = (Kind.SCHEMA, Kind.EMBEDDING, Kind.CATEGORY, Kind.LANGUAGE)
 # Clocks differ by up to a day; a later date is a mistake.
 AHEAD = timedelta(days=1)
@@ -30,39 +30,18 @@ def declare(
     note: str = "",
     data: dict[str, Any] | None = None,
 ) -> Declaration:
-    """Record a change outside the data.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection whose documents or systems changed.
-    kind : str
-        A member of `Declaration.Kind`.
-    actor : User or None
-        The user who records it.
-    happened_at : datetime, optional
-        The time of the change; now by default.
-    note : str
-        A short description: the model's name, the purpose of the field.
-    data : dict, optional
-        The data of the other kinds.
-
-    Raises
-    ------
-    NotValid
-        The kind is unknown, the date is in the future, or the note is missing or too long.
-    """
+    """Record a change outside the data."""
     if kind not in Kind.values:
         known = ", ".join(SPOKEN)
         raise NotValid(f"Unknown kind of change {kind!r}.", {"kind": f"Known kinds: {known}."})
     now = timezone.now()
     when = happened_at or now
     if when > now + AHEAD:
-        raise NotValid("The date is in the future.", {"happened_at": "Enter the day of the change."})
+        raise NotValid("The date is in the future.", {"happened_at": "Enter the date of the change."})
     note = " ".join(note.split())
     longest = Declaration._meta.get_field("note").max_length or 0
     if len(note) > longest:
-        raise NotValid("The note is too long.", {"note": f"At most {longest} characters."})
+        raise NotValid("The note is too long.", {"note": f"Use at most {longest} characters."})
     if kind in (Kind.CATEGORY, Kind.LANGUAGE) and not note:
         raise NotValid(f"The name of the new {kind} is missing.", {"note": f"Enter the name of the new {kind}."})
     row = put(collection, kind=kind, happened_at=when, note=note, data=data or {}, actor=actor)
@@ -73,14 +52,8 @@ def declare(
 
 @transaction.atomic
 def withdraw(declaration: Declaration, *, actor: User, note: str = "") -> Declaration:
-    """Withdraw a recorded change; both rows stay.
-
-    Raises
-    ------
-    Conflict
-        The change was withdrawn already.
-    """
-    again = Conflict("This change was withdrawn already.")
+    """Withdraw a recorded change; both rows stay."""
+    again = Conflict("This change was already withdrawn.")
     if declaration.withdraws_id is not None or Declaration.objects.filter(withdraws=declaration).exists():
         raise again
     try:
@@ -89,7 +62,7 @@ def withdraw(declaration: Declaration, *, actor: User, note: str = "") -> Declar
     except IntegrityError as error:
         raise again from error
     _keep_newest_embedding(declaration.collection)
-    sentence = f"{actor} withdrew: {declaration}"
+    sentence = f"{actor} withdrew a recorded change: {declaration}"
     audit.record("declarations.withdraw", sentence, actor=actor, collection=declaration.collection, target=row)
     return row
 
@@ -135,18 +108,18 @@ def _keep_newest_embedding(collection: Collection) -> None:
 
 
 def standing(collection: Collection, *kinds: str) -> Any:
-    """Return the changes that were not withdrawn, the newest first."""
+    """Return the changes that were not withdrawn, newest first."""
     rows = Declaration.objects.filter(collection=collection).standing()
     return rows.filter(kind__in=kinds) if kinds else rows
 
 
 def fields_of(collection: Collection) -> dict[str, str]:
-    """Return the document fields of category and language; the default names until a user chooses."""
+    """Return the document fields of category and language; the default names until a lead sets them."""
     return fields_among(standing(collection, Kind.FIELDS))
 
 
 def fields_among(rows: Iterable[Declaration]) -> dict[str, str]:
-    """Return the same from recorded changes that are loaded already."""
+    """Return the document fields from recorded changes that are already loaded."""
     chosen = max((row for row in rows if row.kind == Kind.FIELDS), key=lambda row: row.pk, default=None)
     declared = chosen.data if chosen else {}
     return {kind: str(declared.get(kind) or usual) for kind, usual in FIELDS.items()}

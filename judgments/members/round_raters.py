@@ -32,14 +32,7 @@ STAFF = (Role.LEAD, Role.ENGINEER)
 
 @transaction.atomic
 def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
-    """Add raters to a round. Pseudonyms of present raters do not change; a rater who had left returns.
-
-    Raises
-    ------
-    NotValid
-        A user is not a rater or lead of the collection, lacks the round's qualification, or could have read grades of
-        the round.
-    """
+    """Add raters to a round. Pseudonyms of current raters do not change; former raters return."""
     Round.objects.select_for_update().get(pk=round_.pk)
     _refuse_who_has_seen(round_, raters)
     present = set(round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True))
@@ -54,20 +47,12 @@ def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
 
 @transaction.atomic
 def join(round_: Round, *, rater: User) -> RoundRater:
-    """Join a round that is open to all suitable raters. Joining twice changes nothing.
-
-    Raises
-    ------
-    NotAllowed
-        The round is by invitation, or the rater is not suitable; the message gives the reason.
-    Conflict
-        The round is not open, or the user could have read its grades as a lead.
-    """
+    """Join a round that is open to all suitable raters. Joining twice changes nothing."""
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if (there := round_.raters.filter(user=rater, left_at__isnull=True).first()) is not None:
         return there
     if round_.state != Round.State.OPEN:
-        raise Conflict(f"Round {round_} is {round_.state}. Only open rounds can be joined.")
+        raise Conflict(f"Round {round_} is {round_.state}. You can only join open rounds.")
     member = Membership.objects.filter(collection=round_.collection_id, user=rater).first()
     if why := refusal(round_, member):
         raise NotAllowed(why)
@@ -87,7 +72,7 @@ def refusal(round_: Round, member: Membership | None) -> str:
     if member is None or member.role not in RATE:
         return f"Only raters of the collection can join round {round_}."
     if not round_.walk_in:
-        return f"Round {round_} is by invitation. Ask the lead."
+        return f"Only invited raters can join round {round_}. Ask the lead for an invitation."
     if round_.qualification and round_.qualification not in member.qualifications:
         return f"Round {round_} requires the qualification {round_.qualification}. Ask a lead to set it for you."
     if round_.by_language and member.languages and not _reads_any(round_, member):
@@ -97,7 +82,7 @@ def refusal(round_: Round, member: Membership | None) -> str:
 
 
 def joinable(user: Any) -> list[Round]:
-    """Return the open rounds that the user may join, the oldest first."""
+    """Return the open rounds that the user may join, oldest first."""
     assignments = RoundRater.objects.filter(user_id=user.pk, left_at__isnull=True)
     rounds = Round.objects.filter(state=Round.State.OPEN, walk_in=True, collection__memberships__user_id=user.pk)
     rounds = rounds.exclude(pk__in=assignments.values("round")).select_related("collection").order_by("opened_at", "pk")
@@ -117,26 +102,26 @@ def may_join(round_: Round, members: Iterable[Membership]) -> list[Membership]:
 
 @transaction.atomic
 def leave(round_: Round, rater: User) -> None:
-    """Remove a rater from a round. Their leased pairs become free at once; their answers stay."""
+    """Remove a rater from a round. Their leased pairs become free immediately; their judgments stay."""
     round_.raters.filter(user=rater, left_at__isnull=True).update(left_at=timezone.now())
     Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True).update(rater=None, lease_until=None)
 
 
 def leave_all(collection: Collection, rater: User) -> None:
-    """Remove a rater from every round of a collection that is not over."""
+    """Remove a rater from every round of a collection that is not closed."""
     for round_ in _rounds_of(collection, rater):
         leave(round_, rater)
 
 
 def leave_seen(collection: Collection, rater: User) -> None:
-    """Remove a former lead or engineer from the rounds whose grades they could read, since they cannot rate blind."""
+    """Remove a former lead or engineer from the rounds whose grades they could see, because they cannot rate blind."""
     for round_ in _rounds_of(collection, rater):
         if _has_seen(round_, [rater]):
             leave(round_, rater)
 
 
 def leave_who_has_seen(round_: Round) -> list[User]:
-    """Remove the raters of a round who could read its grades, and return them."""
+    """Remove the raters of a round who could see its grades, and return them."""
     raters = list(User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True))
     seen = _barred(round_, raters)
     gone = [rater for rater in raters if rater.pk in seen]
@@ -156,19 +141,13 @@ def is_rater(user: Any, round_: Round) -> bool:
 
 
 def ask(round_: Round, raters: Sequence[User]) -> None:
-    """Create the raters' assignments with pseudonyms, inside the caller's transaction.
-
-    Raises
-    ------
-    NotValid
-        A user is not a rater or lead of the collection, or lacks the round's qualification.
-    """
+    """Create the raters' assignments with pseudonyms, inside the caller's transaction."""
     members = Membership.objects.filter(collection=round_.collection_id, role__in=RATE)
     fit = dict(members.values_list("user_id", "qualifications"))
     _refuse(
         [rater for rater in raters if rater.pk not in fit],
         "Only raters and leads of the collection can rate.",
-        "Add these users as members with the role rater first",
+        "First add these users as members with the role rater",
     )
     _refuse(
         [rater for rater in raters if round_.qualification and round_.qualification not in fit[rater.pk]],
@@ -194,38 +173,32 @@ def _refuse(raters: Sequence[User], problem: str, what_to_do: str) -> None:
 
 
 def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
-    """Refuse raters who could read the round's grades as leads or engineers, since they cannot rate blind."""
+    """Refuse raters who could see the round's grades as leads or engineers, because they cannot rate blind."""
     present = round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)
     known = _has_seen(round_, [rater for rater in raters if rater.pk not in present])
     seen = sorted(rater.username for rater in raters if rater.pk in known)
     if seen:
         raise NotValid(
-            "Leads and engineers since the first grade could read this round's grades and cannot rate it blind.",
-            {"raters": f"Add these users to the next round, before its first grade: {', '.join(seen)}."},
+            "Leads and engineers since the first grade could see this round's grades and cannot rate it blind.",
+            {"raters": f"Add these users to the next round before its first grade: {', '.join(seen)}."},
         )
     if not _draft(round_):
         refuse_readers(round_, raters)
 
 
 def refuse_readers(round_: Round, raters: Sequence[User]) -> None:
-    """Refuse raters to whom guidelines would reveal a grade that they may still have to give.
-
-    Raises
-    ------
-    NotValid
-        The round's guidelines show a pair of another open round of theirs, or vice versa.
-    """
+    """Refuse raters to whom guidelines would reveal a grade of a pair that they may still grade."""
     exposed = _readers(round_, raters)
     names = sorted(rater.username for rater in raters if rater.pk in exposed)
     if names:
         raise NotValid(
-            "The guidelines of one of two rounds show the grade of a pair that is still ungraded in the other.",
+            "The guidelines of one round show the grade of a pair that these raters have yet to grade in another.",
             {"raters": f"Close the round with the older guidelines first, or leave out {', '.join(names)}."},
         )
 
 
 def _barred(round_: Round, raters: Sequence[User]) -> set[int]:
-    """Return the users who cannot rate the round blind: they could read its grades, or guidelines reveal one."""
+    """Return the users who cannot rate the round blind: they could see its grades, or guidelines reveal one."""
     return _has_seen(round_, raters) | (set() if _draft(round_) else _readers(round_, raters))
 
 
@@ -234,7 +207,7 @@ def _draft(round_: Round) -> bool:
 
 
 def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
-    """Return the users with other guidelines, if the newer ones reveal a grade that they may still give."""
+    """Return the users with other guidelines, if the newer ones reveal a grade of a pair that they may still grade."""
     if not raters or not Example.objects.filter(collection=round_.collection_id, version__isnull=False).exists():
         return set()
     assignments = RoundRater.objects.filter(user__in=raters, round__collection=round_.collection_id)
@@ -256,7 +229,8 @@ def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
 
 
 def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
-    """Return the users who could read grades of the round: leads, and leads or engineers since its first grade."""
+    """Return the users who could see grades of the round: leads, and former leads or engineers since its first
+    grade."""
     if not raters or not _begun(round_):
         return set()
     members = Membership.objects.filter(collection=round_.collection_id, user__in=raters)

@@ -1,4 +1,4 @@
-"""API authentication and scopes: bearer tokens, and user name with password to get the first token."""
+"""API authentication and scopes: bearer tokens, and user name with password for the first token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from judgments.models import ApiToken, User
 
 
 class TokenAuthentication(authentication.BaseAuthentication):
-    """``Authorization: Bearer <token>``; first in the list, so that a missing log-in is answered with 401."""
+    """``Authorization: Bearer <token>``; the first in the list, so that a missing login gives status 401."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         kind, _, text = request.headers.get("Authorization", "").partition(" ")
@@ -21,7 +21,9 @@ class TokenAuthentication(authentication.BaseAuthentication):
             return None
         token = tokens.bearer(text.strip())
         if token is None:
-            raise AuthenticationFailed("This token is unknown, expired or revoked. Make a new one under Tokens.")
+            raise AuthenticationFailed(
+                "This token is unknown, expired or revoked. Create a new token on the Tokens page."
+            )
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -29,21 +31,21 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
 
 class PasswordAuthentication(authentication.BasicAuthentication):
-    """Name and password, where a program gets its first token. Counted before the password is tried."""
+    """User name and password, with which a program gets its first token. Attempts are counted before the check."""
 
     www_authenticate_realm = "assay"
 
     def authenticate_credentials(self, userid: str, password: str, request: Request | None = None) -> Any:
-        if "\0" in userid + password:  # nobody has such a name, and PostgreSQL does not even take the question
+        if "\0" in userid + password:  # no user has such a name, and PostgreSQL rejects the query
             raise AuthenticationFailed("Incorrect user name or password.")
         with login_limits.attempt(request, userid, account_log.API):
             return super().authenticate_credentials(userid, password, request)
 
 
 class InScope(permissions.BasePermission):
-    """A logged-in caller; a token also needs the scope that the view names (``read`` or ``write`` by default)."""
+    """A logged-in caller; a token also needs the scope of the view (``read`` or ``write`` by default)."""
 
-    message = "This token's scopes do not cover the call."
+    message = "This token does not have the scope for this call."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user or not request.user.is_authenticated:

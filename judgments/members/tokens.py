@@ -15,18 +15,20 @@ from judgments.models import ApiToken, User, audit
 from judgments.models.compiled_queries import Compiled, Given
 
 PREFIX = "assay_"
-# The last use is stored at most once an hour, since each use would be a write.
+# The last use is stored at most once an hour, because storing every use would be a write per request.
 SEEN_EVERY = timedelta(hours=1)
 
 
 @transaction.atomic
 def make_token(user: User, *, name: str, scopes: list[str], days: int = ApiToken.USUAL_DAYS) -> tuple[ApiToken, str]:
-    """Make a token for the user that expires after some days; the text is answered here and nowhere again."""
+    """Create a token for the user that expires after some days; only this call returns its text."""
     known = ApiToken.Scope.values
     if not name.strip():
-        raise NotValid("A token needs a name.", {"name": "Enter what will use it, for example: nightly build."})
+        raise NotValid(
+            "The name of the token is missing.", {"name": "Enter a name for its use, for example: nightly build."}
+        )
     if not scopes or not set(scopes) <= set(known):
-        raise NotValid("A token needs scopes.", {"scopes": f"Choose from {', '.join(known)}."})
+        raise NotValid("The scopes of the token are not valid.", {"scopes": f"Choose from {', '.join(known)}."})
     if not 1 <= days <= ApiToken.MOST_DAYS:
         hint = f"Choose from 1 to {ApiToken.MOST_DAYS} days."
         raise NotValid(f"The lifetime of the token is not valid. {hint}", {"expires_in_days": hint})
@@ -76,10 +78,10 @@ LIVING = Compiled(
 
 
 def covers(token: Any, scope: str) -> bool:
-    """Return whether the token's scopes include the requested one; ``write`` includes all."""
+    """Return whether the token's scopes include the required one; ``write`` includes all."""
     return scope in token.scopes or ApiToken.Scope.WRITE in token.scopes
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of the token's text. It has 256 random bits, so a slow hash would add nothing."""
+    """Return the SHA-256 of the token's text. It has 256 random bits, so a slow hash would add no security."""
     return hashlib.sha256(text.encode()).hexdigest()

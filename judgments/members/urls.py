@@ -18,7 +18,7 @@ urlpatterns = [
     path("c/new/", collections.new, name="collection_new"),
     path("c/<slug:slug>/settings/", collections.settings, name="collection_settings"),
     path("c/<slug:slug>/members/", members.member_list, name="members"),
-    # The page of a list that one adds to on the spot answers at the address of its form, too.
+    # A list with a form on its page also answers at the URL of the form.
     path("c/<slug:slug>/members/new/", members.member_list, name="members_new"),
     path("c/<slug:slug>/members/<uuid:uuid>/", members.change, name="member_change"),
     path("invitations/<uuid:uuid>/", invitations.respond, name="member_invitation"),

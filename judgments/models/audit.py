@@ -15,7 +15,7 @@ from judgments.models.members.user import User
 class AuditRow(PublicModel, EventModel):
     """One action of a lead or an engineer."""
 
-    # The row outlives what it speaks of: no constraint, so that nothing has to change or go with it.
+    # No constraint: the row outlives the object that it describes, and nothing has to change with that object.
     collection = models.ForeignKey(
         Collection, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="audit"
     )

@@ -1,4 +1,4 @@
-"""Queries that raters' requests run all the time, compiled to SQL once.
+"""Frequent queries of raters' requests, compiled to SQL once.
 
 The ORM takes several times as long to compile such a query as the database takes to answer it.
 """

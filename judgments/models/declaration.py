@@ -19,19 +19,19 @@ class DeclarationQuerySet(EventQuerySet):
 class Declaration(PublicModel, EventModel):
     """One recorded change outside the data, such as a new schema, new embeddings or a new category.
 
-    ``fields`` says in which fields of the documents category and language stand; ``index`` which judged documents the
-    index holds no more; ``unrated`` what an engine returned and found unrated. A row that ``withdraws`` another one
-    takes it back.
+    ``fields`` names the document fields with the category and the language; ``index`` lists judged documents that are
+    no longer in the index; ``unrated`` lists unrated documents that an engine returned. A row with ``withdraws``
+    cancels that row.
     """
 
     class Kind(models.TextChoices):
-        SCHEMA = "schema", "the schema or an analyzer changed"
-        EMBEDDING = "embedding", "the embedding model changed"
-        CATEGORY = "category", "a new category came"
-        LANGUAGE = "language", "a new language came"
-        FIELDS = "fields", "where category and language stand"
-        INDEX = "index", "what the index holds"
-        UNRATED = "unrated", "what an engine found unrated"
+        SCHEMA = "schema", "schema or analyzer changed"
+        EMBEDDING = "embedding", "embedding model changed"
+        CATEGORY = "category", "new category"
+        LANGUAGE = "language", "new language"
+        FIELDS = "fields", "fields of category and language"
+        INDEX = "index", "documents in the index"
+        UNRATED = "unrated", "unrated documents of an engine"
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="declarations")
     kind = models.CharField(max_length=10, choices=Kind.choices)

@@ -29,11 +29,11 @@ class Answers(OfKind.from_queryset(ArchivableQuerySet)):  # type: ignore[misc]
 class Document(PublicModel, Archivable):
     """A document by its id, with the content that raters see.
 
-    A run or an imported label may name a document whose content nobody has sent yet: it is a ``stub`` until a
+    A run or an imported label may name a document whose content was not imported yet: it is a ``stub`` until a
     documents file fills it in.
 
     A row of the kind ``answer`` is the answer of a RAG system: its text, with the ``evidence`` passages that it was
-    made from and the ``reference`` answer. Pairs and labels reach it as they reach a document. ``Document.objects``
+    made from and the ``reference`` answer. Pairs and labels refer to it as to a document. ``Document.objects``
     and ``collection.documents`` never return it; ``Document.answers`` does.
     """
 
@@ -48,7 +48,7 @@ class Document(PublicModel, Archivable):
     image = models.TextField(blank=True)
     fields = models.JSONField(default=dict, blank=True)
     content_sha256 = models.CharField(max_length=64)
-    # Of an answer: [{"doc_id", "title", "text", "url"}, ...], in the order in which citations count them.
+    # Only for answers: [{"doc_id", "title", "text", "url"}, ...], in citation order.
     evidence = models.JSONField(default=list, blank=True)
     reference = models.TextField(blank=True)
     stub = models.BooleanField(default=False)

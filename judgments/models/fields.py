@@ -56,7 +56,7 @@ class ArchivableQuerySet(models.QuerySet):
 
 
 class Archivable(models.Model):
-    """A model whose rows a lead can archive: lists and choices leave them out, and their results stay."""
+    """A model whose rows a lead can archive: lists and choices omit them, and their results are kept."""
 
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -1,6 +1,6 @@
 """Gold pairs, the probes shown to raters, and the raters' answers.
 
-An answer to a probe is no rating: it measures the rater, not the pair. It has tables of its own, so that it can never
+An answer to a probe is not a rating: it measures the rater, not the pair. It has its own tables, so that it can never
 count toward the k of a pair, its label, or the agreement of a round.
 """
 
@@ -23,7 +23,7 @@ class GoldPair(PublicModel):
     """A pair with an expert grade. It qualifies raters before a round or checks them during it."""
 
     class Use(models.TextChoices):
-        CALIBRATION = "calibration", "calibration, with feedback"
+        CALIBRATION = "calibration", "qualification, with feedback"
         HIDDEN = "hidden", "hidden during the round"
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="gold")
@@ -51,13 +51,13 @@ class GoldPair(PublicModel):
 class Probe(PublicModel):
     """A gold pair or repeat that was shown to a rater.
 
-    To the rater its public id looks like a pair's, and nothing tells it from one.
+    Its public id looks like a pair's, so that raters cannot recognize a probe.
     """
 
     class Kind(models.TextChoices):
         CALIBRATION = "calibration", "calibration"
-        GOLD = "gold", "hidden gold"
-        REPEAT = "repeat", "own pair again"
+        GOLD = "gold", "hidden gold pair"
+        REPEAT = "repeat", "repeat"
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="probes")
     rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="probes")
@@ -120,7 +120,7 @@ class ProbeAnswer(PublicModel, EventModel):
         GRADED = "graded", "graded"
         UNRATEABLE = "unrateable", "cannot judge"
         LATER = "later", "later"
-        UNDONE = "undone", "taken back"
+        UNDONE = "undone", "undone"
 
     probe = models.ForeignKey(Probe, on_delete=models.PROTECT, related_name="answers")
     rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")

@@ -58,8 +58,8 @@ class Judgment(PublicModel, EventModel):
         GRADED = "graded", "graded"
         UNRATEABLE = "unrateable", "cannot judge"
         LATER = "later", "later"
-        UNDONE = "undone", "taken back"  # supersedes an answer without a new one
-        REQUEUED = "requeued", "set aside"  # the same by a lead: the pair goes to another rater
+        UNDONE = "undone", "undone"  # supersedes an answer without a new one
+        REQUEUED = "requeued", "excluded"  # the same by a lead: the pair goes to another rater
 
     NO_ANSWER = (State.UNDONE, State.REQUEUED)
 
@@ -72,7 +72,7 @@ class Judgment(PublicModel, EventModel):
     note = models.TextField(blank=True)
     seconds_active = models.FloatField(null=True)
     seconds_away = models.FloatField(null=True)
-    # How the answer was entered: key, click or touch; one document or a list; excerpt or whole text; window width.
+    # How the answer was entered: key, click or touch; one document or a list; excerpt or full text; window width.
     how = models.JSONField(default=dict)
     # True if the pair already had all its ratings: stored but not counted.
     surplus = models.BooleanField(default=False)
@@ -112,10 +112,18 @@ class Adjudication(PublicModel, EventModel):
     class Cause(models.TextChoices):
         """Why raters differed, which decides what a lead changes. The stored reason begins with these words."""
 
-        GUIDELINES = "guidelines", "The guidelines leave it open"
-        SLIP = "slip", "A rater slipped"
-        QUERY = "query", "The query means several things"
-        DOCUMENT = "document", "The document is odd"
+        GUIDELINES = "guidelines", "The guidelines do not cover it"
+        SLIP = "slip", "A rater made a mistake"
+        QUERY = "query", "The query is ambiguous"
+        DOCUMENT = "document", "The document is faulty"
+
+    # The words with which reasons of earlier versions begin.
+    EARLIER_CAUSES = {
+        "The guidelines leave it open": Cause.GUIDELINES,
+        "A rater slipped": Cause.SLIP,
+        "The query means several things": Cause.QUERY,
+        "The document is odd": Cause.DOCUMENT,
+    }
 
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="adjudications")
     grade = models.SmallIntegerField()
@@ -142,14 +150,16 @@ class Adjudication(PublicModel, EventModel):
 
         Examples
         --------
-        >>> Adjudication(reason="A rater slipped. It is for men.").reason_parts
+        >>> Adjudication(reason="A rater made a mistake. It is for men.").reason_parts
         ('slip', 'It is for men.')
-        >>> Adjudication(reason="A rater slipped").reason_parts, Adjudication(reason="It is for men.").reason_parts
-        (('slip', ''), ('', 'It is for men.'))
+        >>> Adjudication(reason="A rater slipped").reason_parts
+        ('slip', '')
+        >>> Adjudication(reason="It is for men.").reason_parts
+        ('', 'It is for men.')
         """
-        for cause in self.Cause:
-            if self.reason == cause.label:
+        for label, cause in {**{cause.label: cause for cause in self.Cause}, **self.EARLIER_CAUSES}.items():
+            if self.reason == label:
                 return cause.value, ""
-            if self.reason.startswith(f"{cause.label}. "):
-                return cause.value, self.reason.removeprefix(f"{cause.label}. ")
+            if self.reason.startswith(f"{label}. "):
+                return cause.value, self.reason.removeprefix(f"{label}. ")
         return "", self.reason

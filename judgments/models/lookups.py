@@ -1,7 +1,7 @@
 """Lookup ``among``: pass a hundred keys to PostgreSQL as one array.
 
-``IN (%s, %s, ...)`` is another text for every number of rows: it is built, parsed and planned anew each time, and no
-plan of it is ever reused. PostgreSQL takes the rows as one array instead. SQLite has no arrays and uses ``IN``.
+``IN (%s, %s, ...)`` differs for every number of rows, so it is built, parsed and planned each time, and no plan is
+reused. PostgreSQL takes the rows as one array instead. SQLite has no arrays and uses ``IN``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from django.db.models.sql.compiler import SQLCompiler
 class Among(In):
     """``pk__among=keys`` works like ``pk__in``, but evaluates a subquery for the keys first on PostgreSQL.
 
-    Of a foreign key it is asked as ``pair__pk__among``; no table is joined for it.
+    For a foreign key, use ``pair__pk__among``, which joins no table.
     """
 
     lookup_name = "among"
 
     def get_prep_lookup(self) -> Any:
-        """Return the keys unchanged: they were read from the same table."""
+        """Return the keys unchanged, because they come from the same table."""
         return self.rhs if isinstance(self.rhs, (Expression, Query)) else [*self.rhs]
 
     def as_sqlite(

@@ -78,8 +78,7 @@ class Slot(models.Model):
     """Room for one rating of one pair. A pair with k ratings has k slots, so it can never get more that count.
 
     A slot is free, leased (``rater`` and ``lease_until``) or filled (``filled_by``). ``round``, ``position`` and
-    ``language`` repeat what is known elsewhere, so that the next free slot is one step into an index however large the
-    round is.
+    ``language`` repeat data of other tables, so that one index step finds the next free slot in a round of any size.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="slots")

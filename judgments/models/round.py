@@ -54,17 +54,17 @@ class Round(PublicModel, Archivable):
     growing = models.BooleanField(default=False)
     # Order of assignment: every pair once before second ratings, or one query after the other.
     breadth_first = models.BooleanField(default=False)
-    # Grades that differ by so much add a rater, up to so many extra ratings per pair; None adds no raters.
+    # The grade difference that adds a rater, and the maximum of extra ratings per pair; None adds no raters.
     extra_at = models.PositiveSmallIntegerField(null=True)
     extra_most = models.PositiveSmallIntegerField(default=1)
     # Who can rate: invited raters, or all qualified raters of the collection who join.
     walk_in = models.BooleanField(default=False)
     qualification = models.CharField(max_length=60, blank=True)
     by_language = models.BooleanField(default=False)
-    # Rater checks: the share of repeats, and one gold pair in so many pairs.
+    # Rater checks: the share of repeats, and the number of pairs per hidden gold pair.
     repeat_share = models.FloatField(default=0.0)
     gold_every = models.PositiveSmallIntegerField(null=True)
-    # With a pass mark raters must qualify: the share of gold pairs to be right, within so many steps.
+    # Raters must qualify if there is a pass mark: the share of correct gold pairs, and the allowed grade difference.
     pass_mark = models.FloatField(null=True)
     pass_within = models.PositiveSmallIntegerField(default=0)
     # The agreement gate of the round.
@@ -110,7 +110,7 @@ class Round(PublicModel, Archivable):
         return self.name
 
     def planned_ratings(self, pairs: int) -> int:
-        """Return how many ratings the plan asks for in so many pairs: k for overlapping pairs, one for the others."""
+        """Return the number of planned ratings for this many pairs: k for overlapping pairs, one for the others."""
         return pairs + round(pairs * self.overlap) * (self.ratings_per_pair - 1)
 
     @property

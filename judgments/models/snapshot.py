@@ -1,4 +1,4 @@
-"""Snapshots: frozen labels, what they were made from, and their hash."""
+"""Snapshots: frozen labels with their provenance and hash."""
 
 from __future__ import annotations
 

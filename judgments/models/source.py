@@ -1,4 +1,4 @@
-"""Label sources and imported labels, stored beside judgments and never mixed with them."""
+"""Label sources and imported labels, stored separately from judgments."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ class Stratum(PublicModel):
     """A named part of the traffic that is sampled on its own: a category, a language, a market.
 
     ``share`` is its share of the collection's whole traffic; all strata together have 1. ``part_of`` is the stratum
-    whose traffic held it before: a query with a place here does not stand for that one any more.
+    that contained its traffic before: a query with a place here no longer represents that stratum.
     """
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="strata")
     name = OpaqueIdField(max_length=100)
     share = models.FloatField()
     part_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
-    filters = models.JSONField(default=dict)  # what the sample took from the log: words, queries, language
+    filters = models.JSONField(default=dict)  # the filter of the log: words, queries, language
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -11,7 +11,7 @@ from judgments.models.round import Round
 class Tally(models.Model):
     """Counters of one rater's current answers in one round, updated with each answer.
 
-    One row a rater, so that raters who answer at the same moment seldom wait for each other.
+    There is one row per rater, so that raters who answer at the same time rarely wait for each other.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="tallies")
@@ -24,7 +24,7 @@ class Tally(models.Model):
     events = models.PositiveIntegerField(default=0)  # all events, which identifies the state
     # Active seconds of graded answers, counted in duration classes, which is enough for a median.
     seconds = models.JSONField(default=dict)
-    # Pairs open to each rater, without counting pairs: see tallies.py.
+    # Pairs open to each rater, without counting pairs: see `judgments.rating.round_counters`.
     places = models.JSONField(default=dict)
     reached = models.PositiveIntegerField(null=True)  # position of the last answered pair
     last_at = models.DateTimeField(null=True)

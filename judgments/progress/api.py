@@ -29,12 +29,12 @@ class ProgressOfRater(serializers.Serializer):
     unrateable = serializers.IntegerField()
     later = serializers.IntegerField()
     median_seconds = serializers.FloatField(allow_null=True)
-    left = serializers.IntegerField(help_text="Their equal part of the remaining ratings.")
-    hours_left = serializers.FloatField(allow_null=True, help_text="Time for that part at their own pace.")
+    left = serializers.IntegerField(help_text="The rater's equal share of the remaining ratings.")
+    hours_left = serializers.FloatField(allow_null=True, help_text="Time for this share at the rater's own pace.")
 
 
 class StrandedBody(serializers.Serializer):
-    """Ratings that no current rater may give, because each rater grades a pair once."""
+    """Ratings that no current rater can give, because a rater grades each pair only once."""
 
     language = serializers.CharField(help_text="Language of the queries; empty if the round ignores languages.")
     ratings = serializers.IntegerField()
@@ -42,7 +42,7 @@ class StrandedBody(serializers.Serializer):
 
 
 class ProgressBody(serializers.Serializer):
-    """Progress of a round in ratings. Raters see only their own part."""
+    """Progress of a round in ratings. Raters see only their own share."""
 
     pairs = serializers.IntegerField(required=False)
     most_pairs = serializers.IntegerField(required=False, allow_null=True, help_text="Null if the pairs are fixed.")
@@ -50,25 +50,31 @@ class ProgressBody(serializers.Serializer):
     ratings_wanted = serializers.IntegerField(required=False)
     ratings = serializers.IntegerField(required=False)
     called_in = serializers.IntegerField(
-        required=False, help_text="Ratings requested beyond the plan, after raters differed."
+        required=False, help_text="Ratings requested in addition to the plan after raters differed."
     )
     surplus = serializers.IntegerField(required=False)
-    stranded = serializers.IntegerField(required=False, help_text="Missing ratings that no current rater may give.")
+    stranded = serializers.IntegerField(required=False, help_text="Missing ratings that no current rater can give.")
     stranded_by_language = StrandedBody(many=True, required=False)
     most_ratings = serializers.IntegerField(
         required=False, help_text="Maximum number of ratings, including pairs chosen later."
     )
-    hours_left = serializers.FloatField(required=False, allow_null=True, help_text="At the raters’ own mean times.")
+    hours_left = serializers.FloatField(
+        required=False, allow_null=True, help_text="Hours left at the raters’ own mean times."
+    )
     hours_low = serializers.FloatField(
-        required=False, allow_null=True, help_text="Lower end of the 80% interval, or null."
+        required=False, allow_null=True, help_text="Lower end of the 80% interval of the hours, or null."
     )
     hours_high = serializers.FloatField(
-        required=False, allow_null=True, help_text="Upper end of the 80% interval, or null."
+        required=False, allow_null=True, help_text="Upper end of the 80% interval of the hours, or null."
     )
     most_hours_left = serializers.FloatField(required=False, allow_null=True)
-    ratings_a_day = serializers.FloatField(required=False, allow_null=True, help_text="Since the round opened.")
+    ratings_a_day = serializers.FloatField(
+        required=False, allow_null=True, help_text="Ratings per day since the round opened."
+    )
     raters = ProgressOfRater(many=True)
-    remaining = serializers.IntegerField(required=False, help_text="Pairs that the calling rater can still grade.")
+    remaining = serializers.IntegerField(
+        required=False, help_text="Number of pairs that the calling rater can still grade."
+    )
 
 
 class Progress(InRound):
@@ -80,7 +86,7 @@ class Progress(InRound):
 
     @extend_schema(summary="Get the progress")
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Leads and engineers see the whole round by pseudonym; raters see their own part."""
+        """Leads and engineers see the whole round by pseudonym; raters see their own share."""
         if access.role_in(request.user, self.round.collection) in access.STAFF:
             return Response(progress.progress(self.round).as_json())
         return Response(self._own(request.user))

@@ -1,7 +1,7 @@
-"""Estimate of the time for further answers, with its uncertainty.
+"""Estimate of the time for the remaining judgments, with its uncertainty.
 
-Times are skewed: half of them are shorter than the median, and a few are very long. So the time for many answers is
-their number times the mean, not times the median. The median is reported beside it as the usual time of one answer.
+Times are skewed: a few are very long. The time for many judgments is therefore their number times the mean, not times
+the median. The median is reported as the typical time of one judgment.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from judgments.rating.pair_state import CLASSES
 from judgments.rating.round_counters import median_seconds
 
-# Times are capped at this multiple of the median: the rater was away without the browser noticing.
+# Times are capped at this multiple of the median, because longer ones mean that the rater was away.
 LONGEST = 10
 # The minimum number of times to use a rater's own spread.
 FEWEST = 5
@@ -23,9 +23,9 @@ EIGHTY = 1.2816
 
 @dataclass(frozen=True)
 class Pace:
-    """The time of one answer in seconds: its mean and standard deviation, and the number of measured times.
+    """The time of one judgment in seconds: mean, standard deviation, and number of measured times.
 
-    ``between`` is how far the means of raters lie apart (a standard deviation), for one whose own is not known.
+    ``between`` is the standard deviation of the raters' means, used for a rater without times.
     """
 
     mean: float
@@ -53,7 +53,8 @@ def pace_of(counted: Mapping[str, int]) -> Pace | None:
 
 
 def paces_of(each: Sequence[Mapping[str, int]], together: Mapping[str, int]) -> list[Pace | None]:
-    """Return the pace of each rater. A rater without times gets that of all raters, one with few times their spread."""
+    """Return the pace of each rater. A rater without times gets that of all raters, and a rater with few times their
+    spread."""
     usual = pace_of(together)
     own = [pace_of(counted) for counted in each]
     if usual is None:
@@ -71,19 +72,7 @@ def paces_of(each: Sequence[Mapping[str, int]], together: Mapping[str, int]) -> 
 
 
 def eighty_percent(parts: Iterable[tuple[int, Pace]]) -> tuple[float, float] | None:
-    """Return the 80% interval of the total time, in seconds.
-
-    Parameters
-    ----------
-    parts : iterable of (int, Pace)
-        How many answers are left for each rater, and at which pace.
-
-    Returns
-    -------
-    tuple of float or None
-        The 10 % and 90 % points of the log-normal distribution with the mean and variance of the sum: answers vary by
-        ``deviation``, a mean is known to ``deviation / sqrt(times)``, and one that is not known lies ``between``. None
-        where no spread is known, or nothing is left.
+    """Return the 80% interval of the total time in seconds.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Progress of a round: how far it is, by rater, and how long the rest will take.
+"""Progress of a round: ratings by rater, and an estimate of the remaining time.
 
-Everything is read from the rater counters and the round's own counters: no judgment is counted to show it.
+All numbers come from the counters of the round and its raters, so no judgments are counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ SHORTEST_PACE = timedelta(hours=1)
 
 
 def in_hours(seconds: float) -> str:
-    """Return a working time in minutes, or in hours from two hours on. Days would assume how long people work a day.
+    """Return a working time in minutes, or in hours from two hours on. Days would require an assumption about working
+    hours.
 
     Examples
     --------
@@ -55,7 +56,7 @@ class RaterProgress:
 
     @property
     def time_left(self) -> str | None:
-        """The hours left in words."""
+        """The hours left, as text."""
         return None if self.hours_left is None else in_hours(self.hours_left * 3600) if self.left else "none"
 
 
@@ -72,13 +73,13 @@ class Progress:
     # The 80% interval; None without a known spread.
     hours_low: float | None = None
     hours_high: float | None = None
-    # While pairs may still be added: the maximum number of pairs, and the time to rate all of them.
+    # For a growing round: the maximum number of pairs, and the time to rate all of them.
     most_pairs: int | None = None
     growing: bool = False
     most_wanted: int = 0
     most_hours_left: float | None = None
     called_in: int = 0  # extra ratings requested because two grades differ
-    a_day: float | None = None  # ratings a day since the round was opened
+    a_day: float | None = None  # ratings per day since the round was opened
     done_by: datetime | None = None
     shortages: tuple[Shortage, ...] = ()  # ratings that no current rater can give, by language
 
@@ -92,24 +93,24 @@ class Progress:
 
     @property
     def stranded(self) -> int:
-        """How many of the ratings left no current rater can give."""
+        """The number of missing ratings that no current rater can give."""
         return sum(shortage.places for shortage in self.shortages)
 
     @property
     def within_reach(self) -> int:
-        """How many of the ratings left current raters can give."""
+        """The number of missing ratings that current raters can give."""
         return max(0, self.left - self.stranded)
 
     @property
     def time_left(self) -> str | None:
-        """The time left in words."""
+        """The time left, as text."""
         if self.hours_left is None:
             return None
         return in_hours(self.hours_left * 3600) if self.within_reach else "none"
 
     @property
     def range_left(self) -> tuple[str, str] | None:
-        """The 80% interval of the time left in words, if its ends differ."""
+        """The 80% interval of the time left as text, if its ends differ."""
         if self.hours_low is None or self.hours_high is None or not self.within_reach:
             return None
         low, high = in_hours(self.hours_low * 3600), in_hours(self.hours_high * 3600)
@@ -117,11 +118,11 @@ class Progress:
 
     @property
     def most_time_left(self) -> str | None:
-        """The time left in words if all possible pairs are added."""
+        """The time left as text, if all possible pairs are added."""
         return None if self.most_hours_left is None else in_hours(self.most_hours_left * 3600)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the progress as the API does, raters by pseudonym only."""
+        """Return the progress for the API, with raters by pseudonym only."""
         fields = ("graded", "unrateable", "later", "median_seconds", "left", "hours_left")
         return {
             "pairs": self.pairs,
@@ -147,19 +148,7 @@ class Progress:
 
 
 def progress(round_: Round) -> Progress:
-    """Return how many ratings the round has, by rater, and how many hours the rest will take.
-
-    Parameters
-    ----------
-    round_ : Round
-        Each rater's pace is the mean time of their own graded answers, to about 4 %; a rater without one is taken to be
-        as quick as all together.
-
-    Returns
-    -------
-    Progress
-        Hours are None while no grade has a measured time.
-    """
+    """Return the number of ratings of the round by rater, and an estimate of the remaining hours."""
     round_raters = list(round_.raters.select_related("user"))
     tallies = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
     wanted, filled = round_.slots_made, sum(tally.filled for tally in tallies.values())
@@ -209,7 +198,7 @@ def usual_pace(round_: Round) -> Pace | None:
 
 
 def _ratings_to_come(round_: Round) -> int:
-    """Return how many ratings pairs that may still be added will need, at most."""
+    """Return how many ratings pairs that may still be added will need at most."""
     if not round_.growing or round_.most_pairs is None:
         return 0
     return round_.planned_ratings(round_.most_pairs) - round_.planned_ratings(round_.pairs_made)
@@ -224,16 +213,16 @@ def _all_seconds(tallies: Any) -> dict[str, int]:
 
 
 def _parts(round_raters: list[RoundRater], tallies: dict[int, Tally], left: int) -> dict[int, int]:
-    """Return how many ratings each current rater still gives if all share the whole equally.
+    """Return how many ratings each current rater still gives if all share the rest equally.
 
-    They add up to ``left``.
+    The numbers sum to ``left``.
     """
     rating = [one.user_id for one in round_raters if one.left_at is None and one.paused_at is None]
     if not rating or not left:
         return {}
     done = {user: tallies[user].filled if user in tallies else 0 for user in rating}
     each = (left + sum(done.values())) / len(rating)
-    # A rater who has done more than their part leaves the rest to the others.
+    # A rater who has given more than an equal share leaves the rest to the others.
     owed = {user: max(0.0, each - number) for user, number in done.items()}
     whole = sum(owed.values())
     parts, given, so_far = {}, 0, 0.0
@@ -260,7 +249,7 @@ def _rater(round_rater: RoundRater, tally: Tally | None, left: int, pace: Pace |
 
 
 def _hours(raters: list[RaterProgress], left: int, usual: Pace | None) -> float | None:
-    """Return the hours left: each rater's part at their own pace, the rest at the usual pace."""
+    """Return the hours left: each rater's share at their own pace, the rest at the common pace."""
     if usual is None:
         return None
     parts = sum(rater.hours_left or 0.0 for rater in raters)

@@ -1,7 +1,7 @@
-"""Acknowledged alerts: which alerts a lead has reviewed, with what result, and which are due again.
+"""Acknowledged alerts: the alerts that a lead has reviewed, and the alerts that are active again.
 
-A review is an event in the audit trail, and so is undoing it; no row changes. A reviewed alert stays quiet until its
-numbers have grown markedly.
+An acknowledgment is an event in the audit trail, and so is undoing it; no row changes. An acknowledged alert stays
+hidden until its numbers have grown markedly.
 """
 
 from __future__ import annotations
@@ -35,47 +35,20 @@ class Acknowledgment:
 
 @transaction.atomic
 def acknowledge(assignment: RoundRater, finding: Finding, *, graded: int, note: str, actor: Any) -> None:
-    """Record that a lead reviewed an alert, with a note. The alert returns when its numbers grow.
-
-    Parameters
-    ----------
-    assignment : RoundRater
-        The rater that the alert is about.
-    finding : Finding
-        The current result of the check, as this lead sees it.
-    graded : int
-        The number of pairs they have graded so far.
-    note : str
-        The result of the review, for other leads.
-    actor : User
-        The lead.
-
-    Raises
-    ------
-    NotValid
-        The note is missing or too long.
-    Conflict
-        The check raises no alert.
-    """
+    """Record that a lead reviewed an alert, with a note. The alert returns if its numbers grow."""
     text = note.strip()
     if not text or len(text) > LONGEST_NOTE:
-        what = f"Describe what you found in at most {LONGEST_NOTE} characters. Other leads read it."
+        what = f"Describe your findings for other leads in at most {LONGEST_NOTE} characters."
         raise NotValid(f"An acknowledged alert needs a note. {what}", {"note": what})
     if not finding.alarm:
-        raise Conflict("This check raises no alert, so you can't acknowledge one.")
+        raise Conflict("This check has no active alert, so there is nothing to acknowledge.")
     numbers = {"graded": graded, **{name: getattr(finding, name) for name in NUMBERS}}
     _record(ACKNOWLEDGED, "acknowledged", assignment, finding.check, actor, note=text, numbers=numbers)
 
 
 @transaction.atomic
 def undo_acknowledgment(assignment: RoundRater, check: str, *, actor: Any) -> None:
-    """Undo the acknowledgment of an alert.
-
-    Raises
-    ------
-    Conflict
-        The alert is not acknowledged.
-    """
+    """Undo the acknowledgment of an alert."""
     if (assignment.pseudonym, check) not in acknowledgments(assignment.round):
         raise Conflict("This alert is not acknowledged.")
     _record(UNDONE, "reactivated", assignment, check, actor)
@@ -107,7 +80,7 @@ def is_unchanged(then: Acknowledgment, finding: Finding, graded: int) -> bool:
 
 
 def _record(verb: str, did: str, assignment: RoundRater, check: str, actor: Any, **detail: Any) -> None:
-    # Without the note: leads who still rate read the activity, and a note may reveal grades.
+    # Without the note, because leads who still rate see the activity and a note may reveal grades.
     sentence = f"{actor} {did} the alert {check} of {assignment.user} in round {assignment.round}"
     detail |= {"rater": assignment.pseudonym, "check": check}
     audit.record(verb, sentence, actor=actor, collection=assignment.round.collection, target=assignment.round, **detail)

@@ -1,4 +1,4 @@
-"""Results of the checks of a round's raters, limited to what the reader may see."""
+"""Results of the checks of a round's raters, limited to the values that the reader may see."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from judgments.quality.alerts import Acknowledgment
 if TYPE_CHECKING:
     from assay.quality import Finding, GradeComparisons, Record, Timed
 
-# The version of the comparison rules: another number invalidates cached results.
+# The version of the comparison rules; another number invalidates cached results.
 COMPARED = 2
-# The number of newest answers that the pace checks use; the lengths of more texts would cost too much.
+# The number of newest judgments that the pace checks use, because reading the lengths of more texts would cost too
+# much.
 TIMED = 200
 KEEP = 24 * 3600
-# Rounds with more grades are checked by a job: 200,000 grades take a second or two.
+# A job checks rounds with more grades: 200,000 grades take a second or two.
 LARGE = 50_000
 JOB = "quality"
 # The minimum time between two checks of a large round.
@@ -43,11 +44,11 @@ class RaterReport:
     round_rater: RoundRater
     graded: int
     findings: dict[str, Finding]
-    looked: dict[str, Acknowledgment] = field(default_factory=dict)  # reviewed alerts, by check
+    looked: dict[str, Acknowledgment] = field(default_factory=dict)  # acknowledged alerts, by check
 
     @property
     def alarms(self) -> list[Finding]:
-        """The active alerts that no lead has reviewed, the serious ones first."""
+        """The active alerts that no lead has acknowledged, serious ones first."""
         from assay.quality import CHECKS
 
         rung = [one for one in self.findings.values() if one.alarm and not self.quiet(one)]
@@ -55,11 +56,11 @@ class RaterReport:
 
     @property
     def quieted(self) -> list[Finding]:
-        """The active alerts that a lead has reviewed."""
+        """The active alerts that a lead has acknowledged."""
         return [one for one in self.findings.values() if one.alarm and self.quiet(one)]
 
     def quiet(self, finding: Finding) -> bool:
-        """Return whether a lead has reviewed the alert and its numbers have not grown since."""
+        """Return whether a lead has acknowledged the alert and its numbers have not grown since."""
         then = self.looked.get(finding.check)
         return then is not None and alerts.is_unchanged(then, finding, self.graded)
 
@@ -87,15 +88,9 @@ def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
 def look(round_: Round, *, viewer: User) -> Look:
     """Return the results of the checks for each rater, ordered by pseudonym.
 
-    Computed once for each state of the round and what the reader may know. A reader who may still have to grade a pair
-    gets numbers without it. For a large round a job computes; until it is done the numbers before are told.
-
-    Parameters
-    ----------
-    round_ : Round
-        Whose raters.
-    viewer : User
-        The lead who reads.
+    Results are cached by the state of the round and the visibility for the reader. Pairs that the reader may still
+    grade are left out. For a large round a job computes the results, and the previous ones are returned until it has
+    finished.
     """
     hidden = grade_visibility.pairs_with_hidden_grades(viewer, round_)
     hides = hidden.exists()
@@ -126,27 +121,19 @@ def look(round_: Round, *, viewer: User) -> Look:
 
 
 def finding_of(round_rater: RoundRater, check: str, *, viewer: User) -> tuple[RaterReport, Finding]:
-    """Return the result of one check for one rater, limited to what the reader may see.
-
-    Raises
-    ------
-    NotFound
-        Unknown check.
-    Conflict
-        The checks are being computed.
-    """
+    """Return the result of one check for one rater, limited to the values that the reader may see."""
     report = next(
         (one for one in reports(round_rater.round, viewer=viewer) if one.round_rater.pk == round_rater.pk), None
     )
     if report is None:
-        raise Conflict("The checks are being computed. Try again in a moment.")
+        raise Conflict("The checks are still being computed. Try again in a moment.")
     if check not in report.findings:
         raise NotFound("Unknown check.")
     return report, report.findings[check]
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """Run the job: compute the checks of a large round for readers from whom nothing is hidden."""
+    """Run the job: compute the checks of a large round for readers without hidden pairs."""
     round_ = Round.objects.get(uuid=work.job.parameters["round"])
     state = _state(round_, None, hides=False)
     return work.keep({"state": state, "found": _computed(round_, None)})
@@ -157,7 +144,7 @@ def _rows(
 ) -> list[RaterReport]:
     """Return the reports made from plain data; raters who joined later have none yet.
 
-    Who is blind for some pairs reads no other lead's note: it may tell what was given to them.
+    Notes of other leads are hidden from a reader who rates blind, because they may reveal grades.
     """
     rows = round_.raters.select_related("user").order_by("pseudonym")
     looked: dict[str, dict[str, Acknowledgment]] = defaultdict(dict)
@@ -171,7 +158,7 @@ def _rows(
 
 
 def as_json(round_: Round, result: Look) -> dict[str, Any]:
-    """Return the reports as the API and the page's download do, raters by pseudonym."""
+    """Return the reports for the API and the download, with raters by pseudonym."""
     return {
         "round": str(round_.uuid),
         "raters": [
@@ -206,13 +193,13 @@ def _finding(one: Finding, report: RaterReport) -> dict[str, Any]:
 
 
 def _state(round_: Round, viewer: User | None, hides: bool) -> str:
-    """Return the cache key, which names everything that the results depend on."""
+    """Return the cache key, which contains everything that the results depend on."""
     events = Tally.objects.filter(round=round_).aggregate(all=Sum("events"))["all"]
     newest = ProbeAnswer.objects.filter(probe__round=round_).aggregate(newest=Max("pk"))["newest"]
     raters = round_.raters.count()
     reader = "all"
     if hides:
-        # Any answer of the reader changes which pairs they may still have to grade.
+        # Any judgment of the reader changes which pairs they may still grade.
         own = Tally.objects.filter(rater=viewer).aggregate(events=Sum("events"))["events"]
         reader = f"{viewer.pk}-{own}-{sum(Round.objects.open_to(viewer).values_list('pairs_made', flat=True))}"
     return f"quality:{COMPARED}:{round_.uuid}:{events}:{newest}:{raters}:{round_.pass_within}:{reader}"
@@ -238,7 +225,7 @@ def _read(rows: Sequence[dict[str, Any]]) -> dict[str, Finding]:
 def record(round_: Round, hidden: Any = None) -> Record:
     """Return the data that the checks examine, without the ``hidden`` pairs.
 
-    What was called in counts for the rater's pace, patterns and shares of grades, and is compared with nobody.
+    Extra ratings count for the rater's pace, patterns and shares of grades, but are not compared with other raters.
     """
     import numpy as np
 
@@ -272,7 +259,7 @@ def record(round_: Round, hidden: Any = None) -> Record:
 
 
 def _timed(rater: Any, pair: Any, seconds: Any, raters: int) -> Timed:
-    """Return the newest timed answers of each rater with the length of the text."""
+    """Return the newest timed judgments of each rater with the length of the text."""
     import numpy as np
 
     from assay.quality import Timed

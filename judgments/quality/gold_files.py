@@ -1,4 +1,4 @@
-"""Reader of gold pairs that a lead uploads as a file or a list, with its rejected lines."""
+"""Reader of gold pairs from an uploaded file or a list, with error messages for rejected lines."""
 
 from __future__ import annotations
 
@@ -22,33 +22,14 @@ Row = tuple[int, Mapping[str, Any]]
 
 
 def read_csv(collection: Collection, content: bytes) -> list[Known]:
-    """Return the pairs of a CSV file with the columns ``query_id,doc_id,grade`` and, optionally, ``explanation``.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the queries and documents.
-    content : bytes
-        UTF-8, with or without a byte order mark.
-
-    Raises
-    ------
-    NotValid
-        The file or some of its lines cannot be read; the text names each line, and nothing is added.
-    """
+    """Return the pairs of a CSV file with the columns ``query_id,doc_id,grade`` and, optionally, ``explanation``."""
     if len(content) > LARGEST:
         raise NotValid("The file is larger than 5 MB.", {"file": "Upload fewer pairs. A few hundred are enough."})
     return from_rows(collection, read_at_once(rows_in, content, most=LARGEST), field="file", word="Line")
 
 
 def rows_in(content: bytes) -> list[Row]:
-    """Yield the lines of the file with their numbers.
-
-    Raises
-    ------
-    NotValid
-        The file is not UTF-8 text or has no header.
-    """
+    """Yield the lines of the file with their numbers."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -56,7 +37,7 @@ def rows_in(content: bytes) -> list[Row]:
         problem = f"Line {line} is not UTF-8. Save the file as UTF-8 and upload it again."
         raise NotValid(problem, {"file": problem}) from None
     if "\0" in text:
-        problem = f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} holds a NUL character. Is this a text file?"
+        problem = f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} contains a NUL character. Upload a text file."
         raise NotValid(problem, {"file": problem})
     return list(_rows(text))
 
@@ -75,28 +56,22 @@ def _rows(text: str) -> Iterator[Row]:
             else:
                 yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
-        yield reader.line_num, {"odd": f"cannot be read as CSV: {error}"}
+        yield reader.line_num, {"odd": f"is not valid CSV: {error}"}
     if header is None:
-        raise NotValid("The file is empty.", {"file": f"The first line must name the columns: {','.join(COLUMNS)}."})
+        raise NotValid("The file is empty.", {"file": f"Write the columns into the first line: {','.join(COLUMNS)}."})
 
 
 def _header(cells: list[str]) -> list[str]:
     names = [cell.strip().lower() for cell in cells]
     missing = [name for name in COLUMNS if name not in names]
     if missing:
-        problem = f"Line 1 lacks the column {', '.join(missing)}. It must be {','.join(COLUMNS)},explanation."
+        problem = f"Line 1 has no column {', '.join(missing)}. Write {','.join(COLUMNS)},explanation."
         raise NotValid(problem, {"file": problem})
     return names
 
 
 def from_rows(collection: Collection, rows: Iterable[Row], *, field: str, word: str = "Number") -> list[Known]:
-    """Return the pairs that rows name by ids, each row with its number.
-
-    Raises
-    ------
-    NotValid
-        Some rows are invalid; the text names each with its number, and nothing is added.
-    """
+    """Return the pairs for rows of ids, each with its row number."""
     held = list(rows)
     if len(held) > MOST:
         raise NotValid(f"{len(held):,} pairs exceed the limit.", {field: f"Send at most {MOST:,} pairs."})
@@ -134,7 +109,7 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
 
 
 def _why(row: Mapping[str, Any], no_query: bool, no_document: bool) -> str:
-    """Return what is wrong with a row, or ""."""
+    """Return the problem of a row, or ""."""
     query_id, doc_id, grade = (_cell(row, name) for name in COLUMNS)
     if no_query:
         return f"the query {query_id!r} is not in this collection"

@@ -1,7 +1,7 @@
 """Gold pairs of a round: suggest, add and remove them.
 
-Gold grades come from resolved or unanimous pairs of the collection's other rounds, or from a lead. A pair that raters
-of the round will grade anyway, or whose label would also be the label of such a pair, cannot be a gold pair.
+Gold grades come from resolved or unanimous pairs of the collection's other rounds, or from a lead. A pair of the round
+itself, or a pair that shares its label with one of these, cannot be a gold pair.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from judgments.models import Adjudication, Document, GoldPair, Judgment, Pair, Q
 
 SETTLED, UNANIMOUS = "settled", "unanimous"
 LONGEST_EXPLANATION = 2_000
-# More gold pairs than a round needs; a longer list is a mistake.
+# More gold pairs than any round needs; a longer list is a mistake.
 MOST = 2_000
 
 Key = tuple[str, str]
@@ -46,21 +46,7 @@ class Known:
 
 
 def known_elsewhere(round_: Round, *, viewer: User) -> list[Known]:
-    """Return pairs that other rounds with the same grades resolved, or that two or more raters graded alike.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round that needs gold pairs.
-    viewer : User
-        The lead. Pairs that they may still have to grade in an open round are left out.
-
-    Returns
-    -------
-    list of Known
-        Each pair once, by its newest round, in the order of the ids; a resolution comes before unanimity. Pairs and
-        gold pairs of the round itself are left out.
-    """
+    """Return pairs that other rounds with the same scale resolved, or with equal grades by two or more raters."""
     rounds = [one for one in round_.collection.rounds.exclude(pk=round_.pk) if _same_grades(one, round_)]
     settled = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
     counted = Judgment.objects.counted().filter(pair__round__in=rounds).order_by().values("pair")
@@ -79,7 +65,7 @@ def known_elsewhere(round_: Round, *, viewer: User) -> list[Known]:
 
 
 def _newest(pairs: Iterable[int], rounds: Sequence[Round]) -> set[int]:
-    """Return the newest pairs, at most as many as a page can offer."""
+    """Return the newest pairs, up to the number that a page can offer."""
     rows = Pair.objects.filter(round__in=rounds).order_by("-pk").values_list("pk", flat=True)
     known = set(pairs)
     keys = [pk for pk in rows.iterator(chunk_size=5_000) if pk in known]
@@ -87,7 +73,7 @@ def _newest(pairs: Iterable[int], rounds: Sequence[Round]) -> set[int]:
 
 
 def _same_grades(one: Round, other: Round) -> bool:
-    """Return whether a grade means the same in both rounds: same dimension, same values and names."""
+    """Return whether a grade means the same in both rounds: same dimension, values and labels."""
     return one.dimension == other.dimension and _named(one) == _named(other)
 
 
@@ -100,7 +86,7 @@ def _gold_keys(round_: Round) -> set[Key]:
 
 
 def stands_already(round_: Round, keys: Iterable[Key]) -> set[Key]:
-    """Return those of the pairs that are in the round, or whose label would be that of a pair in the round."""
+    """Return the pairs that are in the round or share their label with a pair in the round."""
     wanted = set(keys)
     queries = {query_id for query_id, _ in wanted}
     spellings = (group for group in group_labels.sharing(round_.collection).values() if queries & set(group))
@@ -119,7 +105,7 @@ def outside(round_: Round) -> int:
 
 
 def suggested(known: Sequence[Known], *, number: int, seed: int) -> list[Known]:
-    """Draw this many pairs with the seed, with each grade about equally often, since rare grades teach most."""
+    """Draw this many pairs with the seed, with each grade about equally often, because rare grades teach most."""
     by_grade: dict[int, list[Known]] = defaultdict(list)
     for one in known:
         by_grade[one.grade].append(one)
@@ -134,35 +120,16 @@ def suggested(known: Sequence[Known], *, number: int, seed: int) -> list[Known]:
 
 @transaction.atomic
 def add(round_: Round, known: Sequence[Known], *, use: str, actor: User) -> list[GoldPair]:
-    """Add gold pairs to a round: all of them, or none if one is invalid.
-
-    Parameters
-    ----------
-    round_ : Round
-        A draft, or an open round.
-    known : sequence of Known
-        The pairs with their grades, and explanations for those that raters learn from.
-    use : {"calibration", "hidden"}
-        Before the round, with feedback; or within it, hidden.
-    actor : User
-        The lead who adds them.
-
-    Raises
-    ------
-    NotValid
-        A grade is off the scale, or a pair is repeated or in the round; the text names each with its line.
-    Conflict
-        The round is closed.
-    """
+    """Add gold pairs to a round: all of them, or none if one is invalid."""
     round_ = Round.objects.select_for_update().select_related("collection", "scale").get(pk=round_.pk)
     if round_.state == Round.State.CLOSED:
-        raise Conflict(f"Round {round_} is closed and takes no more gold pairs.")
+        raise Conflict(f"Round {round_} is closed and accepts no more gold pairs.")
     if use not in GoldPair.Use.values:
         raise NotValid(f"Unknown use {use!r}.", {"use": f"Known uses: {', '.join(GoldPair.Use.values)}."})
     if not known:
         raise NotValid("No pairs were given.", {"pairs": "Enter at least one pair with its grade."})
     if odd := _odd(round_, known):
-        raise NotValid(f"Nothing was added. {' '.join(odd)}", {"pairs": " ".join(odd)})
+        raise NotValid(f"No pair was added. {' '.join(odd)}", {"pairs": " ".join(odd)})
     last = round_.gold.filter(use=use).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     made = GoldPair.objects.bulk_create(
@@ -193,7 +160,7 @@ def _odd(round_: Round, known: Sequence[Known]) -> list[str]:
     for one in known:
         why = ""
         if one.grade not in values:
-            why = f"{one.grade} is not a grade of this round. The grades are {', '.join(map(str, values))}"
+            why = f"{one.grade} is not a grade of this round; the grades are {', '.join(map(str, values))}"
         elif one.document.kind != round_.kind:
             word = "an answer" if one.document.is_answer else "a document"
             why = f"it is {word}, and raters of this round grade {'answers' if round_.of_answers else 'documents'}"
@@ -202,9 +169,9 @@ def _odd(round_: Round, known: Sequence[Known]) -> list[str]:
             if own := sorted(query_id for query_id, doc_id in questions if doc_id == one.document.doc_id):
                 why += f"; use {', '.join(own)}"
         elif one.key in standing:
-            why = "raters of the round grade this pair, or one with the same label"
+            why = "this pair, or a pair that shares its label, is part of the round"
         elif one.key in there:
-            why = "it is a gold pair already"
+            why = "it is already a gold pair"
         elif len(one.explanation) > LONGEST_EXPLANATION:
             why = f"the explanation is longer than {LONGEST_EXPLANATION:,} characters"
         if why:
@@ -218,13 +185,7 @@ def _odd(round_: Round, known: Sequence[Known]) -> list[str]:
 
 @transaction.atomic
 def remove(gold: GoldPair, *, actor: User) -> None:
-    """Remove a gold pair that no rater has seen.
-
-    Raises
-    ------
-    Conflict
-        A rater has seen it, and their result depends on it.
-    """
+    """Remove a gold pair that no rater has seen."""
     gold = GoldPair.objects.select_for_update().select_related("round__collection", "query", "document").get(pk=gold.pk)
     if gold.probes.exists():
         raise Conflict(f"{gold} cannot be removed because a rater has seen it.")

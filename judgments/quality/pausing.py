@@ -1,7 +1,7 @@
 """Pause a rater, and exclude a rater's judgments so that other raters grade these pairs again.
 
-Nothing is deleted: an excluded judgment is superseded by an event that says so, and its slot is free for another
-rater. The first rater never gets the pair again.
+Nothing is deleted: an event supersedes the excluded judgment, and its slot is free for another rater. The first rater
+never gets the pair again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from judgments.rating import assignment, extra_ratings
 
 LONGEST_REASON = 500
 PART = 500
-# Larger numbers are excluded by a job.
+# A job excludes larger numbers of judgments.
 AT_ONCE = 2_000
 # Databases limit the number of parameters of a query.
 MOST_QUERIES = 10_000
@@ -46,24 +46,7 @@ EVERYTHING = Choice()
 
 @transaction.atomic
 def pause(round_rater: RoundRater, *, reason: str, actor: object) -> RoundRater:
-    """Hand a rater nothing more until they are asked to go on. What they have in hand goes back at once.
-
-    Parameters
-    ----------
-    asked : RoundRater
-        The rater in one round.
-    reason : str
-        For the rater to read.
-    actor : User
-        The lead who does it.
-
-    Raises
-    ------
-    NotValid
-        There is no reason, or it is too long.
-    Conflict
-        The rater is paused already, or the round is closed.
-    """
+    """Pause a rater, and release their leased pairs immediately."""
     why = reason.strip()
     if not why or len(why) > LONGEST_REASON:
         hint = f"Enter a reason of at most {LONGEST_REASON} characters. The rater will read it."
@@ -85,13 +68,7 @@ def pause(round_rater: RoundRater, *, reason: str, actor: object) -> RoundRater:
 
 @transaction.atomic
 def resume(round_rater: RoundRater, *, actor: object) -> RoundRater:
-    """Let a paused rater go on.
-
-    Raises
-    ------
-    Conflict
-        The rater is not paused.
-    """
+    """Resume a paused rater."""
     round_rater = _locked(round_rater)
     if round_rater.paused_at is None:
         raise Conflict(f"{round_rater.user} is not paused.")
@@ -111,9 +88,11 @@ def _locked(round_rater: RoundRater) -> RoundRater:
 
 
 def chosen(round_rater: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuerySet:
-    """Return the rater's current judgments that match the choice, without pairs put off for later."""
+    """Return the rater's current judgments that match the choice, without pairs saved for later."""
     if len(choice.queries) > MOST_QUERIES:
-        message = f"{len(choice.queries):,} queries are too many. List at most {MOST_QUERIES:,}, or none to choose all."
+        message = (
+            f"{len(choice.queries):,} queries exceed the limit. List at most {MOST_QUERIES:,}, or none to choose all."
+        )
         raise NotValid(message, {"queries": message})
     rows = (
         Judgment.objects.current().of_round(round_rater.round).filter(rater=round_rater.user_id, state__in=EXCLUDABLE)
@@ -129,7 +108,7 @@ def chosen(round_rater: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuer
 
 @dataclass(frozen=True)
 class Preview:
-    """What excluding the judgments would change."""
+    """The effect of excluding the judgments."""
 
     judgments: int
     free: int  # slots that other raters could fill
@@ -137,7 +116,7 @@ class Preview:
 
 
 def preview(round_rater: RoundRater, choice: Choice = EVERYTHING) -> Preview:
-    """Return how many judgments would be excluded, and how many slots would be free for other raters."""
+    """Return how many judgments would be excluded, and how many slots other raters could fill."""
     rows = chosen(round_rater, choice).order_by()
     counted = rows.count()
     free = Slot.objects.filter(round=round_rater.round, filled_by__in=rows).count()
@@ -145,31 +124,11 @@ def preview(round_rater: RoundRater, choice: Choice = EVERYTHING) -> Preview:
 
 
 def requeue(round_rater: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor: object) -> int:
-    """Set a rater's judgments aside. They count no more, their places are free, and this rater never gets them again.
+    """Exclude a rater's judgments. They no longer count, their slots become free, and this rater never gets the pairs
+    again.
 
-    It cannot be taken back: the judgments stay on record, and superseded. They are set aside in parts, each of them
-    whole, so that other raters never wait long; what was cut short goes on when it is asked for again.
-
-    Parameters
-    ----------
-    asked : RoundRater
-        The rater in one round, open or closed. Of a closed round nobody fills the places any more.
-    choice : Choice
-        Which of their judgments.
-    reason : str
-        Kept with each of them and in the activity.
-    actor : User
-        The lead who does it.
-
-    Returns
-    -------
-    int
-        How many were set aside.
-
-    Raises
-    ------
-    NotValid
-        There is no reason, or no such judgment.
+    This cannot be undone: the judgments stay in the history as superseded. They are excluded in batches of one
+    transaction each, so that other raters do not wait; a repeated call continues after an interruption.
     """
     pairs = _begin(round_rater, choice, reason, actor)
     return _in_parts(round_rater, choice, pairs, reason.strip())
@@ -189,7 +148,7 @@ def start(round_rater: RoundRater, choice: Choice = EVERYTHING, *, reason: str, 
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """Run the job; a second attempt continues with what is left."""
+    """Run the job; a second attempt continues with the remaining judgments."""
     parameters = work.job.parameters
     round_rater = RoundRater.objects.select_related("round__collection", "user").get(pk=parameters["asked"])
     since = datetime.fromisoformat(parameters["since"]) if parameters["since"] else None
@@ -201,16 +160,16 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
 
 @transaction.atomic
 def _begin(round_rater: RoundRater, choice: Choice, reason: str, actor: object) -> list[int]:
-    """Put on record what will be set aside; the pairs, in the order of their keys."""
+    """Record which judgments will be excluded; return the pairs in the order of their keys."""
     why = reason.strip()
     if not why or len(why) > LONGEST_REASON:
-        hint = f"Enter a reason of at most {LONGEST_REASON} characters. It is recorded."
+        hint = f"Enter a reason of at most {LONGEST_REASON} characters. It will be recorded."
         raise NotValid(f"Excluding judgments needs a reason. {hint}", {"reason": hint})
     round_rater = _locked(round_rater)
     pairs = sorted(chosen(round_rater, choice).order_by().values_list("pair", flat=True))
     if not pairs:
         raise NotValid(
-            f"No judgment of {round_rater.user} in round {round_rater.round} matches.",
+            f"No judgment of {round_rater.user} in round {round_rater.round} matches this choice.",
             {"since": "Choose other judgments."},
         )
     sentence = (
@@ -229,7 +188,7 @@ def _begin(round_rater: RoundRater, choice: Choice, reason: str, actor: object) 
 
 
 def _choice_as_json(choice: Choice) -> dict[str, Any]:
-    """Return the choice as the job and the audit row store it."""
+    """Return the choice in the form that the job and the audit row store."""
     since = choice.since.isoformat() if choice.since else None
     return {"since": since, "queries": list(choice.queries), "quicker_than": choice.quicker_than}
 
@@ -248,7 +207,7 @@ def _in_parts(
 
 
 def _exclude(round_rater: RoundRater, choice: Choice, keys: Sequence[int], why: str) -> int:
-    """Exclude part of the judgments: lock their pairs in order of keys, supersede the judgments and free the slots."""
+    """Exclude a batch of judgments: lock their pairs in order of keys, supersede the judgments and free the slots."""
     pairs = list(Pair.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     with extra_ratings.updating_counters(round_rater.round, pairs, home=round_rater.user):
         rows = list(chosen(round_rater, choice).filter(pair__in=pairs).order_by("pk"))

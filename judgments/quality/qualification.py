@@ -1,8 +1,8 @@
 """Qualification of raters on gold pairs before a round.
 
-The rater grades gold pairs and sees after each one how far off the grade was. An attempt goes through all of them in
-an order of its own. A rater who gets the share right that the round requires is qualified; otherwise the rater can
-try again, as often as needed: qualification is for learning, not for keeping anyone out.
+The rater grades gold pairs and sees after each one how far off the grade was. Each attempt has all pairs in a new
+random order. Raters who reach the required share of correct grades are qualified; others can try again as often as
+needed, because qualification is for learning.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Sitting:
-    """One attempt at the round's qualification, as far as it went."""
+    """One attempt at the round's qualification, complete or not."""
 
     attempt: int
     done: list[Answered]
@@ -60,7 +60,7 @@ class Sitting:
 
     @property
     def share(self) -> float | None:
-        """The share of right answers; None without an answer."""
+        """The share of correct answers; None without an answer."""
         return self.right / len(self.done) if self.done else None
 
     @property
@@ -69,12 +69,12 @@ class Sitting:
 
     @property
     def passed(self) -> bool:
-        """Whether the attempt is over and reached the mark; the margin corrects floating-point errors."""
+        """Whether the attempt is complete and reached the pass mark; the margin corrects floating-point errors."""
         return self.over and self.right + 1e-9 >= self.mark * self.total
 
 
 def sitting(round_: Round, rater: User, attempt: int | None = None) -> Sitting:
-    """Return the rater's attempt with this number; the newest when None."""
+    """Return the rater's attempt with this number; the newest if None."""
     mine = Probe.objects.filter(round=round_, rater=rater, kind=KIND)
     number = attempt or mine.aggregate(newest=Max("attempt"))["newest"] or 1
     rows = ProbeAnswer.objects.current().filter(probe__in=mine.filter(attempt=number)).order_by("pk")
@@ -97,13 +97,7 @@ def _turn(round_: Round, rater: User, attempt: int, gold: GoldPair) -> tuple[str
 
 
 def next_probe(round_: Round, rater: User) -> Probe | None:
-    """Return the pair to grade next and record that it was shown; None when the attempt is over.
-
-    Raises
-    ------
-    NotFound, Closed, NotAllowed
-        The round has no qualification or is not open, or the user is not a rater of it.
-    """
+    """Return the pair to grade next and record that it was shown; None if the attempt is complete."""
     _check_open(round_, rater)
     now = sitting(round_, rater)
     return _shown(round_, rater, now.attempt, now.left[0]) if now.left else None
@@ -119,27 +113,20 @@ def _shown(round_: Round, rater: User, attempt: int, gold: GoldPair) -> Probe:
 def _check_open(round_: Round, rater: User) -> RoundRater:
     if round_.state != Round.State.OPEN:
         word = "has not been opened yet" if round_.state == Round.State.DRAFT else "is closed"
-        raise Closed(f"Round {round_} {word}. Ask the lead what comes next.")
+        raise Closed(f"Round {round_} {word}. Ask the lead about the next steps.")
     assignment = round_.raters.filter(user=rater, left_at__isnull=True).select_related("user").first()
     if assignment is None:
         raise NotAllowed(f"You are not a rater of {round_}. Ask the lead to add you.")
     if not requires_qualification(round_):
-        raise NotFound(f"Round {round_} needs no qualification. Start rating.")
+        raise NotFound(f"Round {round_} requires no qualification. Start rating.")
     return assignment
 
 
 @transaction.atomic
 def answer(round_: Round, submitted: Answer, *, rater: User) -> Answered:
-    """Record the answer to one gold pair. It is final, since the response reveals whether it was right.
+    """Record the answer to one gold pair. It is final, because the response reveals whether it was correct.
 
     If it is sent again, or from a second window, the first answer counts.
-
-    Raises
-    ------
-    NotFound
-        The pair is not part of this rater's qualification.
-    NotValid
-        The grade is not on the scale, or the state is ``later``.
     """
     assignment = _check_open(round_, rater)
     if submitted.state == ProbeAnswer.State.LATER:
@@ -170,16 +157,10 @@ def _end(round_: Round, assignment: RoundRater) -> None:
 
 @transaction.atomic
 def start_new_attempt(round_: Round, *, rater: User) -> Sitting:
-    """Start a new attempt after one that did not reach the mark. Calling it twice starts one attempt.
-
-    Raises
-    ------
-    Conflict
-        The rater has passed.
-    """
+    """Start a new attempt after one below the pass mark. A repeated call starts only one attempt."""
     assignment = _check_open(round_, rater)
     if assignment.calibrated_at is not None:
-        raise Conflict("You are qualified already. Start rating.")
+        raise Conflict("You are already qualified. Start rating.")
     now = sitting(round_, rater)
     if not now.over:
         return now
@@ -190,18 +171,12 @@ def start_new_attempt(round_: Round, *, rater: User) -> Sitting:
 
 @transaction.atomic
 def waive(assignment: RoundRater, *, actor: User) -> RoundRater:
-    """Qualify a rater who has not reached the mark; their share does not change.
-
-    Raises
-    ------
-    Conflict
-        The rater has passed already.
-    """
+    """Qualify a rater who has not reached the pass mark; their share does not change."""
     assignment = (
         RoundRater.objects.select_for_update().select_related("round__collection", "user").get(pk=assignment.pk)
     )
     if assignment.calibrated_at is not None:
-        raise Conflict(f"{assignment.user} is qualified already.")
+        raise Conflict(f"{assignment.user} is already qualified.")
     assignment.calibrated_at = timezone.now()
     assignment.save(update_fields=["calibrated_at"])
     sentence = f"{actor} waived the qualification of {assignment.user} in round {assignment.round}"

@@ -1,6 +1,6 @@
-"""Judgments of one rater in a round beside those of other raters for the same pairs.
+"""Judgments of one rater in a round, with those of other raters for the same pairs.
 
-They are the judgments that a check counts, one by one, so that a lead who reads an alert can review its evidence.
+These are the individual judgments that a check counts, so that a lead can review the evidence of an alert.
 """
 
 from __future__ import annotations
@@ -16,15 +16,7 @@ from judgments.models.judgment import JudgmentQuerySet
 
 
 def answers_of(round_rater: RoundRater, *, reader: Any) -> JudgmentQuerySet:
-    """Return the rater's current judgments in the round of pairs whose grades the reader may see.
-
-    Parameters
-    ----------
-    asked : RoundRater
-        The rater in one round.
-    reader : User
-        The lead who reads. Where they may still be handed a pair, nobody's grade of it is told.
-    """
+    """Return the rater's current judgments in the round, for pairs whose grades the reader may see."""
     rows = Judgment.objects.standing().of_round(round_rater.round).filter(rater=round_rater.user_id)
     rows = rows.exclude(state=Judgment.State.LATER)
     untold = pairs_with_hidden_grades(reader, round_rater.round)
@@ -34,8 +26,7 @@ def answers_of(round_rater: RoundRater, *, reader: Any) -> JudgmentQuerySet:
 def beside_others(rows: JudgmentQuerySet, round_rater: RoundRater) -> QuerySet[Judgment]:
     """Annotate the judgments with ``others`` of the pair, ``again`` and ``characters``.
 
-    ``again`` is the grade that the rater gave when the pair was shown to them a second time. All of it is asked for the
-    rows of one page only.
+    ``again`` is the rater's grade of the repeat. Use it only for the rows of one page.
     """
     again = ProbeAnswer.objects.current().filter(
         probe__round=round_rater.round_id, probe__rater=round_rater.user_id, probe__pair=OuterRef("pair")
@@ -52,7 +43,7 @@ def beside_others(rows: JudgmentQuerySet, round_rater: RoundRater) -> QuerySet[J
 
 
 def apart(rows: JudgmentQuerySet, round_rater: RoundRater, steps: int) -> JudgmentQuerySet:
-    """Filter judgments that differ by so many steps or more from another rater's; 0 filters those all agree with."""
+    """Filter judgments that differ by at least this many steps from another rater's; 0 filters those all agree with."""
     others = _others(round_rater).filter(pair=OuterRef("pair"), state=Judgment.State.GRADED)
     at_least = max(steps, 1)
     beyond = Q(grade__gte=OuterRef("grade") + at_least) | Q(grade__lte=OuterRef("grade") - at_least)

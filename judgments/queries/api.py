@@ -34,13 +34,13 @@ class NewGroup(serializers.Serializer):
 
     queries = serializers.ListField(child=serializers.CharField(max_length=500), min_length=1)
     name = serializers.CharField(
-        required=False, max_length=500, help_text="Name of a new group, or of a group to extend."
+        required=False, max_length=500, help_text="Name of a new group, or of an existing group to extend."
     )
     shares = serializers.BooleanField(required=False)
 
 
 class GroupChange(serializers.Serializer):
-    """Fields of a group to change."""
+    """Changeable fields of a group."""
 
     name = serializers.CharField(required=False, max_length=500)
     shares = serializers.BooleanField(required=False)
@@ -71,7 +71,7 @@ class QueryGroups(Rows):
         examples=[OpenApiExample("Two", {"queries": ["q001", "q017"], "shares": True}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """By default the group is named after its most frequent query."""
+        """By default the group gets the text of its most frequent query as its name."""
         body = self.read_body(NewGroup)
         body["queries"] = queries_called(self.collection, body["queries"])
         return self.respond(GroupBody, verbs.gather(self.collection, actor=request.user, **body), 201)
@@ -91,7 +91,7 @@ class OneQueryGroup(InCollection):
 
     @extend_schema(summary="Change a query group", request=GroupChange, responses=GroupBody)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Rename it, turn sharing on or off, or remove queries. Frozen labels do not change."""
+        """Rename the group, turn sharing on or off, or remove queries. Frozen labels do not change."""
         group, changes = self._group(uuid), self.read_body(GroupChange)
         if "name" in changes:
             group = verbs.rename(group, name=changes["name"], actor=request.user)
@@ -105,7 +105,7 @@ class OneQueryGroup(InCollection):
 
     @extend_schema(summary="Delete a query group", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Each query is judged separately again."""
+        """Each query is judged separately again. Judgments stay."""
         verbs.dissolve(self._group(uuid), actor=request.user)
         return Response(status=204)
 
@@ -117,13 +117,7 @@ class OneQueryGroup(InCollection):
 
 
 def queries_called(collection: Collection, query_ids: Sequence[str]) -> list[Query]:
-    """Return the queries with these ids.
-
-    Raises
-    ------
-    NotValid
-        The collection has no query with one of the ids.
-    """
+    """Return the queries with these ids."""
     by_id = {query.query_id: query for query in collection.queries.filter(query_id__in=query_ids)}
     strange = [query_id for query_id in query_ids if query_id not in by_id]
     if strange:

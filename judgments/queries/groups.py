@@ -1,6 +1,6 @@
 """Query groups: create, merge, rename and dissolve groups of spellings of one need, and share judgments.
 
-A group is a name in the column ``group`` of its queries; its row holds what the lead decided about it.
+A group is a name in the column ``group`` of its queries; its row stores the lead's decisions about it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,7 @@ from judgments.models import Collection, Query, QueryGroup, RefusedProposal, Use
 def gather(
     collection: Collection, *, queries: Sequence[Query], actor: User, name: str = "", shares: bool | None = None
 ) -> QueryGroup:
-    """Put queries into one group, with a new name or one that is there; they leave the groups that they were in.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose queries they are.
-    queries : sequence of Query
-        Two or more, those of an existing group counted.
-    actor : User
-        The lead who does it.
-    name : str
-        By default what the most frequent of them says.
-    shares : bool, optional
-        Whether the group shares its judgments; left as it is, and off in a new one, by default.
-
-    Raises
-    ------
-    NotValid
-        Too few queries, queries of another collection, or a name that cannot be one.
-    """
+    """Put queries into one group, new or existing; they leave their earlier groups."""
     _locked(collection)
     if any(query.collection_id != collection.pk for query in queries):
         raise NotValid(
@@ -61,13 +42,13 @@ def gather(
         group.save(update_fields=["shares"])
     _tidy(collection, left)
     texts = ", ".join(f"“{query.text[:60]}”" for query in rows[:4]) + (" and more" if len(rows) > 4 else "")
-    _record("gather", f"{actor} put {texts} into group {wanted}", actor, group, before=before, after=wanted)
+    _record("gather", f"{actor} added {texts} to group {wanted}", actor, group, before=before, after=wanted)
     return group
 
 
 @transaction.atomic
 def merge(group: QueryGroup, others: Iterable[QueryGroup], *, actor: User) -> QueryGroup:
-    """Take in all queries of other groups of the collection; theirs are gone then."""
+    """Move all queries of other groups into this one, and delete those groups."""
     merged = [other for other in others if other.pk != group.pk]
     if any(other.collection_id != group.collection_id for other in merged):
         raise NotValid("These groups belong to different collections.", {"groups": "Choose groups of one collection."})
@@ -77,7 +58,7 @@ def merge(group: QueryGroup, others: Iterable[QueryGroup], *, actor: User) -> Qu
 
 @transaction.atomic
 def take_out(group: QueryGroup, queries: Sequence[Query], *, actor: User) -> None:
-    """Say that these are another need. A group of which one query is left is none."""
+    """Remove queries from a group because they express another need; a group of one query is deleted."""
     _locked(group.collection)
     keys = [query.pk for query in queries]
     number = group.collection.queries.filter(pk__in=keys, group=group.name).update(group="")
@@ -92,7 +73,7 @@ def take_out(group: QueryGroup, queries: Sequence[Query], *, actor: User) -> Non
 
 @transaction.atomic
 def dissolve(group: QueryGroup, *, actor: User) -> None:
-    """Let each of its queries stand for itself."""
+    """Dissolve a group; each of its queries is judged separately again."""
     _locked(group.collection)
     queries = group.collection.queries.filter(group=group.name).values_list("query_id", flat=True)
     detail = {"before": group.name, "queries": [*queries[:100]]}
@@ -103,21 +84,13 @@ def dissolve(group: QueryGroup, *, actor: User) -> None:
 
 @transaction.atomic
 def rename(group: QueryGroup, *, name: str, actor: User) -> QueryGroup:
-    """Give a group another name.
-
-    Raises
-    ------
-    NotValid
-        The name cannot be one.
-    Conflict
-        Another group has it.
-    """
+    """Rename a group."""
     _locked(group.collection)
     wanted, before = _named(name.strip()), group.name
     if wanted == before:
         return group
     if group.collection.query_groups.filter(name=wanted).exists():
-        raise Conflict(f"Another group is called {wanted}. Merge the two groups, or choose another name.")
+        raise Conflict(f"Another group is already called {wanted}. Merge the two groups, or choose another name.")
     group.collection.queries.filter(group=before).update(group=wanted)
     group.name = wanted
     group.save(update_fields=["name"])
@@ -127,26 +100,28 @@ def rename(group: QueryGroup, *, name: str, actor: User) -> QueryGroup:
 
 @transaction.atomic
 def let_share(collection: Collection, groups: Iterable[QueryGroup], *, shares: bool, actor: User) -> int:
-    """Let groups share their judgments, or not any more; answers how many changed. Frozen labels stay as they are."""
+    """Turn sharing of judgments on or off for groups; return how many changed. Frozen labels stay as they are."""
     keys = [group.pk for group in groups]
     names = [*collection.query_groups.filter(pk__in=keys).exclude(shares=shares).values_list("name", flat=True)]
     number = collection.query_groups.filter(pk__in=keys).exclude(shares=shares).update(shares=shares)
     if number:
         what = "share their judgments" if shares else "judge each query separately"
-        sentence = f"{actor} let {number:,} group{'' if number == 1 else 's'} {what}"
+        sentence = f"{actor} set {number:,} group{'' if number == 1 else 's'} to {what}"
         detail = {"groups": names[:100], "before": not shares, "after": shares}
         audit.record("query_groups.let_share", sentence, actor=actor, collection=collection, **detail)
     return number
 
 
 def refuse(collection: Collection, queries: Sequence[Query], *, actor: User) -> None:
-    """Say that these queries, which were proposed as a group, are several needs."""
+    """Reject a proposed group, because its queries express different needs."""
     _, new = RefusedProposal.objects.get_or_create(
         collection=collection, key=proposal_key(query.query_id for query in queries)
     )
     if new:
         texts = ", ".join(f"“{query.text[:60]}”" for query in queries[:4])
-        audit.record("query_groups.refuse", f"{actor} kept {texts} apart", actor=actor, collection=collection)
+        audit.record(
+            "query_groups.refuse", f"{actor} rejected the group of {texts}", actor=actor, collection=collection
+        )
 
 
 def proposal_key(query_ids: Iterable[str]) -> str:
@@ -156,7 +131,7 @@ def proposal_key(query_ids: Iterable[str]) -> str:
 
 
 def note(collection: Collection) -> None:
-    """Make a row for each group that a file named, and forget those that no query names any more."""
+    """Create a row for each group that a file named, and delete rows of groups without queries."""
     named = set(collection.queries.exclude(group="").values_list("group", flat=True).distinct())
     there = set(collection.query_groups.values_list("name", flat=True))
     QueryGroup.objects.bulk_create(
@@ -185,7 +160,7 @@ def _tidy(collection: Collection, names: Iterable[str]) -> None:
 
 
 def _locked(collection: Collection) -> None:
-    """Lock the collection's groups: two changes at once could leave a query in no group."""
+    """Lock the collection's groups, because two concurrent changes could leave a query in no group."""
     Collection.objects.select_for_update().get(pk=collection.pk)
 
 

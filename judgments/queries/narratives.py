@@ -1,8 +1,8 @@
-"""Narratives: write, draft and confirm what a query means, in words that all of its raters see.
+"""Narratives: write, draft and confirm the description of a query's need that its raters see.
 
-A narrative is written by a person, or drafted and then confirmed by a person; raters see only confirmed ones. While a
-round is open, the narratives of its queries cannot change: all of its raters judge under the same words. Afterwards
-they may change; the earlier text is in the audit trail and in every snapshot.
+A person writes a narrative, or confirms a draft; raters see only confirmed narratives. While a round is open, the
+narratives of its queries cannot change, so that all raters judge by the same text. Later they may change; the earlier
+text is in the audit trail and in every snapshot.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Titles = Callable[[Sequence[Query]], Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Progress:
-    """How many of a collection's queries have a narrative, and how many only a draft."""
+    """How many of a collection's queries have a narrative, and how many have only a draft."""
 
     written: int
     drafts: int
@@ -47,26 +47,7 @@ def progress(collection: Collection) -> Progress:
 
 @transaction.atomic
 def write(query: Query, *, text: str, actor: User, seen: str | None = None) -> Query:
-    """Give a query its narrative; a draft that it had is gone.
-
-    Parameters
-    ----------
-    query : Query
-        Whose need it is.
-    text : str
-        The narrative; nothing takes it away.
-    actor : User
-        The lead who stands for it.
-    seen : str, optional
-        The :func:`version` that the lead had before them.
-
-    Raises
-    ------
-    NotValid
-        Too long, with a NUL in it, or with a gap that a drafter left.
-    Conflict
-        A round that is open holds the query, or somebody else wrote meanwhile.
-    """
+    """Set a query's narrative and delete its draft."""
     text = _checked(text)
     query = Query.of_any_kind.select_for_update().get(pk=query.pk)
     if seen is not None and seen != version(query):
@@ -92,7 +73,7 @@ def write(query: Query, *, text: str, actor: User, seen: str | None = None) -> Q
 
 
 def version(query: Query) -> str:
-    """Return the version of the query's text, to detect that another lead saved it in the meantime."""
+    """Return the version of the query's text, to detect that another lead has saved it in the meantime."""
     return version_of(query.narrative or query.draft)
 
 
@@ -102,15 +83,7 @@ def version_of(text: str) -> str:
 
 
 def confirm(query: Query, *, actor: User) -> Query:
-    """Make a draft the narrative, as it stands.
-
-    Raises
-    ------
-    NotValid
-        There is no draft, or it has a gap.
-    Conflict
-        A round that is open holds the query.
-    """
+    """Confirm a draft as the narrative."""
     if not query.draft:
         raise NotValid(f"“{query.text[:80]}” has no draft.", {"draft": "Write a narrative, or create a draft first."})
     return write(query, text=query.draft, actor=actor)
@@ -118,7 +91,7 @@ def confirm(query: Query, *, actor: User) -> Query:
 
 @transaction.atomic
 def save_draft(query: Query, *, text: str, actor: User, by: str = BY_HAND) -> Query:
-    """Keep what is not finished yet; raters do not see it."""
+    """Save an unfinished draft; raters do not see it."""
     before = query.draft
     query.draft, query.drafted_by = _checked(text, finished=False), by if text.strip() else ""
     query.save(update_fields=["draft", "drafted_by"])
@@ -132,21 +105,7 @@ def save_draft(query: Query, *, text: str, actor: User, by: str = BY_HAND) -> Qu
 def draft_missing(
     collection: Collection, *, actor: User, titles: Titles, drafter: str = "template", queries: Iterable[Query] = ()
 ) -> int:
-    """Draft a narrative for each query that has neither one nor a draft; answers for how many.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose queries.
-    actor : User
-        The lead who asks.
-    titles : callable
-        Answers what documents are called that systems return first, for each id of the queries that it is given.
-    drafter : str
-        A member of ``judgments.queries.drafting.DRAFTERS``.
-    queries : iterable of Query
-        Only these; all by default.
-    """
+    """Draft a narrative for each query that has neither a narrative nor a draft; return their number."""
     member = DRAFTERS[drafter]
     rows = _bare(collection)
     only = [query.pk for query in queries]
@@ -159,13 +118,13 @@ def draft_missing(
         query.drafted_by = drafter
     Query.objects.bulk_update(missing, ["draft", "drafted_by"], batch_size=500)
     if missing:
-        sentence = f"{actor} had {len(missing):,} narrative{'' if len(missing) == 1 else 's'} drafted ({drafter})"
+        sentence = f"{actor} created {len(missing):,} narrative draft{'' if len(missing) == 1 else 's'} ({drafter})"
         audit.record("narratives.draft_missing", sentence, actor=actor, collection=collection, drafter=drafter)
     return len(missing)
 
 
 def write_many(texts: Iterable[tuple[Query, str]], *, actor: User) -> tuple[int, dict[str, str]]:
-    """Write each narrative that changed, each on its own; answers how many, and why others were refused, by id."""
+    """Save each changed narrative separately; return how many were saved, and the errors of the others by id."""
     written, refused = 0, {}
     for query, text in texts:
         if text.replace("\r\n", "\n").strip() == query.narrative:
@@ -206,7 +165,7 @@ def _checked(text: str, *, finished: bool = True) -> str:
         message = f"This narrative has {len(text):,} characters. Shorten it to at most {LONGEST:,}."
         raise NotValid(message, {"narrative": message})
     if "\0" in text:
-        raise NotValid("The narrative contains a NUL character.", {"narrative": "Remove it."})
+        raise NotValid("The narrative contains a NUL character.", {"narrative": "Remove the NUL character."})
     if finished and unfinished(text):
         message = "The draft still has placeholders. Fill in the text in brackets, or remove it."
         raise NotValid(message, {"narrative": message})
@@ -214,7 +173,7 @@ def _checked(text: str, *, finished: bool = True) -> str:
 
 
 def _refuse_while_open(query: Query) -> None:
-    # Lock the rounds, drafts too, so that opening a round and changing a narrative wait for each other.
+    # Lock the rounds, including drafts, so that opening a round and changing a narrative wait for each other.
     rounds = Round.objects.select_for_update().filter(pk__in=query.pairs.values("round")).exclude(state="closed")
     name = next((str(round_) for round_ in rounds.order_by("pk") if round_.state == Round.State.OPEN), None)
     if name is not None:

@@ -1,7 +1,7 @@
-"""Strata: which parts of the traffic a collection's queries represent, and how another stratum joins.
+"""Strata: the parts of the traffic that a collection's queries represent.
 
-A stratum that joins takes its share from the others, or from the one that held its traffic before. Queries keep their
-ids, tiers, weights and probabilities: those are valid inside the stratum that a query was drawn in.
+A new stratum takes its share from all others, or from the stratum that included its traffic before. Queries keep their
+ids, tiers, weights and probabilities, which are valid inside the stratum in which they were drawn.
 """
 
 from __future__ import annotations
@@ -25,44 +25,20 @@ LEAST_SHARE = 1e-9
 def join(
     collection: Collection, *, name: str, share: float, part_of: str = "", first: str = FIRST, filters: Any = None
 ) -> Stratum:
-    """Make room for a stratum.
-
-    Parameters
-    ----------
-    collection : Collection
-        Where it joins.
-    name : str
-        Once in the collection.
-    share : float
-        Its share of the whole traffic from now on, between 0 and 1.
-    part_of : str
-        The stratum whose traffic held this one's until now, and which alone gives of its share. Without, the traffic is
-        new, and all others keep their proportions.
-    first : str
-        What the queries are called that were drawn before there were strata.
-    filters : dict, optional
-        What its draw takes of a log.
-
-    Raises
-    ------
-    NotValid
-        A name or share that cannot be.
-    Conflict
-        The name is taken.
-    """
-    # Lock the row, so that two strata that join at once see each other's share.
+    """Add a stratum and adjust the shares of the others."""
+    # Lock the row, so that two concurrent additions see each other's share.
     Collection.objects.select_for_update().get(pk=collection.pk)
     if not collection.strata.exists():
         base = Stratum.objects.create(collection=collection, name=_named(first, "first"), share=1.0)
         collection.queries.filter(probability__isnull=False, stratum__isnull=True).update(stratum=base)
     strata = {stratum.name: stratum for stratum in collection.strata.all()}
     if _named(name, "name") in strata:
-        raise Conflict(f"Another stratum is called {name}. Give a further sample of it another name.")
+        raise Conflict(f"Another stratum is already called {name}. Give this one another name.")
     if not 0 < share < 1:
         raise NotValid("The share of the traffic must be between 0 and 1.", {"share": "Enter a number such as 0.2."})
     if part_of and part_of not in strata:
         known = ", ".join(strata)
-        raise NotValid(f"Unknown stratum {part_of}.", {"part_of": f"Choose one of {known}, or leave it out."})
+        raise NotValid(f"Unknown stratum {part_of}.", {"part_of": f"Choose one of {known}, or leave the field empty."})
     whole = strata.get(part_of)
     if whole is not None and whole.share - share < LEAST_SHARE:
         message = f"{part_of} has {whole.share:.4g} of the traffic. Enter a smaller share for a part of it."
@@ -80,9 +56,9 @@ def _named(name: str, field: str) -> str:
 
 
 def places(queries: Iterable[Query]) -> dict[int, list[StratumRow]]:
-    """Return the strata of each query now, by the query's key: the one it was first drawn in first.
+    """Return the current strata of each query by the query's key, the stratum of its first draw first.
 
-    A stratum of which another one became a part holds no longer what the query stands for there.
+    If a part of a stratum became its own stratum, the queries of that part no longer count for the older one.
     """
     rows = list(queries)
     strata = {

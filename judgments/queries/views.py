@@ -35,7 +35,7 @@ QUERIES = Listing(
         Column("frequency", "Searches", order="frequency", numeric=True),
         Column("tier", "Tier", order="tier"),
         Column("stratum", "Stratum", order="stratum__name", value=lambda query: str(query.stratum or ""), style="id"),
-        Column("clients", "People", order="clients", numeric=True),
+        Column("clients", "Clients", order="clients", numeric=True),
         Column("probability", "Probability", order="probability", numeric=True),
         Column("weight", "Weight", order="weight", numeric=True, digits=5),
         Column("group", "Group", order="group", style="id"),
@@ -91,7 +91,7 @@ PAIRS = Listing(
             head=True,
             style="clip",
         ),
-        # Counts only: a lead who also rates must not meet a grade here, nor one rating more than was planned.
+        # Counts only: a lead who also rates must not see a grade here, nor an extra rating.
         Column(
             "ratings",
             "Ratings",
@@ -130,7 +130,7 @@ def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 
 def _untold(reader: Any, query: Query) -> list[int]:
-    """The pairs of the query that the reader may still grade: a rating that was called in tells that grades differ."""
+    """Return the pairs of the query that the reader may still grade; an extra rating reveals that grades differ."""
     rounds = query.collection.rounds.filter(pairs__query=query).distinct()
     return [
         pk
@@ -140,7 +140,7 @@ def _untold(reader: Any, query: Query) -> list[int]:
 
 
 def _write(query: Query, text: str, request: HttpRequest) -> str:
-    """Save the narrative, or keep it as a draft, and say what that means."""
+    """Save the need or a draft, and show what raters see."""
     if request.POST.get("act") == "draft":
         narratives.save_draft(query, text=text, actor=request.user)  # type: ignore[arg-type]
         return "Saved as a draft. Raters do not see it."
@@ -155,13 +155,13 @@ def _write(query: Query, text: str, request: HttpRequest) -> str:
 
 
 def _places(query: Query) -> list[StratumRow]:
-    """What the query stands for, where that is more than the page's head tells of the draw that it came with."""
+    """Return what the query represents beyond the draw that the page's head describes."""
     places = strata.places([query]).get(query.pk, [])
     return places if [place.stratum for place in places] != [str(query.stratum)] else []
 
 
 def _around(collection: Collection, query: Query) -> dict[str, Any]:
-    """What else the page says of a query: its places, its group, open rounds, the neighbors without a need."""
+    """Return further context of a query: its strata, its group, open rounds, and the neighbors without a need."""
     bare = collection.queries.filter(narrative="").order_by("pk")
     group = collection.query_groups.filter(name=query.group).first() if query.group else None
     return {

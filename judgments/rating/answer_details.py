@@ -1,7 +1,7 @@
-"""Details of how an answer was given, recorded beside it.
+"""Details of how a judgment was made, stored with it.
 
-They explain times and grades afterwards (an excerpt is read faster than a whole text) and decide nothing. So values
-that make no sense are dropped, and never reject an answer.
+They help to explain times and grades later (an excerpt is read faster than a whole text) and affect nothing else.
+Invalid values are therefore dropped and never cause an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CHOICES = {
     "width": ("narrow", "middle", "wide"),
 }
 FLAGS = ("marks",)
-# The number of undos before, and the position of the answer in the session.
+# The number of earlier undos, and the position of the judgment in the session.
 NUMBERS = ("undos", "place")
 LARGEST = 1_000_000
 

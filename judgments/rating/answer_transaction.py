@@ -19,30 +19,21 @@ from judgments.rating.pair_state import Event, PairState, pair_states
 from judgments.rating.round_counters import Ledger
 from judgments.web import access
 
-# The states of an answer to a pair. After it, a rater who leads can see the pair's grades.
+# The states that answer a pair. After such an answer, a rater who leads can see the pair's grades.
 STANDS = (Judgment.State.GRADED, Judgment.State.UNRATEABLE)
 STANDS_BY_IT = (
-    "You lead this collection and have answered this pair, so you may have seen other grades. "
-    "Your answer stays. Resolve the pair on the page of conflicts instead."
+    "You lead this collection and have answered this pair, so you may have seen other grades. Your answer is kept. "
+    "Resolve the pair on the Conflicts page instead."
 )
 # An answer with its rater.
 Submission = tuple[User, Answer]
 
 
 class Intake:
-    """Records answers inside the caller's transaction.
+    """Recorder of answers inside the caller's transaction.
 
-    Their pairs are locked in the order of their keys, which prevents deadlocks. The state of the pairs is read once
-    (leases, recorded answers, the sheet of each pair) and updated while answers are recorded.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round of all answers.
-    submissions : sequence of (User, Answer)
-        At least one answer with its rater.
-    carefully : bool
-        Whether the database may refuse one of the answers.
+    Their pairs are locked in the order of their keys, which prevents deadlocks. The state of the pairs (leases,
+    recorded answers, slots) is read once and updated while answers are recorded.
     """
 
     def __init__(self, round_: Round, submissions: Sequence[Submission], *, carefully: bool) -> None:
@@ -53,7 +44,7 @@ class Intake:
         self.refusals = refusals(round_, [*raters.values()])
         self.pair_states = pair_states([*self.pairs.values()])
         self.ledger = Ledger(round_, self.pair_states.values(), submissions[0][0])
-        # Probes have a table of their own, where the database would not notice a repeated client id.
+        # Gold pairs and repeats have their own table, where the database would not notice a repeated client id.
         any_pair = carefully or len(self.pairs) < len(pair_uuids)
         self.recorded = self._recorded({(rater.pk, answer.client_id) for rater, answer in submissions}, any_pair)
         self.waiting: dict[int, tuple[Judgment, Slot | None]] = {}  # not written yet, by pair
@@ -63,7 +54,7 @@ class Intake:
     ) -> dict[tuple[int, uuid_module.UUID], Judgment | ProbeAnswer]:
         """Return earlier answers with these client ids of raters, for these pairs or any.
 
-        The database refuses a second row with an id of another pair; that case is handled then.
+        The database refuses a second row with the client id of another pair; that case is handled later.
         """
         events = (event for page in self.pair_states.values() for event in page.events)
         keys = [event.pk for event in events if (event.rater, event.client_id) in ids]
@@ -77,14 +68,14 @@ class Intake:
         return recorded | inserted_check_answers.recorded(ids)
 
     def close(self) -> None:
-        """Write pending answers and the state that they changed."""
+        """Write pending answers and the changed state."""
         self._write()
         if self.ledger.reached:
             extra_ratings.adjust_extra_slots(self.round, self.ledger.pages)
             self.ledger.write()
 
     def take(self, rater: User, answer: Answer) -> Receipt | AssayError:
-        """Record one answer, or raise the reason for refusing it."""
+        """Record one answer, or raise an exception with the reason for refusing it."""
         try:
             earlier = self.recorded.get((rater.pk, answer.client_id))
             if earlier is not None:
@@ -101,17 +92,18 @@ class Intake:
             return error
 
     def _probed(self, rater: User, answer: Answer) -> Receipt:
-        """Record the answer to a probe that was shown to the rater as a pair."""
+        """Record the answer to a gold pair or repeat that was shown as a pair."""
         probe = inserted_check_answers.probe_of(self.round, rater, answer.pair)
         if answer.if_open and probe.answered:
             return Receipt(ProbeAnswer.objects.current().get(probe=probe), new=False)
-        self._write()  # write earlier answers first, so that times do not distinguish probes from pairs
+        # write earlier answers first, so that times do not distinguish gold pairs and repeats from other pairs
+        self._write()
         event = inserted_check_answers.record(probe, rater, answer.client_id, **stored_fields(answer))
         self.recorded[rater.pk, answer.client_id] = event
         return Receipt(event, new=True)
 
     def _standing(self, rater: User, pair: uuid_module.UUID) -> Judgment | None:
-        """Return the rater's current answer to the pair, unless it was put off or undone."""
+        """Return the rater's current answer to the pair, unless it was saved for later or undone."""
         newest = self._page(self.pairs[pair]).newest(rater.pk)
         if newest is None or newest.state not in STANDS:
             return None
@@ -137,14 +129,14 @@ class Intake:
         return others and leads(self.round, rater)
 
     def _page(self, pair: Pair) -> PairState:
-        """Return the pair's sheet, including the answers recorded in this transaction."""
+        """Return the state of the pair, including the answers recorded in this transaction."""
         if pair.pk in self.waiting:
             self._write()
         return self.pair_states[pair.pk]
 
     def _record(self, pair: Pair, rater: User, answer: Answer) -> Judgment:
         page = self._page(pair)
-        # The rater's own slot; a free one if the lease expired; otherwise none, and the answer is surplus.
+        # The rater's own slot, or a free slot if the lease expired, or none if the answer is surplus.
         slot = page.slot_of(rater.pk) or _free_slot(page)
         judgment = _event(pair, answer, rater, surplus=slot is None, before=page.newest(rater.pk))
         self.waiting[pair.pk] = judgment, slot
@@ -161,7 +153,7 @@ class Intake:
         return judgment
 
     def _write(self) -> None:
-        """Write pending answers in as few statements as possible."""
+        """Write pending answers with as few statements as possible."""
         written = [*self.waiting.values()]
         Judgment.objects.bulk_create([judgment for judgment, _ in written])
         _fill([(judgment, slot) for judgment, slot in written if slot is not None])
@@ -171,9 +163,9 @@ class Intake:
 
 
 def refusals(round_: Round, raters: Sequence[User]) -> dict[int, AssayError]:
-    """Return by user why the round takes no new answer. Repeated answers are still acknowledged.
+    """Return by user why the round accepts no new answer. Repeated answers are still acknowledged.
 
-    The round is read again: closing it either waits for the locked pairs or is done already.
+    The round is read again, because closing it may have finished before the pairs were locked.
     """
     states = dict(STATES(round=round_.pk, raters=[rater.pk for rater in raters]))
     errors: dict[int, AssayError] = {}
@@ -193,10 +185,10 @@ def leads(round_: Round, rater: User) -> bool:
 
 
 def locked_pairs() -> QuerySet[Pair]:
-    """Lock pairs for this transaction, so that answers to one pair are serialized. SQLite locks the whole database.
+    """Lock pairs for this transaction, so that answers to a pair are serialized. SQLite locks the whole database.
 
-    Only the document's hash is loaded. The lock allows references to the pairs: leasing holds slots that refer to
-    them, and a stronger lock would cause deadlocks.
+    Only the document's hash is loaded. The lock allows references to the pairs, because leasing locks slots that refer
+    to them and a stronger lock would cause deadlocks.
     """
     rows = Pair.objects.select_for_update(of=("self",), no_key=True).select_related("document").order_by("pk")
     own = ("uuid", "round", "query", "document", "position", "ratings_wanted", "spread", "resolved")
@@ -232,7 +224,7 @@ def _event(pair: Pair, answer: Answer, rater: User, *, surplus: bool, before: Ev
 
 
 def _fill(filled: Sequence[tuple[Judgment, Slot]]) -> None:
-    """Assign answers to slots, at most one per pair; pairs that were put off stay leased to the rater."""
+    """Assign answers to slots, at most one per pair; pairs saved for later stay leased to the rater."""
     own = []
     for judgment, slot in filled:
         later = judgment.state == Judgment.State.LATER

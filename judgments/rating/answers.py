@@ -1,4 +1,4 @@
-"""Answer and receipt: what a rater sends for one pair, what is stored of it, and what the rater gets back."""
+"""Answer and receipt: the data that a rater sends for one pair, the stored fields, and the result."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Answer:
     seconds_active: float | None = None
     seconds_away: float | None = None
     how: dict[str, Any] = field(default_factory=dict)
-    # The page shows the pair as open. If an answer exists that the page does not know, that answer stays.
+    # The page shows the pair as open. If there is an answer that the page does not know, that answer stays.
     if_open: bool = False
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """The result of a submission: ``new`` is False if the answer was recorded before, or another one stays instead.
+    """The result of a submission: ``new`` is False if the answer was recorded before, or another answer stays instead.
 
-    The answer to an inserted check (`inserted_checks.py`) uses the same class: clients cannot tell the two apart.
+    Answers to inserted checks (`inserted_checks.py`) use the same class, so that clients cannot distinguish them.
     """
 
     judgment: Judgment | ProbeAnswer
@@ -52,11 +52,11 @@ def check_answer(round_: Round, answer: Answer) -> None:
     values = round_.scale.values()
     if answer.grade not in values:
         known = ", ".join(map(str, values))
-        raise NotValid(f"{answer.grade} is not a grade of this round.", {"grade": f"The grades are {known}."})
+        raise NotValid(f"{answer.grade} is not a grade of this round.", {"grade": f"Use one of {known}."})
 
 
 def stored_fields(answer: Answer) -> dict[str, Any]:
-    """Return the fields of an answer that are stored, for judgments and probes alike."""
+    """Return the stored fields of an answer, for judgments and for gold pairs and repeats alike."""
     return {
         "state": answer.state,
         "grade": answer.grade,

@@ -20,14 +20,14 @@ from judgments.web import access
 from judgments.web.api_errors import status_and_body
 from judgments.web.endpoints import InRound
 
-# More than anybody can hold leases on; a longer list is a mistake.
+# More pairs than a rater can lease; a longer list is a mistake.
 MOST_ANSWERS = 1_000
-# Seconds until it is worth to ask for a batch again while pairs are chosen.
+# Seconds until another request for a batch makes sense while pairs are being chosen.
 LOOK_AGAIN = 5
 
 
 class Rating(InRound):
-    """Base class of the endpoints for raters. Engineers may not rate; leads may, if they are raters of the round."""
+    """Base class of the endpoints for raters. Engineers may not rate; leads may if they are raters of the round."""
 
     reads = writes = access.RATERS
     scope = "rate"
@@ -55,9 +55,10 @@ class Batch(Rating):
         responses={200: BatchBody, 204: None},
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Pairs already leased come first, then the rest of the query, then the next query. 204 if there are none.
+        """Pairs already leased come first, then the rest of the query, then the next query. The status is 204 if none
+        are left.
 
-        With `Retry-After`, further pairs are being chosen. Without it the caller has finished.
+        With `Retry-After`, more pairs are being chosen. Without it, the caller has finished.
         """
         claim = assignment.claim(self.round, rater=request.user, size=_size(request))
         if not claim.pairs:
@@ -67,7 +68,7 @@ class Batch(Rating):
     def _batch(self, claim: assignment.Claim) -> dict[str, Any]:
         rater = self.request.user
         return {
-            # The lease is the caller's hold on all of them; its name changes when it is renewed.
+            # The lease covers all of them; its id changes when it is renewed.
             "lease": uuid_module.uuid5(self.round.uuid, f"{rater.uuid} {claim.until}"),
             "expires_at": claim.until,
             "scale": self.round.scale.grades.all(),
@@ -84,7 +85,8 @@ class Release(Rating):
 
     @extend_schema(summary="Release leased pairs", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """For raters who take a break. On their return they get the pairs that nobody took. No judgment changes."""
+        """For raters who take a break. When they return, they get the pairs that nobody has taken. Judgments do not
+        change."""
         return Response({"released": assignment.release(self.round, request.user)})
 
 
@@ -95,7 +97,8 @@ class Join(Rating):
 
     @extend_schema(summary="Join an open round", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """403 names the missing requirement; 409 means that the round is not open. Joining again has no effect."""
+        """The status is 403 with the missing requirement, or 409 if the round is not open. Joining again has no
+        effect."""
         return self.respond(Joined, round_raters.join(self.round, rater=request.user))
 
 
@@ -107,7 +110,7 @@ class Judgments(Rating):
 
     @extend_schema(summary="List your recent judgments", responses={200: LastAnswers})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """The last ten current judgments, newest first, while the round is open.
+        """Return the last ten current judgments, newest first, while the round is open.
 
         Submit another judgment to change one.
         """
@@ -128,7 +131,8 @@ class Judgments(Rating):
         ],
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """201 recorded, 200 already recorded, 409 never leased to you.
+        """The status is 201 if the judgment is recorded, 200 if it already was, and 409 if the pair was never leased to
+        you.
 
         A list returns 200, with one status per judgment.
         """
@@ -136,7 +140,7 @@ class Judgments(Rating):
             receipt = submission.submit(self.round, _answer(request.data), rater=request.user)
             return self.respond(ReceiptBody, receipt.judgment, 201 if receipt.new else 200)
         if len(request.data) > MOST_ANSWERS:
-            raise TooLarge(f"A list has at most {MOST_ANSWERS:,} judgments. Send it in parts.")
+            raise TooLarge(f"A list may have at most {MOST_ANSWERS:,} judgments. Send the list in parts.")
         return Response({"results": self._results(request.data)})
 
     def _results(self, items: list[Any]) -> list[dict[str, Any]]:
@@ -164,7 +168,7 @@ def _read(item: Any) -> Answer | ValidationError:
 
 
 def _result(item: Any, result: Receipt | AssayError | ValidationError) -> dict[str, Any]:
-    """The result for one judgment of a list."""
+    """Return the result for one judgment of a list."""
     client_id = item.get("client_id") if isinstance(item, dict) else None
     client_id = str(client_id) if isinstance(client_id, str | int) else None
     if not isinstance(result, Receipt):
@@ -181,7 +185,7 @@ class Undo(Rating):
 
     @extend_schema(summary="Undo a judgment", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID, client_id: uuid_module.UUID) -> Response:
-        """The pair is leased to the rater again. Undoing again has no effect."""
+        """Lease the pair to the rater again. A repeated request has no effect."""
         event = submission.undo(self.round, client_id, rater=request.user)
         return Response(
             {

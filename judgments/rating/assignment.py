@@ -1,8 +1,7 @@
 """Assignment of pairs: lease the next pairs to a rater.
 
-A pair with k ratings has k slots. Assigning a pair means leasing a free slot (`leasing.py`); a slot that is not
-answered before the lease expires is free again. The search for free slots (`openings.py`) does not read every row of
-the round.
+A pair with k ratings has k slots. Assigning a pair means leasing a free slot (`leasing.py`); a slot without an answer
+becomes free when its lease expires. The search for free slots (`slot_search.py`) does not read every row of the round.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from judgments.rating.slot_search import FreeSlot, SlotSearch
 
 LEASE = timedelta(minutes=30)
 LARGEST_BATCH = 50
-# A lease that was renewed less than this ago is not written again.
+# A lease that was renewed more recently than this is not renewed again.
 FRESH = timedelta(minutes=1)
 
 
@@ -30,7 +29,7 @@ class Claim(NamedTuple):
     """The pairs that were leased to a rater."""
 
     pairs: list[Pair | Probe]
-    until: datetime  # when the first lease of the rater expires
+    until: datetime  # when the rater's first lease expires
     places: SlotSearch
 
 
@@ -40,30 +39,7 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
 
 
 def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
-    """Lease the next pairs to the rater: first those in hand, then the rest of the query, then the next query.
-
-    Parameters
-    ----------
-    round_ : Round
-        An open round of the rater.
-    rater : User
-        The rater who will grade.
-    size : int
-        The maximum number of pairs, up to 50.
-
-    Returns
-    -------
-    Claim
-        Pairs leased to the rater until ``LEASE`` from now, with probes mixed in
-        (`judgments/rating/inserted_checks.py`); empty if nothing is left for the rater.
-
-    Raises
-    ------
-    Closed
-        The round takes no answers.
-    NotAllowed
-        The rater is not a rater of the round, is paused, or has to qualify first.
-    """
+    """Lease the next pairs to the rater: those already leased, then the rest of the query, then the next query."""
     size = max(1, min(size, LARGEST_BATCH))
     assignment = check_open(round_, rater)
     start_requirements.check_ready(round_, rater, assignment)
@@ -85,28 +61,13 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     if inserted_checks.mixes(round_) or len(pairs) < len(batch):
         first = inserted_check_counts.held_until(round_, rater, LEASE) or first
     if round_.of_answers:
-        for pair in batch:  # some rounds show the reference answer; this avoids a query for each pair
+        for pair in batch:  # some rounds show the reference answer; this avoids a query per pair
             pair.round = round_
     return Claim(batch, first, places)
 
 
 def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
-    """Return the rater's leased pairs to the queue, so that others get them at once. Answers do not change.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round.
-    rater : User
-        The rater who stops.
-    for_good : bool
-        False: the rater gets the pairs back on return unless others took them. True: the slots have no rater any more.
-
-    Returns
-    -------
-    int
-        The number of pairs that were returned.
-    """
+    """Release the rater's leased pairs, so that others can get them immediately. Answers do not change."""
     held = slot_search.in_hand(round_, rater)
     if for_good:
         return held.update(rater=None, lease_until=None)
@@ -115,10 +76,10 @@ def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
 
 
 def check_open(round_: Round, rater: User) -> RoundRater:
-    """Return the rater's assignment to the round, or refuse if the round takes no answers from them."""
+    """Return the rater's assignment to the round, or refuse if the round accepts no answers from them."""
     if round_.state != Round.State.OPEN:
         word = "has not been opened yet" if round_.state == Round.State.DRAFT else "is closed"
-        raise Closed(f"Round {round_} {word}. Your answers are stored. Ask the lead what comes next.")
+        raise Closed(f"Round {round_} {word}. Your answers are stored. Ask the lead about the next steps.")
     assignments: list[RoundRater] = ASSIGNMENTS(round=round_.pk, rater=rater.pk)
     if not assignments:
         raise NotAllowed(f"You are not a rater of {round_}. Ask the lead to add you.")
@@ -126,19 +87,20 @@ def check_open(round_: Round, rater: User) -> RoundRater:
 
 
 def remaining(round_: Round, rater: User, seen: SlotSearch | None = None) -> int:
-    """Return the number of pairs that the rater can still grade, with probes."""
+    """Return the number of pairs that the rater can still grade, including gold pairs and repeats."""
     number = slots_left(round_, rater, seen)
     return number + inserted_check_counts.ahead(round_, rater, number)
 
 
 def slots_left(round_: Round, rater: User, seen: SlotSearch | None = None) -> int:
-    """Return the number of pairs that the rater can still grade, without probes. Raters never see this number."""
+    """Return the number of pairs that the rater can still grade, without gold pairs and repeats. Raters never see this
+    number."""
     slots = seen.again() if seen else SlotSearch(round_, rater)
     return len(slots.held) + slots.left
 
 
 def available_pairs(round_: Round) -> dict[int, int]:
-    """Return the number of pairs that each rater can still get, beside those they hold, by user."""
+    """Return the number of pairs that each rater can still get in addition to those they hold, by user."""
     assignments = round_.raters.filter(left_at__isnull=True).select_related("user")
     return {row.user_id: SlotSearch(round_, row.user).left for row in assignments}
 
@@ -163,9 +125,9 @@ def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe 
 
 
 def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[FreeSlot], list[FreeSlot], datetime]:
-    """Return the rater's unanswered pairs, those they put off, and the end of the first lease.
+    """Return the rater's unanswered pairs, those saved for later, and the end of the first lease.
 
-    The leases are renewed. Pairs that were put off come back when nothing else is left.
+    The leases are renewed. Pairs saved for later come back when no other pairs are left.
     """
     rows = LEASES(round=round_.pk, rater=rater.pk)
     if not rows:
@@ -183,7 +145,8 @@ def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[FreeSlot
     return waiting, put_off, oldest
 
 
-# The query leaves out the pairs: PostgreSQL overestimates the number of leased slots and would join all pairs.
+# The query does not join the pairs, because PostgreSQL overestimates the number of leased slots and would read all
+# pairs.
 COLUMNS = ("pk", "pair", "position", "lease_until")
 LEASES = Compiled(lambda: slot_search.in_hand(Given("round"), Given("rater")).values_list(*COLUMNS))
 QUERIES = Compiled(lambda: Pair.objects.filter(pk__among=Given("pairs")).order_by().values_list("pk", "query"))
@@ -204,12 +167,12 @@ ASSIGNMENTS = Compiled(
 
 
 def _order_key(round_: Round, assignment: RoundRater) -> str:
-    """Return the key of a rater's own order: seed and pseudonym, so that another database repeats it."""
+    """Return the key of a rater's own order from seed and pseudonym, so that every database gives the same order."""
     return f"{round_.seed} {assignment.pseudonym}"
 
 
 def _shuffled(places: list[FreeSlot], draw: str) -> list[FreeSlot]:
-    """Return the places by query in the round's order, and within a query in the rater's random order."""
+    """Return the slots by query in the round's order, and within a query in the rater's random order."""
     first: dict[int, int] = {}
     for place in places:
         first[place.query_id] = min(first.get(place.query_id, place.position), place.position)

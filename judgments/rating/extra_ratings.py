@@ -1,10 +1,9 @@
-"""Extra ratings of a pair: when one more rater grades it, and how far its grades differ.
+"""Extra ratings of a pair after its raters differ.
 
-When the counted grades of a pair that has all its ratings differ too much, the pair gets one more slot, as often as
-the round allows. `Pair.ratings_wanted` stays as planned: slots with a higher number are extra. An extra slot without
-a rater is withdrawn when the grades agree again because an answer was changed, undone or excluded. Once a lead has
-resolved the pair, no extra rating is requested, and every unanswered extra slot is withdrawn, even a leased one: the
-answer of that rater is stored all the same, and does not count.
+When the counted grades of a fully rated pair differ too much, the pair gets one more slot, as often as the round
+allows. `Pair.ratings_wanted` does not change; slots with a higher number are extra. An extra slot without a rater is
+withdrawn if the grades agree again because an answer was changed, undone or excluded. After a lead has resolved the
+pair, every unanswered extra slot is withdrawn, even a leased one; that rater's answer is stored but does not count.
 """
 
 from __future__ import annotations
@@ -24,17 +23,7 @@ from judgments.rating.round_counters import Ledger
 
 @contextmanager
 def updating_counters(round_: Round, pairs: Sequence[Pair], *, home: User) -> Iterator[Ledger]:
-    """Update spreads, extra slots and counters after a change of slots or answers, as a context manager.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round of the pairs.
-    pairs : sequence of Pair
-        The pairs, locked by the caller in the transaction of the change.
-    home : User
-        The rater whose answers change.
-    """
+    """Update spreads, extra slots and counters after a change of slots or answers, as a context manager."""
     ledger = Ledger(round_, pair_states(pairs).values(), home)
     yield ledger
     ledger.pages = list(pair_states(pairs).values())

@@ -1,8 +1,8 @@
-"""Combine simultaneous calls into one piece of work, for example one transaction.
+"""Combination of simultaneous calls into one piece of work, for example one transaction.
 
-A call that arrives while no work is running starts at once and waits for no other call. Calls that arrive meanwhile
-queue up, and the first of them then does the work for all: the more calls arrive, the more of them share the fixed
-costs, such as database queries and the wait for the database's disk.
+A call that arrives while no work is running starts immediately. Calls that arrive meanwhile are queued, and the first
+of them then does the work for all, so that many calls share fixed costs such as database queries and the wait for the
+disk.
 """
 
 from __future__ import annotations
@@ -22,34 +22,19 @@ class _Caller(Generic[Item, Result]):
         self.item = item
         self.woken = threading.Event()
         self.leads = False
-        self.result: list[Result] = []  # empty: nobody did the work for this caller
+        self.result: list[Result] = []  # empty: no thread did the work for this caller
 
 
 class Together(Generic[Item, Result]):
-    """Combined calls of the threads of a process.
-
-    Parameters
-    ----------
-    work : callable
-        ``work(items)`` does the act for all items and answers a result for each, in their order. It runs in the thread
-        of one of the callers.
-    most : int
-        How many share it at most.
-    """
+    """Combiner of calls from the threads of a process."""
 
     def __init__(self, work: Callable[[Sequence[Item]], Sequence[Result]], most: int) -> None:
         self.work, self.most = work, most
         self.lock = threading.Lock()
-        self.lines: dict[Hashable, list[_Caller[Item, Result]]] = {}  # a key is there while somebody works
+        self.lines: dict[Hashable, list[_Caller[Item, Result]]] = {}  # a key is present while a thread works on it
 
     def do(self, key: Hashable, item: Item) -> Result:
-        """Return the result for one item; calls with the same key run one after the other or combined.
-
-        Raises
-        ------
-        Exception
-            Whatever the work raises for this item alone: where it fails for several, each caller tries for themselves.
-        """
+        """Return the result for one item; calls with the same key run one after another or combined."""
         caller = _Caller[Item, Result](item)
         with self.lock:
             caller.leads = key not in self.lines

@@ -1,7 +1,7 @@
 """Answers to gold pairs and repeats that were mixed into a rater's work.
 
-They are submitted, changed and undone like answers to any pair, with the same messages. But each is an event in a
-table of its own, fills no slot and never counts.
+They are submitted, changed and undone like answers to any pair, with the same messages. However, each is an event in a
+separate table, fills no slot and never counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from judgments.models.compiled_queries import Compiled, Given
 from judgments.rating.inserted_checks import MIXED
 
 NO_SUCH_PAIR = "This round has no such pair."
-NEVER_LEASED = "This pair was never leased to you. Ask for a batch first."
+NEVER_LEASED = "This pair was never leased to you. Lease a batch first."
 STANDS_FOR_ANOTHER = "This client id was used for another pair. Use a new id for every answer."
 
 
@@ -29,7 +29,7 @@ def answers_of(round_: Round, rater: User) -> QuerySet[ProbeAnswer]:
 
 
 def recorded(ids: Collection[tuple[int, uuid_module.UUID]]) -> dict[tuple[int, uuid_module.UUID], ProbeAnswer]:
-    """Return the answers recorded before under these client ids, in any round: an id stands for one answer."""
+    """Return the answers recorded before under these client ids, in any round, because an id identifies one answer."""
     # Usually there is none, so only keys are read first.
     rows = RECORDED(raters={rater for rater, _ in ids}, client_ids={one for _, one in ids})
     keys = [key for key, *whose in rows if tuple(whose) in ids]
@@ -47,13 +47,7 @@ RECORDED = Compiled(
 
 
 def probe_of(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe:
-    """Return the probe that an answer is for, locked for this transaction.
-
-    Raises
-    ------
-    NotFound, Conflict
-        In the words that an answer for no pair, or for a pair that was never leased, is refused with.
-    """
+    """Return the inserted check that an answer is for, locked for this transaction."""
     probe = Probe.objects.select_for_update().filter(round=round_, uuid=uuid, kind__in=MIXED).first()
     if probe is None:
         raise NotFound(NO_SUCH_PAIR)
@@ -63,24 +57,7 @@ def probe_of(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe:
 
 
 def record(probe: Probe, rater: User, client_id: uuid_module.UUID, **fields: Any) -> ProbeAnswer:
-    """Write an answer to a probe down as an event that supersedes the one before, if any.
-
-    Parameters
-    ----------
-    probe : Probe
-        Locked by the caller.
-    rater : User
-        Whose answer it is.
-    client_id : UUID
-        Made by the rater's client, new for each answer.
-    **fields
-        ``state``, ``grade`` and what else a judgment has.
-
-    Raises
-    ------
-    Conflict
-        The client id stands for another pair.
-    """
+    """Record an answer to an inserted check as an event that supersedes the earlier one."""
     newest = ProbeAnswer.objects.filter(probe=probe, superseded_by__isnull=True).first()
     try:
         with transaction.atomic():
@@ -100,15 +77,7 @@ def last_answer(round_: Round, rater: User) -> ProbeAnswer | None:
 
 
 def undo(answer: ProbeAnswer, again: uuid_module.UUID, refusal: AssayError | None) -> ProbeAnswer:
-    """Take an answer back, inside the caller's transaction; what was asked waits for an answer again.
-
-    Raises
-    ------
-    AssayError
-        ``refusal``, where the round takes no new answer from this rater.
-    Conflict
-        A later answer stands in its place.
-    """
+    """Undo an answer inside the caller's transaction; the inserted check waits for an answer again."""
     Probe.objects.select_for_update().get(pk=answer.probe_id)
     done = ProbeAnswer.objects.filter(rater=answer.rater, client_id=again).first()
     if done is not None and done.supersedes_id == answer.pk:

@@ -1,7 +1,7 @@
-"""Counts of gold pairs and repeats in everything that a rater sees about their own work.
+"""Counts of gold pairs and repeats in the numbers that a rater sees about their own work.
 
-They count as pairs everywhere: in what is answered, in what is left, in what the rater holds and releases. A number
-that left them out, beside one that does not, would reveal which of the rater's pairs they were.
+They count as pairs in every number: answered, left, held and released. A number without them next to one with them
+would reveal which of the rater's pairs they are.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def own(round_: Round, rater: User) -> Tally:
 
 
 def ahead(round_: Round, rater: User, places: int) -> int:
-    """Return how many gold pairs and repeats are ahead of the rater: waiting, or to come among so many slots.
+    """Return the number of gold pairs and repeats ahead of the rater: waiting, or due within this many slots.
 
-    What will come is counted from the beginning: else what is left would not go down when one of them comes.
+    The due ones are counted from the beginning; otherwise the number left would not fall after one of them.
     """
     return inserted_checks.waiting(round_, rater) + _to_come(round_, rater, places)
 
 
 def in_all(round_: Round, rater: User, places: int) -> int:
-    """Return how many gold pairs and repeats the rater gets in the whole round, answered or not."""
+    """Return the number of gold pairs and repeats that the rater gets in the whole round, answered or not."""
     handed = Probe.objects.filter(round=round_, rater=rater, kind__in=inserted_checks.MIXED).count()
     return handed + _to_come(round_, rater, places)
 
@@ -84,10 +84,10 @@ def hand_out(
     lease: timedelta,
     fresh: timedelta,
 ) -> None:
-    """Let the rater hold just what they are shown: what did not fit among the pairs that were taken goes back.
+    """Limit the rater's leases to the pairs that they are shown, and release the others.
 
-    What is mixed in is held as long as a pair is; `Probe.handed_at` says since when. ``begun`` is when the batch was
-    asked for, ``fresh`` how old a lease may be that need not be renewed.
+    Inserted checks are held as long as pairs are; `Probe.handed_at` has the start. ``begun`` is the time of the
+    request, and ``fresh`` the age up to which a lease is not renewed.
     """
     shown = {one.pk for one in batch if isinstance(one, Probe)}
     if not shown and not inserted_checks.mixes(round_):
@@ -102,13 +102,14 @@ def hand_out(
 
 
 def give_back(round_: Round, rater: User, lease: timedelta) -> int:
-    """End the rater's hold on what is mixed in: how much they held. It waits for them, since nobody else gets it."""
+    """End the rater's hold on inserted checks and return their number. They keep waiting, because no other rater gets
+    them."""
     now = timezone.now()
     return _in_hand(round_, rater).filter(handed_at__gt=now - lease).update(handed_at=now - lease)
 
 
 def held_until(round_: Round, rater: User, lease: timedelta) -> datetime | None:
-    """Return when the first of the rater's leases ends; None if they hold nothing."""
+    """Return the end of the rater's first lease; None if they hold nothing."""
     now = timezone.now()
     slots = Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True, lease_until__gte=now)
     probes = _in_hand(round_, rater).filter(handed_at__gt=now - lease).aggregate(first=Min("handed_at"))["first"]

@@ -1,7 +1,7 @@
 """Gold pairs and repeats mixed into a rater's batches without being marked.
 
-Such a probe is shown and answered like any pair; its answers are stored apart (`probe_answers`). When it comes is
-drawn from the round's seed and the rater's pseudonym, so that no rater can predict it by counting.
+An inserted check is shown and answered like any pair; its answers are stored separately (`inserted_check_answers`). Its
+position is drawn from the round's seed and the rater's pseudonym, so that raters cannot predict it by counting.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role,
 from judgments.models.compiled_queries import Compiled, Given
 from judgments.web import access
 
-# The number of answers between a pair and its repeat, so that the rater has forgotten it.
+# The number of answers between a pair and its repeat, so that the rater has forgotten the pair.
 LAG = 20
 MIXED = (Probe.Kind.GOLD, Probe.Kind.REPEAT)
 
@@ -28,25 +28,7 @@ def mixes(round_: Round) -> bool:
 
 
 def mix_in(round_: Round, rater: User, pairs: Sequence[Pair], size: int) -> list[Pair | Probe]:
-    """Put the probes that are due among the pairs of a batch, where a query begins or ends.
-
-    Parameters
-    ----------
-    round_ : Round
-        An open round.
-    rater : User
-        Who is handed the batch.
-    pairs : sequence of Pair
-        What is leased to them, queries whole.
-    size : int
-        How many may be shown at most. What no longer fits stays in the rater's hand.
-
-    Returns
-    -------
-    list of Pair or Probe
-        A probe of a query that is among the pairs' stands among that query's. Others stand between two queries, or at
-        the end when no further pair will come.
-    """
+    """Insert the checks that are due into a batch, where a query begins or ends."""
     held = _held(round_, rater)
     if not mixes(round_):
         return _placed(round_, rater, list(pairs), held, size)[:size] if held else list(pairs)
@@ -58,7 +40,7 @@ def mix_in(round_: Round, rater: User, pairs: Sequence[Pair], size: int) -> list
 
 
 def _held(round_: Round, rater: User) -> list[Probe]:
-    """Return the probes that the rater was shown and has not answered, those put off for later at the end."""
+    """Return the checks that the rater was shown and has not answered, with those saved for later at the end."""
     if not waiting(round_, rater):
         return []
     rows = Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED, answered=False)
@@ -68,7 +50,7 @@ def _held(round_: Round, rater: User) -> list[Probe]:
 
 
 def _room(round_: Round, rater: User, pairs: Sequence[Pair], size: int) -> int:
-    """Return at how many positions of the batch a probe fits without splitting a query."""
+    """Return the number of positions in the batch where a check fits without splitting a query."""
     starts = _starts(round_, rater, pairs)
     return len(starts) + (len(pairs) < size)
 
@@ -105,9 +87,9 @@ def _placed(round_: Round, rater: User, pairs: list[Pair], probes: Sequence[Prob
 
 
 def fitted(before: Sequence[Pair | Probe], new: Sequence[Pair | Probe]) -> list[Pair | Probe]:
-    """Return the new items for a browser that shows ``before`` first, without a probe that would split its last query.
+    """Return the new items for a browser that shows ``before`` first, without a check that would split its last query.
 
-    Such a probe waits for the next change of queries; where none is in sight it is left for a later batch.
+    Such a check waits for the next change of queries, or for a later batch.
     """
     pairs = [one for one in new if isinstance(one, Pair)]
     if not before or not pairs or pairs[0].query_id != before[-1].query_id:
@@ -121,28 +103,29 @@ def fitted(before: Sequence[Pair | Probe], new: Sequence[Pair | Probe]) -> list[
 
 
 def _number(*parts: Any) -> int:
-    """Return a pseudorandom number drawn from the parts, the same on every machine."""
+    """Return a pseudorandom number from the parts, the same on every machine."""
     return int.from_bytes(hashlib.sha256(" ".join(map(str, parts)).encode()).digest()[:8])
 
 
 def _due(draw: str, every: int, answers: int) -> int:
-    """Return how many probes are due after so many answers: one at a random place in each stretch of ``every``."""
+    """Return the number of checks due after this many answers: one at a random position in each stretch of
+    ``every``."""
     whole, rest = divmod(max(answers, 0), every)
     return whole + (_number(draw, whole) % every < rest)
 
 
 def gold_due(round_: Round, round_rater: RoundRater, answers: int) -> int:
-    """Return how many gold pairs a rater gets in so many answers."""
+    """Return the number of gold pairs that a rater gets in this many answers."""
     return _due(f"{round_.seed} gold {round_rater.pseudonym}", round_.gold_every or 1, answers)
 
 
 def repeats_due(round_: Round, round_rater: RoundRater, answers: int) -> int:
-    """Return how many repeats a rater gets in so many answers."""
+    """Return the number of repeats that a rater gets in this many answers."""
     return _due(f"{round_.seed} repeats {round_rater.pseudonym}", max(round(1 / round_.repeat_share), 1), answers - LAG)
 
 
 def unseen_gold(round_: Round, rater: User) -> QuerySet[GoldPair]:
-    """Return the gold pairs that the rater was not shown, without those that are also pairs of the round."""
+    """Return the gold pairs that the rater has not been shown, without those that are also pairs of the round."""
     shown = Probe.objects.filter(round=round_, rater=rater, kind=Probe.Kind.GOLD)
     there = Pair.objects.filter(round=round_, query=OuterRef("query"), document=OuterRef("document"))
     left = GoldPair.objects.filter(round=round_, use=GoldPair.Use.HIDDEN).exclude(pk__in=shown.values("gold"))
@@ -155,9 +138,9 @@ def filled(round_: Round, rater: User) -> int:
 
 
 def _new_gold(round_: Round, round_rater: RoundRater, pairs: Sequence[Pair], most: int) -> list[Probe]:
-    """Create probes for the gold pairs that are due, those of a query in the batch first."""
+    """Create checks for the gold pairs that are due, those of a query in the batch first."""
     if round_.gold_every is None or access.role_in(round_rater.user, round_.collection) == Role.LEAD:
-        return []  # leads can read the expert grades
+        return []  # leads can see the expert grades
     draw = f"{round_.seed} gold {round_rater.pseudonym}"
     shown = Probe.objects.filter(round=round_, rater_id=round_rater.user_id, kind=Probe.Kind.GOLD)
     due = gold_due(round_, round_rater, filled(round_, round_rater.user) + len(pairs)) - shown.count()
@@ -178,7 +161,7 @@ def _new_gold(round_: Round, round_rater: RoundRater, pairs: Sequence[Pair], mos
 
 
 def _new_repeats(round_: Round, round_rater: RoundRater, pairs: Sequence[Pair], most: int) -> list[Probe]:
-    """Create probes for the repeats that are due, drawn from pairs graded at least ``LAG`` answers ago."""
+    """Create checks for the repeats that are due, drawn from pairs graded at least ``LAG`` answers ago."""
     if round_.repeat_share <= 0 or most <= 0:
         return []
     draw = f"{round_.seed} repeats {round_rater.pseudonym}"
@@ -203,7 +186,7 @@ def _new_repeats(round_: Round, round_rater: RoundRater, pairs: Sequence[Pair], 
 
 
 def _create_probe(round_: Round, rater: User, kind: str, expected: int, **what: Any) -> Probe:
-    """Put on record that it is shown; of two requests at the same moment both get the one row."""
+    """Record that the check is shown; two concurrent requests get the same row."""
     probe, _ = Probe.objects.get_or_create(
         rater=rater, attempt=1, **what, defaults={"round": round_, "kind": kind, "expected": expected}
     )
@@ -211,12 +194,12 @@ def _create_probe(round_: Round, rater: User, kind: str, expected: int, **what: 
 
 
 def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe | None:
-    """Return the probe with this id if the rater was shown it and has not answered it."""
+    """Return the check with this id if the rater was shown it and has not answered it."""
     return next((probe for probe in _held(round_, rater) if probe.uuid == uuid), None)
 
 
 def waiting(round_: Round, rater: User) -> int:
-    """Return how many probes wait for the rater's answer."""
+    """Return the number of checks that wait for the rater's answer."""
     return len(WAITING(round=round_.pk, rater=rater.pk))
 
 
@@ -230,7 +213,7 @@ WAITING = Compiled(
 
 
 def by_query(round_: Round, rater: User) -> list[tuple[int, int, int]]:
-    """Return the probes of each query: (query, answered, waiting)."""
+    """Return the checks of each query: (query, answered, waiting)."""
     counts: dict[int, list[int]] = {}
     rows = Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED).order_by()
     for gold, pair, answered in rows.values_list("gold__query", "pair__query", "answered"):

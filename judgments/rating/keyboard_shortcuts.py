@@ -1,8 +1,7 @@
 """Keyboard shortcuts of the rater station, for each rater.
 
-Digits always grade: the top row and the numeric pad, by the value on the button. Every other action has one default
-key, which a rater may change to any letter or sign that no other action uses. A grade may get one more key beside its
-digit.
+Digits always grade, in the top row and on the numeric keypad. Every other action has a default key, which a rater may
+change to any letter or symbol that no other action uses. A grade may have a second key in addition to its digit.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from judgments.models import User
 # Each action of the station: default key, second key (unless another action uses it) and description.
 ACTS: dict[str, tuple[str, str, str]] = {
     "unable": ("u", "-", "cannot judge, then the number of the reason"),
-    "later": ("l", "", "later: show the pair again at the end"),
+    "later": ("l", "", "save for later: show the pair again at the end"),
     "undo": ("z", "backspace", "undo the last answer"),
     "note": ("n", "", "write a note"),
     "guide": ("g", "", "guidelines"),
     "marks": ("h", "", "show or hide highlights"),
-    "whole": ("f", "", "whole text, then larger picture, then back"),
+    "whole": ("f", "", "full text, then larger image, then back"),
     "down": ("j", "arrowdown", "in a list: the next row"),
     "up": ("k", "arrowup", "in a list: the previous row"),
     "last": ("r", "", "review or change your last answers"),
@@ -63,7 +62,7 @@ def labels(user: User) -> dict[str, str]:
 
 
 def table(user: User) -> dict[str, str]:
-    """Return the action of each key for the station's script. The rater's own choice comes before the default.
+    """Return the action of each key for the station's script. The rater's own keys take precedence over the defaults.
 
     Examples
     --------
@@ -79,13 +78,7 @@ def table(user: User) -> dict[str, str]:
 
 
 def set_keys(user: User, wanted: dict[str, str]) -> None:
-    """Keep the rater's own keys. An empty text means the usual key; a usual key is not stored.
-
-    Raises
-    ------
-    NotValid
-        A key is no single letter or sign, or two acts would have the same one; told for each act.
-    """
+    """Store the rater's own keys. An empty text means the default key, which is not stored."""
     chosen = {act: _key(wanted.get(act, "")) for act in (*ACTS, *GRADES)}
     now = {act: key or (ACTS[act][0] if act in ACTS else "") for act, key in chosen.items()}
     faults: dict[str, str] = {}
@@ -94,16 +87,18 @@ def set_keys(user: User, wanted: dict[str, str]) -> None:
         if key and not _fits(key):
             faults[act] = "Enter one letter or symbol. Digits are for grades, and the space bar scrolls."
         elif others:
-            faults[act] = f"“{key}” is also the key for “{_named(others[0])}”. Choose another key for one of them."
+            faults[act] = (
+                f"“{key}” is already the key for “{_named(others[0])}”. Choose another key for one of these actions."
+            )
     if faults:
-        raise NotValid("Some keys are not valid. Nothing was changed.", faults)
+        raise NotValid("Some keys are not valid, so no key was changed.", faults)
     own = {act: key for act, key in chosen.items() if key and (act in GRADES or key != ACTS[act][0])}
     User.objects.filter(pk=user.pk).update(station_keys=own)
     user.station_keys = own
 
 
 def _key(text: Any) -> str:
-    """Return the key as the browser names it, in lower case; a letter with its accent is one sign."""
+    """Return the key as the browser names it, in lower case; an accented letter is one character."""
     return unicodedata.normalize("NFC", str(text).strip()).lower()
 
 

@@ -14,13 +14,7 @@ from judgments.rating.round_counters import Ledger
 
 @transaction.atomic
 def follow(queries: Sequence[Query]) -> None:
-    """Let the places and counts of every round that is not over say what the queries say now.
-
-    Parameters
-    ----------
-    queries : sequence of Query
-        Saved already, with a language that they did not have before.
-    """
+    """Update the slots and counters of every round that is not closed to the new languages of queries."""
     rounds = Round.objects.filter(pairs__query__in=queries).exclude(state=Round.State.CLOSED).distinct()
     for round_ in rounds.order_by("pk"):
         for query in queries:

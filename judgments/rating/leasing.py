@@ -1,7 +1,7 @@
-"""Leases: give free slots to raters who ask at the same moment, each slot to one rater only.
+"""Leases: give free slots to concurrent raters, each slot to one rater only.
 
-Taking a slot is a conditional UPDATE under a lock: of two raters who ask at the same moment one gets it, on SQLite
-and PostgreSQL alike. `openings.py` finds which slots are free for which rater.
+A slot is taken by a conditional UPDATE under a lock, so that one of two concurrent raters gets it, on SQLite and
+PostgreSQL alike. `slot_search.py` finds the free slots for a rater.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from judgments.rating import slot_search
 from judgments.rating.group_commit import Together
 from judgments.rating.slot_search import FreeSlot, SlotSearch
 
-# Simultaneous requests to one process, up to this number, are served together: if each chose on its own, they would
-# choose the same slots, and each would wait for the database.
+# Concurrent requests to one process, up to this number, are served together. If each chose on its own, they would
+# choose the same slots and wait for each other.
 MOST_TOGETHER = 16
 # Retries, and seconds between them, while other raters have all remaining slots locked.
 TRIES, PAUSE = 50, 0.02
@@ -36,7 +36,7 @@ class SlotRequest(NamedTuple):
     missing: int
     until: datetime
     draw: str
-    after: list[FreeSlot]  # what they have in hand already
+    after: list[FreeSlot]  # pairs that the rater already holds
 
 
 class SlotGrant(NamedTuple):
@@ -54,7 +54,7 @@ def take(request: SlotRequest) -> list[FreeSlot]:
         grant = _fulfil([request])[0] if alone else together.do(request.places.round.pk, request)
         if grant.places or not grant.missed:
             return grant.places
-        time.sleep(PAUSE)  # other raters have the remaining slots locked for a moment, so there may still be some
+        time.sleep(PAUSE)  # other raters have locked the remaining slots for a moment, so some may become free
     return []
 
 
@@ -90,12 +90,12 @@ def _chosen(requests: Sequence[SlotRequest], grants: Sequence[SlotGrant]) -> lis
 
 
 def _choose(request: SlotRequest, places: SlotSearch, grant: SlotGrant) -> list[FreeSlot]:
-    """Choose the next slots: those of the query in hand first, then those of the queries behind it."""
+    """Choose the next slots: first those of the current query, then those of later queries."""
     most = request.missing - len(grant.places)
     chosen: list[FreeSlot] = []
     begun, start = _begun(places.round, places.rater, [*request.after, *grant.places])
     query = slot_search.Query(begun, None) if begun is not None else places.next_query(start)
-    # Every iteration except the first finds a slot or is the last; the bound guards against an endless race.
+    # Every iteration except the first finds a slot or is the last; the limit prevents an endless race.
     for _ in range(most + 20):
         if query is None:
             break
@@ -111,8 +111,8 @@ def _choose(request: SlotRequest, places: SlotSearch, grant: SlotGrant) -> list[
 def _begun(round_: Round, rater: User, held: Sequence[FreeSlot]) -> tuple[int | None, int]:
     """Return the query to continue with, if any, and the position from which to search for the next one.
 
-    It is the query of what is in hand, else of what was answered last. With breadth first it is only looked at again
-    from where its pairs begin, since it may have to wait for other queries.
+    It is the query of the leased pairs, or of the last answer. In breadth-first order the search starts again at the
+    beginning of its pairs, because it may have to wait for other queries.
     """
     last = (held[-1].query_id, held[-1].position) if held else _last(round_, rater)
     if last is None:
@@ -121,7 +121,7 @@ def _begun(round_: Round, rater: User, held: Sequence[FreeSlot]) -> tuple[int | 
     if not round_.breadth_first:
         return query, position
     pairs = round_.pairs.filter(query=query).order_by("position")
-    # Pairs of the query that were added later have positions elsewhere.
+    # Pairs that were added to the query later have other positions.
     block = pairs.filter(position__gt=position - pairs.count())
     return None, block.values_list("position", flat=True)[0]
 
@@ -150,23 +150,22 @@ STILL_FREE = Compiled(
 
 
 def turn(draw: str, position: int) -> str:
-    """Return the key that sorts a pair within a rater's own order."""
+    """Return the sort key of a pair within a rater's own order."""
     return hashlib.sha256(f"{draw} {position}".encode()).hexdigest()
 
 
 def _lease(requests: Sequence[SlotRequest], chosen: Sequence[Sequence[FreeSlot]]) -> list[set[int]]:
-    """Take the slots that were chosen for each wish, those that are still free: the slots that were won.
+    """Take the chosen slots that are still free, and return them.
 
-    They were chosen first and are locked now, for no longer than it takes to write: whoever answers one of the pairs
-    waits for it. What somebody else has locked is being taken by them, or belongs to a pair that they answer: it is
-    passed over, and so nobody waits for each other in a circle.
+    They were chosen before and are locked only while they are written. Slots that another transaction has locked are
+    skipped, so that transactions never wait for each other in a circle.
     """
     try:
         with transaction.atomic():
             return _won(requests, chosen)
     except IntegrityError:
         if len(requests) == 1:
-            return [set()]  # the same rater asks another process at the same moment: that request has the pairs
+            return [set()]  # a concurrent request of the same rater in another process has these pairs
         return [_lease([request], [places])[0] for request, places in zip(requests, chosen, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""State of a pair: its slots and answers, and the counts that follow from them."""
+"""State of a pair: its slots and answers, and the counts derived from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uuid import UUID
 from judgments.models import Judgment, Pair, Slot
 from judgments.models.compiled_queries import Compiled, Given
 
-# Durations are counted in classes that are 7% wide, which is enough for a median.
+# Durations are counted in classes that are 7% wide, which is precise enough for a median.
 CLASSES = 10
 SHORTEST = 0.1
 
@@ -31,7 +31,7 @@ class Event(NamedTuple):
 
 
 def seconds_class(seconds: float) -> str:
-    """Return the class of a duration in seconds, as the counters name it.
+    """Return the class of a duration in seconds, as named in the counters.
 
     Examples
     --------
@@ -42,9 +42,9 @@ def seconds_class(seconds: float) -> str:
 
 
 class PairState:
-    """The slots of one pair and all answers it ever got.
+    """The slots of one pair and all of its answers.
 
-    It is read while the pair is locked; whoever changes the pair's rows changes the sheet too.
+    It is read while the pair is locked, and code that changes the pair's rows must update it too.
     """
 
     def __init__(self, pair: Pair) -> None:
@@ -58,11 +58,11 @@ class PairState:
         return next((slot for slot in self.slots if slot.rater_id == rater), None)
 
     def newest(self, rater: int) -> Event | None:
-        """Return the rater's last event, which a new one supersedes."""
+        """Return the rater's last event, which a new event supersedes."""
         return max((event for event in self.events if event.rater == rater), default=None)
 
     def add(self, judgment: Judgment) -> None:
-        """Put an answer on the sheet that was just recorded."""
+        """Add an answer that was just recorded."""
         row = judgment
         values = (row.state, row.grade, row.surplus, row.seconds_active, row.supersedes_id, row.client_id)
         self.events.append(Event(row.pk, row.rater_id, *values))
@@ -88,7 +88,7 @@ class PairState:
         return done | {slot.rater_id for slot in self.slots if slot.filled_by_id is not None and slot.rater_id}
 
     def counts(self, home: int) -> dict[int, Counter[str]]:
-        """Return what the pair adds to each rater's counters. A full pair counts for ``home``."""
+        """Return the pair's contribution to each rater's counters. A full pair counts for ``home``."""
         counts: dict[int, Counter[str]] = defaultdict(Counter)
         for event in self.events:
             counts[event.rater]["events"] += 1
@@ -109,15 +109,7 @@ class PairState:
 
 
 def pair_states(pairs: Sequence[Pair], *, lock: bool = True) -> dict[int, PairState]:
-    """Return the states of pairs, by the pair's key.
-
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        Locked by the caller, whose transaction may change them.
-    lock : bool
-        Lock their slots too, so that nobody takes one meanwhile; without, for who only reads.
-    """
+    """Return the states of locked pairs, by the pair's key."""
     states = {pair.pk: PairState(pair) for pair in pairs}
     for slot in _slots(lock)(pairs=[*states]):
         states[slot.pair_id].slots.append(slot)

@@ -1,4 +1,4 @@
-"""Position of a rater: how far they are in a round and in the current query."""
+"""Position of a rater in a round and in the current query."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from judgments.rating import inserted_checks, slot_search
 from judgments.rating.remaining_work import OwnPart, own_part
 from judgments.rating.slot_search import SlotSearch
 
-# Larger rounds do not count a rater's position among the queries, which would cost too much.
+# For larger rounds, computing a rater's position among the queries would cost too much.
 MANY_PAIRS = 5_000
 
 
 @dataclass(frozen=True)
 class RaterPosition:
-    """Position of a rater: ``document`` of ``documents`` in the query, ``query`` of ``queries``, and in all.
+    """Position of a rater: ``document`` of ``documents`` in the query, ``query`` of ``queries``, and totals.
 
-    ``answered`` and ``left`` are those of `judgments.rating.remaining_work`.
-    ``query`` and ``queries`` are 0 in a round of many pairs, where they are not counted.
+    ``answered`` and ``left`` are those of `judgments.rating.remaining_work`. ``query`` and ``queries`` are 0 in a large
+    round, where they are not counted.
     """
 
     document: int
@@ -34,10 +34,10 @@ class RaterPosition:
 def rater_position(
     round_: Round, rater: User, pair: Pair | Probe, *, answered: bool = False, part: OwnPart | None = None
 ) -> RaterPosition:
-    """Return the rater's position at this pair. Pairs put off for later count as open.
+    """Return the rater's position at this pair. Pairs saved for later count as open.
 
-    Of one that is ``answered`` and looked at again the place is among those that are. ``part`` is the rater's part of
-    the round, where it is known already.
+    The position of an ``answered`` pair is counted among the answered pairs. ``part`` is the rater's share of the
+    round, if known.
     """
     part = part or own_part(round_, rater)
     places = part.places
@@ -64,7 +64,7 @@ def _answers(round_: Round, rater: User) -> JudgmentQuerySet:
 
 
 def _queries(round_: Round, rater: User, places: SlotSearch, mixed: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
-    """Return at which of how many queries the rater is; finished queries count before open ones."""
+    """Return the number of the rater's current query and the number of queries; finished queries count first."""
     begun = set(_answers(round_, rater).values_list("pair__query", flat=True).distinct())
     begun |= {query for query, (done, _) in mixed.items() if done}
     open_ = places.queries() | {query for query, (_, waiting) in mixed.items() if waiting}

@@ -1,7 +1,7 @@
-"""Recent answers of a rater in a round, to review and to change.
+"""Recent answers of a rater in a round, for review and changes.
 
-A change is a new answer that supersedes the earlier one. Gold pairs and repeats
-(`judgments/rating/inserted_checks.py`) appear among the rest, so that raters cannot recognize them.
+A change is a new answer that supersedes the earlier one. Gold pairs and repeats (`judgments/rating/inserted_checks.py`)
+are listed like other pairs, so that raters cannot recognize them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
 from judgments.rating import answer_transaction, inserted_check_answers
 
-# Fewer than `probing.LAG`, so that a rater who gets a repeat cannot look up the first answer.
+# Fewer than `inserted_checks.LAG`, so that a rater who gets a repeat cannot look up the first answer.
 MOST = 10
 
 
@@ -29,26 +29,12 @@ class LastAnswer:
 
     @property
     def answered(self) -> bool:
-        """Whether the answer is a grade or "cannot judge"; a pair put off for later has no answer."""
+        """Whether the answer is a grade or "cannot judge"; a pair saved for later has no answer."""
         return self.answer.state in answer_transaction.STANDS
 
 
 def last_answers(round_: Round, rater: User) -> list[LastAnswer]:
-    """Return the rater's current answers in the round, the newest first.
-
-    Parameters
-    ----------
-    round_ : Round
-        Whose pairs.
-    rater : User
-        Who reads; nobody else's answers are among them.
-
-    Returns
-    -------
-    list of LastAnswer
-        ``MOST`` at most. Of a rater who leads the collection, an answer whose pair others graded too is not changeable:
-        they may have read what those said.
-    """
+    """Return the rater's current answers in the round, newest first."""
     own = Judgment.objects.standing().of_round(round_).filter(rater=rater)
     rows = [*own.select_related("pair__query", "pair__document").order_by("-pk")[:MOST]]
     related = [f"probe__{kind}__{what}" for kind in ("gold", "pair") for what in ("query", "document")]
@@ -59,13 +45,13 @@ def last_answers(round_: Round, rater: User) -> list[LastAnswer]:
 
 
 def last_answer_for(round_: Round, rater: User, pair: uuid_module.UUID) -> LastAnswer | None:
-    """Return the rater's changeable answer for this pair, if it is among the last ones."""
+    """Return the rater's changeable answer for this pair, if it is among the recent ones."""
     answers = last_answers(round_, rater)
     return next((one for one in answers if one.pair.uuid == pair and one.changeable), None)
 
 
 def _fixed(round_: Round, rater: User, rows: list[Judgment]) -> set[int]:
-    """Return the keys of pairs whose answer the rater may not change, see `intake.STANDS_BY_IT`."""
+    """Return the keys of pairs whose answer the rater may not change, because they may have seen other grades."""
     if not answer_transaction.leads(round_, rater):
         return set()
     answered = [row.pair_id for row in rows if row.state in answer_transaction.STANDS]

@@ -1,7 +1,7 @@
 """Work left for one rater in a round: the same number on the home page, in the station and in the API.
 
-Gold pairs and repeats count as pairs do (`judgments.rating.inserted_check_counts`), and an extra rating that was
-requested because two grades differ changes nothing: either would reveal to the rater what must stay hidden.
+Gold pairs and repeats count like other pairs (`judgments.rating.inserted_check_counts`), and extra ratings do not
+change the number, because a difference would reveal hidden information.
 """
 
 from __future__ import annotations
@@ -17,19 +17,7 @@ from judgments.rounds import unfillable_slots
 
 @dataclass(frozen=True)
 class OwnPart:
-    """What a rater has answered, and what is left for them.
-
-    Attributes
-    ----------
-    tally : Tally
-        The rater's answers, with those to what was mixed in; never saved.
-    left : int
-        Their part of what is left if all who rate take the same part; 0 when they are done with it, or do not rate now.
-    most : int
-        All that could still be handed to them: in hand, or with a free slot and not answered by them.
-    places : SlotSearch
-        Where these are.
-    """
+    """A rater's answers, and the pairs left for them."""
 
     tally: Tally
     left: int
@@ -42,7 +30,7 @@ class OwnPart:
 
 
 def own_part(round_: Round, rater: User) -> OwnPart:
-    """Return what the rater has answered, and their share of what is left."""
+    """Return the rater's answers, and their share of the remaining pairs."""
     places = SlotSearch(round_, rater)
     open_ = len(places.held) + places.left
     tally, most = inserted_check_counts.own(round_, rater), open_ + inserted_check_counts.ahead(round_, rater, open_)
@@ -63,10 +51,10 @@ def _each(round_: Round, rater: User) -> int:
 
 
 def _within_reach(round_: Round) -> int:
-    """Return how many ratings the current raters share, as far as a rater may know.
+    """Return the number of ratings that the current raters share, as far as a rater may know.
 
-    Where two grades lie apart another rater is called in: one rating more after an answer was changed, or one more that
-    nobody may give, would tell that it lies far from another's.
+    Extra ratings are not counted, because a change of the number after an answer would reveal that it differs widely
+    from another grade.
     """
     if round_.extra_at is None:
         return round_.slots_made - sum(shortage.places for shortage in unfillable_slots.shortages(round_))

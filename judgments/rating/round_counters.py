@@ -1,12 +1,12 @@
-"""Round counters: what a round knows about itself without counting its pairs.
+"""Round counters: the numbers of a round, kept current without counting its pairs.
 
-Every action that changes answers or slots of a pair writes the change into the counters of the raters concerned, in
-the same transaction. Every counter is a sum over pairs, so that it can be counted again from the events (`recount`),
-and the numbers of the round are sums over the counters of its raters.
+Every action that changes answers or slots of a pair updates the counters of the raters concerned in the same
+transaction. Every counter is a sum over pairs, so that it can be recomputed from the events (`recount`), and the
+numbers of the round are sums over the counters of its raters.
 
 `Tally.places` counts pairs by the language of their query: ``had:de`` those that the rater had and that still need a
-rating from another rater, ``full:de`` those that need no more. Which rater's row counts a full pair means nothing;
-only the sum over rows does.
+rating from another rater, ``full:de`` those that need no more. Any rater's row may count a full pair; only the sum over
+rows has a meaning.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COUNTED = ["graded", "unrateable", "later", "surplus", "filled", "events", "seco
 
 
 def median_seconds(counted: Mapping[str, int]) -> float | None:
-    """Return the median of durations counted by class, to about 4%; None without any.
+    """Return the median of durations counted by class, with an error of about 4%; None without any.
 
     Examples
     --------
@@ -53,17 +53,7 @@ def _at(classes: Sequence[tuple[int, int]], place: int) -> int:
 
 
 class Ledger:
-    """The counters of some pairs before a change, to write the difference afterwards.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round of the pairs.
-    pages : iterable of Sheet
-        The pairs, locked, as they are before the act.
-    home : User
-        In whose tally full pairs are counted: of one of those whose act it is.
-    """
+    """The counters of some pairs before a change, from which the difference is computed afterwards."""
 
     def __init__(self, round_: Round, pages: Iterable[PairState], home: User) -> None:
         self.round, self.home = round_, home
@@ -72,7 +62,7 @@ class Ledger:
         self.reached: dict[int, int] = {}  # new positions of the raters who made the change, by user
 
     def write(self) -> None:
-        """Add what changed to the tallies; the raters' rows are locked in the order of their keys."""
+        """Add the change to the tallies; the raters' rows are locked in the order of their keys."""
         changes: dict[int, Counter[str]] = defaultdict(Counter)
         for page, before in zip(self.pages, self.before, strict=True):
             for rater, counted in page.counts(self.home.pk).items():
@@ -120,9 +110,9 @@ def _add(tally: Tally, change: Mapping[str, int]) -> None:
 
 
 def recount(round_: Round) -> dict[int, Tally]:
-    """Return the counters of a round recounted from its events and slots, unsaved, by user.
+    """Return the counters of a round recomputed from its events and slots, unsaved, by user.
 
-    Full pairs are counted at the rater with the lowest key who filled them.
+    Full pairs are counted for the rater with the lowest key who filled them.
     """
     tallies = {rater: Tally(round=round_, rater_id=rater) for rater in _everybody(round_)}
     keys = list(round_.pairs.order_by("pk").values_list("pk", flat=True))

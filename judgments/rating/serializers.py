@@ -1,7 +1,7 @@
 """Request and response bodies of rating: pairs, judgments and receipts.
 
-These bodies contain everything a rater may see: no rank, system, score or origin, and no other rater's grade. For
-this reason a batch is written field by field, never from a whole row.
+These bodies contain only data that a rater may see: no rank, system, score or origin, and no other rater's grade. Each
+field is therefore named explicitly.
 """
 
 from __future__ import annotations
@@ -54,16 +54,18 @@ class PairShown(serializers.Serializer):
     """One pair to grade."""
 
     id = serializers.UUIDField(source="uuid")
-    kind = serializers.ChoiceField(choices=DocumentKind.choices, help_text="`answer`: `document.html` is the answer.")
+    kind = serializers.ChoiceField(
+        choices=DocumentKind.choices, help_text="The kind; if it is `answer`, `document.html` is the answer."
+    )
     query = QueryShown()
     document = DocumentShown()
     evidence = PassageShown(
-        many=True, help_text="Evidence of an answer, in the order of its citations; otherwise empty."
+        many=True, help_text="Evidence of an answer, in the order of its citations; empty for a document."
     )
     reference = serializers.CharField(help_text="The reference answer, if there is one and the round shows it.")
 
     def to_representation(self, pair: Any) -> dict[str, Any]:
-        """Return the fields directly: nested serializers would take as long as the lease."""
+        """Return the fields directly, because nested serializers would take as long as the lease itself."""
         query, document = pair.query, pair.document
         return {
             "id": str(pair.uuid),
@@ -102,7 +104,7 @@ class AnswerSent(serializers.Serializer):
     """One judgment: a grade, or a state without a grade."""
 
     client_id = serializers.UUIDField(
-        help_text="A UUID made by the client for each judgment; a repeated request counts once."
+        help_text="A UUID that the client creates for each judgment; a repeated request counts once."
     )
     pair = serializers.UUIDField()
     grade = serializers.IntegerField(required=False, allow_null=True, default=None)
@@ -116,11 +118,11 @@ class AnswerSent(serializers.Serializer):
     if_open = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="Record it only if you have no current grade or `unrateable` for the pair; otherwise that one "
-        "stays, with status 200.",
+        help_text="Record the judgment only if you have no current grade or `unrateable` for the pair; otherwise the "
+        "existing one stays, with status 200.",
     )
     how = serializers.JSONField(
-        required=False, default=dict, help_text="How the judgment was made, see docs/rating.md; omit what is unknown."
+        required=False, default=dict, help_text="How the judgment was made, see docs/rating.md; omit unknown values."
     )
 
     def validate_how(self, value: Any) -> dict[str, Any]:
@@ -135,7 +137,7 @@ class ReceiptBody(serializers.Serializer):
     state = serializers.ChoiceField(choices=Judgment.State.choices)
     grade = serializers.IntegerField(allow_null=True)
     surplus = serializers.BooleanField(
-        help_text="True if the pair already had all its ratings: stored, but not counted."
+        help_text="Whether the pair already had all its ratings, so that this judgment is stored but not counted."
     )
 
 
@@ -144,10 +146,10 @@ class ItemResult(serializers.Serializer):
 
     client_id = serializers.CharField(allow_null=True)
     status = serializers.IntegerField(
-        help_text="The status of the same judgment sent alone: 201, 200, 400, 404, 409, 410."
+        help_text="The status that the judgment would have if sent alone: 201, 200, 400, 404, 409 or 410."
     )
     surplus = serializers.BooleanField(required=False)
-    error = ErrorBody(allow_null=True, help_text="Null if it was recorded.")
+    error = ErrorBody(allow_null=True, help_text="The error; null if the judgment was recorded.")
 
 
 class Results(serializers.Serializer):
@@ -193,7 +195,7 @@ class LastAnswers(serializers.Serializer):
 class Released(serializers.Serializer):
     """The number of released pairs."""
 
-    released = serializers.IntegerField(help_text="Pairs that other raters can take now.")
+    released = serializers.IntegerField(help_text="Number of pairs that other raters can get now.")
 
 
 class Joined(serializers.Serializer):

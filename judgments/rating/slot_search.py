@@ -1,8 +1,8 @@
-"""Slot search: find the next free slot for a rater in a round, and count how many remain.
+"""Slot search: find the next free slot for a rater in a round, and count the remaining slots.
 
-Nothing here reads as many rows as the round has pairs. The next slot is one step into an index from the rater's
-position; only pairs that the rater already had are skipped. The number of remaining slots comes from the round
-counters, less the slots that others hold just now, which takes as many rows as the raters have leased.
+No query here reads all pairs of the round. The next slot is found with an index from the rater's position, skipping
+only pairs that the rater already had. The number of remaining slots comes from the round counters minus the slots that
+other raters hold, which needs only the leased rows.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from judgments.members.languages import covers
 from judgments.models import Judgment, Membership, Pair, Role, Round, Slot, Tally, User
 from judgments.models.compiled_queries import Compiled, Given
 
-# So many slots are checked one by one. If the rater had all of them, the database skips the rest.
+# This many slots are checked one by one. If the rater had all of them, the database skips the others.
 NEAR = 32
-# Pairs per query, since databases limit the number of parameters.
+# Pairs per query, because databases limit the number of parameters.
 MOST_KEYS = 5_000
 
 
@@ -39,14 +39,14 @@ class FreeSlot(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A query with free slots, and the highest slot number to give out now; None allows any."""
+    """A query with free slots, and the highest slot number to lease now; None allows any."""
 
     key: int
     level: int | None
 
 
 def nobody(now: datetime | None = None, path: str = "") -> Q:
-    """Return a filter for slots that no rater holds. ``path`` leads to the slots, as in a lookup."""
+    """Return a filter for slots that no rater holds. ``path`` is the lookup path to the slots."""
     return Q(**{f"{path}rater__isnull": True}) | Q(**{f"{path}lease_until__lt": now or timezone.now()})
 
 
@@ -57,35 +57,27 @@ def is_free(slot: Slot, now: datetime) -> bool:
 
 
 def unanswered() -> Q:
-    """Return a filter for slots without an answer, for a query that reads few slots by their keys.
+    """Return a filter for slots without an answer, for a query that reads a few slots by their keys.
 
-    It names the column in an expression: PostgreSQL takes the index of all slots with ``filled_by IS NULL`` to be short
-    until it has statistics of a new round, and would read it from end to end beside those keys.
+    It wraps the column in an expression, because PostgreSQL without statistics of a new round would otherwise scan the
+    index of all slots with ``filled_by IS NULL``.
     """
     return Q(Exact(Coalesce(F("filled_by"), Value(0), output_field=BigIntegerField()), 0))
 
 
 def over(rater: User) -> QuerySet[Judgment]:
-    """Return the rater's answers after which a pair is not given to them again although they fill no slot of it."""
+    """Return the rater's answers that fill no slot but after which the pair is not given to them again."""
     done = Q(surplus=True) | Q(state=Judgment.State.REQUEUED)
     return Judgment.objects.filter(done, rater=rater).order_by()
 
 
 def given_back(rater: User) -> QuerySet[Judgment]:
-    """Return answers that other raters undid or a lead excluded. Leads may have read grades while they stood."""
+    """Return answers that other raters undid or a lead excluded; leads may have seen these grades."""
     return Judgment.objects.filter(state__in=Judgment.NO_ANSWER).exclude(rater=rater).order_by()
 
 
 class SlotSearch:
-    """Search for free slots of one round for one rater.
-
-    Parameters
-    ----------
-    round_ : Round
-        An open round.
-    rater : User
-        Who was asked to rate in it.
-    """
+    """Search for free slots of a round for a rater."""
 
     def __init__(self, round_: Round, rater: User) -> None:
         self.round, self.rater = round_, rater
@@ -102,7 +94,7 @@ class SlotSearch:
         self.taken: set[int] = set()
 
     def again(self) -> SlotSearch:
-        """Return the same search as of now."""
+        """Return the same search at the current time."""
         now = copy(self)
         now.__dict__.pop("held", None)
         now.now, now.passed, now.taken = timezone.now(), set(), set()
@@ -115,15 +107,15 @@ class SlotSearch:
         return [one for one in self.made if not one or not self.reads or any(covers(tag, one) for tag in self.reads)]
 
     def next_query(self, start: int) -> Query | None:
-        """Return the query of the next free slot at or after a position, else from the round's beginning.
+        """Return the query of the next free slot at or after a position, otherwise from the round's beginning.
 
-        With breadth first no slot is given as long as one with a lower number is open to the rater.
+        In breadth-first order no slot is given while one with a lower number is open to the rater.
         """
         left: int | None = None
         for level in self._levels():
             key = self._first(level, start, None)
             if key is None:
-                # Checked once before the search wraps around, since usually nothing is left.
+                # Checked once before the search wraps around, because usually nothing is left.
                 left = self.left if left is None else left
                 if left <= 0:
                     return None
@@ -176,7 +168,7 @@ class SlotSearch:
         return self._not_had(ahead).values_list("position", "pair__query").first()
 
     def _finished(self, pairs: Iterable[int]) -> set[int]:
-        """Return those of the pairs that the rater has finished and does not get again."""
+        """Return the pairs that the rater has finished and does not get again."""
         keys = [*pairs]
         return {pair for (pair,) in _answered(self.leads)(rater=self.rater.pk, pairs=keys)} if keys else set()
 
@@ -199,7 +191,7 @@ class SlotSearch:
 
     @property
     def left(self) -> int:
-        """How many more pairs have a slot for the rater, without those they hold."""
+        """The number of other pairs with a slot for the rater."""
         held = self.held
         done = {pair for (pair,) in _answered(False)(rater=self.rater.pk, pairs=[*held])} if held else set()
         holds = sum(pair not in done and language in self.languages for pair, language in held.items())
@@ -210,13 +202,13 @@ class SlotSearch:
         return sum(self.made[one] for one in self.languages) - full - had - holds - self._blocked() - self._seen()
 
     def queries(self) -> set[int]:
-        """Return the queries with slots for the rater. It reads every free slot and is meant for small rounds."""
+        """Return the queries with slots for the rater. This reads every free slot and is meant for small rounds."""
         free = Slot.objects.filter(nobody(self.now), round=self.round, filled_by__isnull=True)
         rows = self._not_had(self._readable(free)).order_by().values_list("pair__query", flat=True).distinct()
         return {*rows, *in_hand(self.round, self.rater).values_list("pair__query", flat=True)}
 
     def _seen(self) -> int:
-        """Return how many unfinished pairs a lead does not get because they may have read grades of them."""
+        """Return how many unfinished pairs a lead does not get because they may have seen grades of them."""
         if not self.leads:
             return 0
         back = given_back(self.rater).filter(pair__round=self.round).values("pair")
@@ -226,10 +218,9 @@ class SlotSearch:
         return rows.order_by().values("pair").distinct().count()
 
     def _blocked(self) -> int:
-        """Return how many unfinished pairs that the rater never had are all held by other raters.
+        """Return how many unfinished pairs that the rater never had are completely held by other raters.
 
-        It is asked from what is held to the slots of those pairs: a way that PostgreSQL finds also as long as it has no
-        statistics of a round that was just opened.
+        The query starts from the leases, which PostgreSQL plans well even without statistics of a new round.
         """
         blocked = _blocked(self._reads_all())
         rows = blocked(round=self.round.pk, now=self.now, rater=self.rater.pk, languages=self.languages)
@@ -268,9 +259,9 @@ def _near(names: frozenset[str]) -> Compiled:
 
 @cache
 def _answered(leads: bool) -> Compiled:
-    """Compile the query for those of some pairs that the rater has finished.
+    """Compile the query for the pairs, among some pairs, that the rater has finished.
 
-    Asked by keys of its own: beside other rows PostgreSQL would read all of a rater's answers, however many they are.
+    The keys are a separate query, because PostgreSQL would otherwise read all of the rater's answers.
     """
     rater = Given("rater")
     answers = over(rater) | given_back(rater) if leads else over(rater)
@@ -322,7 +313,7 @@ def unfilled(round_: Round) -> int:
 def planned_unfilled(round_: Round) -> int:
     """Return how many planned ratings are missing.
 
-    Raters see only this number, since extra ratings reveal a conflict.
+    Raters see only this number, because extra ratings reveal a conflict.
     """
     missing = unfilled(round_)
     return missing if round_.extra_at is None else missing - beyond_plan(round_).filter(filled_by__isnull=True).count()

@@ -1,4 +1,4 @@
-"""Steps required before a rater gets pairs of a round: the end of a pause, or qualification."""
+"""Requirements before a rater gets pairs of a round: not paused, and qualified."""
 
 from __future__ import annotations
 
@@ -15,22 +15,14 @@ def requires_qualification(round_: Round) -> bool:
 
 
 def must_qualify(round_: Round, round_rater: RoundRater) -> bool:
-    """Return whether this rater must qualify before they get pairs. Leads need not, since they can read the grades."""
+    """Return whether this rater must qualify before they get pairs. Leads need not, because they can see the grades."""
     if round_rater.calibrated_at is not None or not requires_qualification(round_):
         return False
     return access.role_in(round_rater.user, round_.collection) != Role.LEAD
 
 
 def check_ready(round_: Round, rater: User, round_rater: RoundRater | None = None) -> None:
-    """Refuse pairs to a rater who is paused or not qualified. They may still answer the pairs they hold.
-
-    Raises
-    ------
-    Paused
-        With the reason that the lead gave.
-    CalibrationFirst
-        With the address of the page.
-    """
+    """Refuse pairs to a rater who is paused or not qualified. They may still answer the pairs they hold."""
     round_rater = round_rater or RoundRater.objects.select_related("user").filter(round=round_, user=rater).first()
     if round_rater is None:
         return
@@ -40,6 +32,6 @@ def check_ready(round_: Round, rater: User, round_rater: RoundRater | None = Non
     if must_qualify(round_, round_rater):
         page = reverse("calibrate", args=[round_.uuid])
         raise CalibrationFirst(
-            f"Round {round_} begins with a qualification: you grade a few gold pairs and see the expert grade of each. "
-            f"Start it at {page}."
+            f"Round {round_} begins with a qualification, in which you grade a few gold pairs and see the expert "
+            f"grade of each. Start it at {page}."
         )

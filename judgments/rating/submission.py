@@ -1,7 +1,7 @@
 """Submission of judgments: record a rater's answers and undo them.
 
-Every answer is stored: one that comes after its lease expired, or when the pair is full, is recorded too, as surplus.
-An answer sent twice with one client id is recorded once.
+Every answer is stored, including one after its lease expired or for a full pair, which is surplus. An answer sent twice
+with the same client id is recorded once.
 """
 
 from __future__ import annotations
@@ -29,33 +29,7 @@ MOST_TOGETHER = 32
 
 
 def submit(round_: Round, answer: Answer, *, rater: User) -> Receipt:
-    """Record one answer.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round that the pair is in.
-    answer : Answer
-        Made by the rater's client, with an id of the client's own.
-    rater : User
-        Who answers.
-
-    Returns
-    -------
-    Receipt
-        The judgment, and whether it is new.
-
-    Raises
-    ------
-    NotValid
-        The grade is not on the scale, or the state is unknown.
-    NotFound
-        The round has no such pair.
-    Conflict
-        The pair was never leased to this rater, or the client id stands for another pair.
-    Closed
-        The round takes no answers.
-    """
+    """Record one answer."""
     (result,) = submit_all(round_, [answer], rater=rater)
     if isinstance(result, AssayError):
         raise result
@@ -63,15 +37,10 @@ def submit(round_: Round, answer: Answer, *, rater: User) -> Receipt:
 
 
 def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list[Receipt | AssayError]:
-    """Record several answers of one rater, each on its own: what is wrong with one is no reason to lose the others.
+    """Record several answers of one rater; an invalid answer does not affect the others.
 
-    They are written together, so that a batch costs one wait for the disk; and so are those that other raters send to
-    this process meanwhile. Nobody hears that an answer is recorded before its transaction has ended.
-
-    Returns
-    -------
-    list
-        For each answer its receipt, or the error that :func:`submit` would raise.
+    They are written together with concurrent answers of other raters to this process, so that a batch costs one wait
+    for the disk. An answer is acknowledged only after its transaction has ended.
     """
     request = _Request(round_, rater, answers)
     # Answers of other raters must not depend on the caller's transaction, which may still be rolled back.
@@ -112,9 +81,9 @@ together = Together(_record_together, MOST_TOGETHER)
 
 
 def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment | ProbeAnswer:
-    """Take an answer back: a new event that supersedes it. The pair is in the rater's hand again.
+    """Undo an answer with a new event that supersedes it. The rater holds the pair again.
 
-    Undoing twice is undoing once; what stands no more cannot be taken back.
+    Undoing twice has no further effect; a superseded answer cannot be undone.
     """
     judgment = Judgment.objects.filter(rater=rater, client_id=client_id, pair__round=round_).first()
     if judgment is None:
@@ -122,7 +91,7 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
     again = uuid_module.uuid5(client_id, "undo")
     with transaction.atomic():
         pair = locked_pairs().get(pk=judgment.pair_id)
-        # Read after the pair is locked, so that the second of two simultaneous requests sees the first one's event.
+        # Read after the pair is locked, so that the second of two concurrent requests sees the event of the first.
         done = Judgment.objects.filter(rater=rater, client_id=again).first()
         if done is not None and done.supersedes_id == judgment.pk:
             return done
@@ -152,7 +121,7 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
 def _undo_probe_answer(round_: Round, client_id: uuid_module.UUID, rater: User) -> ProbeAnswer:
     """Undo an answer to a gold pair or repeat."""
     answer = inserted_check_answers.recorded({(rater.pk, client_id)}).get((rater.pk, client_id))
-    # Answers of a qualification are final, since the rater saw the expert grade.
+    # Answers of a qualification are final, because the rater has seen the expert grade.
     if answer is None or answer.probe.round_id != round_.pk or answer.probe.kind not in inserted_checks.MIXED:
         raise NotFound("No answer with this client id exists.")
     refusal = refusals(round_, [rater]).get(rater.pk)
@@ -161,7 +130,7 @@ def _undo_probe_answer(round_: Round, client_id: uuid_module.UUID, rater: User) 
 
 
 def last_answer(round_: Round, rater: User) -> Judgment | ProbeAnswer | None:
-    """Return the rater's newest current answer in the round, which the undo key takes back."""
+    """Return the rater's newest current answer in the round, which the undo key undoes."""
     mine = Judgment.objects.standing().of_round(round_).filter(rater=rater)
     newest = mine.select_related("pair__query", "pair__document").order_by("-pk").first()
     probed = inserted_check_answers.last_answer(round_, rater)

@@ -1,4 +1,4 @@
-"""Dimensions on which people grade answers: the scale and the guidelines that a lead starts from."""
+"""Dimensions on which people grade answers, with default scale and guidelines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from judgments.rounds.scales import Row
 
 @dataclass(frozen=True)
 class Level:
-    """One grade of a dimension's default scale: its cue at the button, and when to give it."""
+    """One grade of a dimension's default scale: its cue on the button, and when to give it."""
 
     value: int
     label: str
@@ -21,21 +21,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Dimension:
-    """A property of an answer that people grade.
-
-    Attributes
-    ----------
-    name : str
-        The name in rounds, pages and the API.
-    question : str
-        The question that raters answer with their grade.
-    levels : tuple of Level
-        The default scale, the lowest grade first.
-    task : str
-        The beginning of the default guidelines, as Markdown: what to grade, and in which steps.
-    edge_cases : str
-        The list of edge cases in the default guidelines, as Markdown.
-    """
+    """A property of an answer that people grade."""
 
     name: str
     question: str
@@ -45,7 +31,7 @@ class Dimension:
 
     @property
     def grades(self) -> Sequence[Row]:
-        """The default scale as rounds take it."""
+        """The default scale in the form that rounds accept."""
         return [(one.value, one.label, one.cue) for one in self.levels]
 
     @property
@@ -87,8 +73,8 @@ FAITHFUL = Dimension(
         Level(
             1,
             "Partly supported",
-            "The main claim is in the evidence, a lesser one is not.",
-            "The evidence supports the main claim. A lesser one is not in the evidence.",
+            "The main claim is in the evidence; a minor claim is not.",
+            "The evidence supports the main claim. A minor claim is not in the evidence.",
         ),
         Level(
             2,
@@ -124,7 +110,7 @@ CORRECT = Dimension(
         Level(
             0,
             "Wrong",
-            "The question is answered wrongly, or not at all.",
+            "The answer to the question is wrong or missing.",
             "The answer to the question is wrong or missing.",
         ),
         Level(
@@ -142,11 +128,11 @@ CORRECT = Dimension(
     ),
     """\
 Grade whether **what the answer says is true** as a reply to the question. Compare it with the reference answer, if \
-there is one. The answer may use other words, and it may say more than the reference. Where there is no reference, use \
+there is one. The answer may use other words, and it may say more than the reference. If there is no reference, use \
 the evidence and what you know.
 """,
     f"""\
-- **The answer leaves something out:** still 2 if all it says is right. A round of its own grades what is missing.
+- **The answer leaves something out:** still 2 if all it says is right. A separate round grades what is missing.
 - {_DOES_NOT_KNOW}
 - **The reference looks wrong:** grade by what is true, and write a note.
 """,
@@ -154,28 +140,28 @@ the evidence and what you know.
 
 COMPLETE = Dimension(
     Round.Dimension.COMPLETE.value,
-    "Does the answer cover what was asked?",
+    "Does the answer cover the whole question?",
     (
         Level(0, "Incomplete", "The main point is missing.", "The main point is missing."),
         Level(
             1,
             "Partly complete",
-            "The main point is there, another part is missing.",
-            "The main point is there. Another part that the question asks for is missing.",
+            "The main point is covered; another part is missing.",
+            "The main point is covered. Another part that the question asks for is missing.",
         ),
         Level(
             2,
             "Complete",
-            "Nothing that was asked for is missing.",
-            "Nothing that the question asks for is missing.",
+            "No part of the answer is missing.",
+            "The answer covers everything that the question asks for.",
         ),
     ),
     """\
 Grade whether the answer **covers everything that the question asks for**. The reference answer, if there is one, \
-shows what belongs to it. Details that nobody asked for do not count.
+shows what belongs to it. Details beyond the question do not count.
 """,
     f"""\
-- **A part of the answer is wrong:** it still covers that part. A round of its own grades what is wrong.
+- **A part of the answer is wrong:** it still covers that part. A separate round grades what is wrong.
 - {_DOES_NOT_KNOW}
 - **The question has several parts:** the main point is what the person needs first.
 """,

@@ -1,4 +1,4 @@
-"""Rounds in which people grade answers of RAG systems: one round for each dimension, over the same answers."""
+"""Rounds in which people grade answers of RAG systems: one round per dimension, over the same answers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from judgments.web.rich_text import LONGEST
 
 # More answers than people can grade in one round; a longer list is a mistake.
 MOST_ANSWERS = 20_000
-# A rater reads the passages beside the answer.
+# A rater reads the passages together with the answer.
 MOST_PASSAGES = 100
-# Characters of an answer with its evidence and its reference.
+# Maximum characters of an answer with its evidence and reference.
 LONGEST_ANSWER = 1_000_000
-# Characters of a question, as the column of queries takes them.
+# Maximum characters of a question, as in the column of queries.
 LONGEST_QUERY = 2_048
 LONGEST_TITLE = 80
 BATCH = 500
@@ -47,19 +47,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """One answer to grade.
-
-    Parameters
-    ----------
-    query_id, query : str
-        The question. It is the collection's query if that has the same id and text.
-    text : str
-        The answer of the system.
-    evidence : tuple of Passage
-        The passages the answer rests on, in the order in which citations such as ``[1]`` count them.
-    reference : str
-        The right answer, shown to raters of ``correct`` and ``complete``; empty if none is known.
-    """
+    """One answer to grade."""
 
     query_id: str
     query: str
@@ -71,7 +59,8 @@ class GivenAnswer:
     def doc_id(self) -> str:
         """The id of the answer in pairs, labels and exports.
 
-        It is a hash of what a rater reads, so equal answers of two systems are one answer, and it names no system.
+        It is a hash of the text that a rater reads, so equal answers of two systems are one answer, and it does not
+        reveal the system.
         """
         parts = [self.query_id, self.text.strip(), [asdict(one) for one in self.evidence], self.reference.strip()]
         content = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -94,48 +83,14 @@ def create_answer_rounds(
     raters: Sequence[User] = (),
     seed: int = 1,
 ) -> list[Round]:
-    """Create one draft round for each dimension, all with the same answers, or no round if one fails.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the rounds.
-    name : str
-        The beginning of their names: ``name: faithful``.
-    answers : sequence of GivenAnswer
-        The answers, in any order. A repeated answer is graded once.
-    actor : User
-        The lead who creates the rounds.
-    dimensions : sequence of str
-        ``faithful``, ``correct`` and ``complete``, or some of them.
-    scale : sequence of (value, label, cue), optional
-        The scale of every round; three grades named after the dimension when None.
-    relevant_from : int, optional
-        The lowest grade that a binary metric counts as relevant; all but the lowest when None.
-    texts : mapping of dimension to Markdown, optional
-        Guidelines that replace the default ones of a dimension.
-    settings, ratings_per_pair, raters, seed
-        As `judgments.rounds.rounds.create_round` takes them.
-
-    Returns
-    -------
-    list of Round
-        In the order of ``dimensions``.
-
-    Raises
-    ------
-    NotValid
-        An answer, dimension, scale, setting or rater cannot be used; the message says which.
-    Conflict
-        A name is taken.
-    """
+    """Create one draft round for each dimension, all with the same answers, or no round if one fails."""
     _check_dimensions(dimensions, texts or {})
     _check_answers(answers)
     queries = _queries(collection, answers)
     documents = _documents(collection, answers)
     made = []
     for dimension in dimensions:
-        # Sort by id: the order of the input would reveal the systems.
+        # Sort by id, because the order of the input would reveal the systems.
         candidates = sorted(
             (rounds.Candidate(queries[one.query_id], documents[one.doc_id], {}) for one in answers),
             key=lambda pair: (pair.query.query_id, pair.document.doc_id),
@@ -177,7 +132,7 @@ def _check_dimensions(dimensions: Sequence[str], texts: Mapping[str, str]) -> No
         problem = f"Unknown dimension {unknown[0]!r}. Known dimensions: {known}."
         raise NotValid(problem, {"dimensions" if unknown[0] in dimensions else "guidelines": problem})
     if not dimensions or len(set(dimensions)) < len(dimensions):
-        problem = f"Name one or more dimensions, each once: {known}."
+        problem = f"Name one or more dimensions without repetition: {known}."
         raise NotValid(problem, {"dimensions": problem})
     if idle := sorted(set(texts) - set(dimensions)):
         problem = (
@@ -190,9 +145,7 @@ def _check_answers(answers: Sequence[GivenAnswer]) -> None:
     if not answers:
         raise NotValid("There are no answers to grade.", {"answers": "Send at least one answer."})
     if len(answers) > MOST_ANSWERS:
-        problem = (
-            f"{len(answers):,} answers; at most {MOST_ANSWERS:,} can be graded in one round. Send a sample of them."
-        )
+        problem = f"{len(answers):,} answers exceed the limit of {MOST_ANSWERS:,} per round. Send a sample of them."
         raise NotValid(problem, {"answers": problem})
     questions: dict[str, GivenAnswer] = {}
     for number, one in enumerate(answers, 1):
@@ -203,7 +156,7 @@ def _check_answers(answers: Sequence[GivenAnswer]) -> None:
 
 
 def _fault(one: GivenAnswer) -> str:
-    """Return what is wrong with an answer and what to do; "" if it can be graded."""
+    """Return the problem of an answer with its fix; "" if it can be graded."""
     for what, text in (("query_id", one.query_id), *(("evidence doc_id", passage.doc_id) for passage in one.evidence)):
         if fault := id_fault(text):
             return f"the {what} {fault[1]}. Give it another id."
@@ -212,9 +165,9 @@ def _fault(one: GivenAnswer) -> str:
     if len(one.query) > LONGEST_QUERY:
         return f"the question has {len(one.query):,} characters. Shorten it to {LONGEST_QUERY:,}."
     if not one.text.strip():
-        return "the answer is empty. Leave it out: people cannot grade it."
+        return "the answer is empty. Leave it out, because people cannot grade it."
     if len(one.evidence) > MOST_PASSAGES:
-        return f"there are {len(one.evidence)} passages of evidence. Send {MOST_PASSAGES} at most."
+        return f"there are {len(one.evidence)} passages of evidence. Send at most {MOST_PASSAGES}."
     read = [
         one.query,
         one.text,
@@ -223,11 +176,11 @@ def _fault(one: GivenAnswer) -> str:
     ]
     if len(one.text) > LONGEST or sum(map(len, read)) > LONGEST_ANSWER:
         return (
-            f"the answer has {len(one.text):,} characters, and {sum(map(len, read)):,} with its evidence. "
-            f"A page shows {LONGEST:,} and {LONGEST_ANSWER:,} at most. Shorten it."
+            f"the answer has {len(one.text):,} characters, and {sum(map(len, read)):,} with its evidence. A page "
+            f"shows at most {LONGEST:,} and {LONGEST_ANSWER:,}. Shorten it."
         )
     if any("\0" in text or _is_broken(text) for text in read):
-        return "the text holds a NUL character or half of a surrogate pair. Remove it."
+        return "the text contains a NUL character or an unpaired surrogate. Remove it."
     return ""
 
 
@@ -241,14 +194,20 @@ def _is_broken(text: str) -> bool:
 
 def _other_question(one: GivenAnswer, first: GivenAnswer) -> str:
     if one.query != first.query:
-        return f"the question is {one.query[:100]!r} here and {first.query[:100]!r} before. Give each its own query_id."
+        return (
+            f"the question is {one.query[:100]!r} here and {first.query[:100]!r} before. Give each question its own "
+            "query_id."
+        )
     if one.reference.strip() != first.reference.strip():
-        return "the reference answer differs from the one before. A question has one reference answer."
+        return (
+            "the reference answer differs from an earlier one for this question. Send one reference answer per "
+            "question."
+        )
     return ""
 
 
 def _queries(collection: Collection, answers: Sequence[GivenAnswer]) -> dict[str, Query]:
-    """Return the questions by id: the collection's query where id and text are equal, else a row of their own."""
+    """Return the questions by id: the collection's query if id and text are equal, otherwise a new row."""
     texts = {one.query_id: one.query for one in answers}
     queries = {row.query_id: row for row in collection.queries.all() if texts.get(row.query_id) == row.text}
     questions = {row.query_id: row for row in collection.queries(manager="questions").all() if row.query_id in texts}
@@ -270,7 +229,7 @@ def _queries(collection: Collection, answers: Sequence[GivenAnswer]) -> dict[str
 
 
 def _documents(collection: Collection, answers: Sequence[GivenAnswer]) -> dict[str, Document]:
-    """Return the answers as rows. Existing rows are used again, so that rounds share them."""
+    """Return the answers as rows. Existing rows are reused, so that rounds share them."""
     given = {one.doc_id: one for one in answers}
     Document.answers.bulk_create(
         [_row(collection, doc_id, one) for doc_id, one in given.items()], batch_size=BATCH, ignore_conflicts=True
@@ -285,7 +244,7 @@ def _row(collection: Collection, doc_id: str, one: GivenAnswer) -> Document:
         collection=collection,
         kind=Document.Kind.ANSWER,
         doc_id=doc_id,
-        # Lists name a document by its title: the beginning of the answer.
+        # Lists show a document's title, which is the beginning of the answer.
         title=Truncator(" ".join(text.split())).chars(LONGEST_TITLE),
         text=text,
         evidence=evidence,
@@ -297,7 +256,7 @@ def _row(collection: Collection, doc_id: str, one: GivenAnswer) -> Document:
 def _guidelines(collection: Collection, dimension: str, markdown: str, actor: User) -> GuidelinesVersion:
     """Return the version with this text if rounds of the dimension use it; otherwise create the next version.
 
-    A version is never shared with rounds of documents or of another dimension: each keeps its own newest version.
+    A version is never shared with rounds of documents or of another dimension, because each has its own newest version.
     """
     text = guidelines.normalize(markdown if markdown.strip() else DIMENSIONS[dimension].guidelines)
     mine = collection.guidelines.filter(sha256=GuidelinesVersion.hash_of(text), rounds__dimension=dimension)

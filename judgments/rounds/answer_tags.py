@@ -1,4 +1,4 @@
-"""Template tags of rounds of answers: the answer with its evidence, and the question that raters grade."""
+"""Template tags for rounds of answers: the answer with its evidence, and the question that raters grade."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag
 def answer_parts(document: Document, anchor: Any, reference: bool) -> RenderedAnswer:
-    """The answer of a RAG system with its evidence; the ids of its passages begin with ``anchor``."""
+    """Return the answer of a RAG system with its evidence; the ids of its passages begin with ``anchor``."""
     return render_answer(document, f"p-{anchor}", reference=reference)
 
 

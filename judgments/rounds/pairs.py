@@ -1,4 +1,4 @@
-"""Adding chosen pairs to a round: their order, their number of slots, and the counters."""
+"""Addition of chosen pairs to a round: their order, their number of slots, and the counters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
 
 
 def by_query(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return each pair once, grouped by query, with the queries in their first order."""
+    """Return each pair once, grouped by query, with the queries in their original order."""
     queries: dict[int, dict[int, Candidate]] = {}
     for candidate in candidates:
         queries.setdefault(candidate.query.pk, {}).setdefault(candidate.document.pk, candidate)
@@ -62,7 +62,7 @@ def add_pairs(round_: Round, chosen: list[Candidate]) -> None:
 def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
     """Return the ratings per pair: k for a seeded share of the pairs, one for the rest. Raters cannot see which.
 
-    The share holds for all pairs together: what rounding left out of the pairs ``before`` these, these make up for.
+    The share applies to all pairs together, so rounding errors of the pairs ``before`` are corrected here.
     """
     overlapping = round((before + pairs) * round_.overlap) - round(before * round_.overlap)
     text = f"{round_.seed} overlap {before}" if before else f"{round_.seed} overlap"

@@ -19,26 +19,12 @@ def draft_of(
     actor: User,
     raters: Sequence[User] | None = None,
 ) -> Round:
-    """Make a draft of some pairs of a round, for its raters, on its scale and under its guidelines.
-
-    Parameters
-    ----------
-    round_ : Round
-        Where the pairs are.
-    pairs : sequence of Pair
-        With query and document. They are put in the order of the round, so that nothing tells why one is there.
-    how : mapping
-        What the provenance says of how they were chosen.
-    actor : User
-        The lead who does it.
-    raters : sequence of User, optional
-        Who is asked; those who may still rate in the round when left out.
-    """
+    """Create a draft round of some pairs of a round, with its raters, scale and guidelines."""
     ordered = sorted(pairs, key=lambda pair: pair.position)
     return rounds.create_round(
         round_.collection,
         name=_free_name(round_),
-        # The reason for the choice is left out, since it would reveal machine results.
+        # The reason for the choice is left out, because it would reveal machine results.
         candidates=[rounds.Candidate(pair.query, pair.document, pair.origin) for pair in ordered],
         provenance={**round_.provenance, "pairs": len(ordered), **origin},
         guidelines=round_.guidelines,

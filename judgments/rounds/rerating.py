@@ -22,7 +22,7 @@ def newer_guidelines(round_: Round) -> GuidelinesVersion | None:
 
 
 def judged_again(round_: Round) -> Round | None:
-    """Return the round that judges this one's overlap again, unless the guidelines are newer still."""
+    """Return the round that judges this round's overlap again, unless there are newer guidelines."""
     later = round_.collection.rounds.filter(provenance__judged_again__round=round_.name)
     latest = later.select_related("guidelines").order_by("-created_at", "-pk").first()
     newest = newer_guidelines(round_)
@@ -31,19 +31,8 @@ def judged_again(round_: Round) -> Round | None:
 
 @transaction.atomic
 def rejudge_overlap(round_: Round, *, actor: User) -> Round:
-    """Make a draft of the pairs that two or more raters graded, under the newest guidelines, for the same raters.
-
-    Parameters
-    ----------
-    round_ : Round
-        Whose overlap; scale and settings are as there, and every pair is rated as often as an overlapping one was.
-    actor : User
-        The lead who does it.
-
-    Raises
-    ------
-    Conflict
-        The guidelines are those of the round still, or no pair has two grades.
+    """Create a draft round of the pairs that two or more raters graded, under the newest guidelines, with the same
+    raters.
     """
     version = newer_guidelines(round_)
     if version is None:

@@ -19,7 +19,7 @@ from judgments.rounds.pairs import Candidate, add_pairs, by_query
 from judgments.rounds.scales import make_scale
 from judgments.rounds.settings import RoundSettings
 
-# inviting.py invites raters; its functions are also available here.
+# Functions of round_raters.py are also available here.
 __all__ = [
     "Candidate",
     "append_pairs",
@@ -53,46 +53,7 @@ def create_round(
     most_pairs: int | None = None,
     dimension: str = "",
 ) -> Round:
-    """Make a draft round from chosen pairs: its pairs, its slots and its raters.
-
-    Parameters
-    ----------
-    collection : Collection
-        Where the round belongs.
-    name : str
-        Its name, once in the collection.
-    candidates : iterable of Candidate
-        The pairs, in the order in which queries are to be handed out.
-    provenance : dict
-        What the pool says about itself; copied, so that freezing needs nothing from above.
-    guidelines : GuidelinesVersion
-        The one version that raters are shown.
-    actor : User
-        The lead who does it.
-    grades : sequence of (value, label, cue), optional
-        The scale; 0-3 with the usual names when None.
-    relevant_from : int, optional
-        The lowest grade that counts as relevant where a metric knows only yes and no; all but the lowest when None.
-    ratings_per_pair, overlap : int, float, optional
-        In place of those of ``settings``: k, and the share of pairs, drawn with the seed, that get k ratings.
-    settings : RoundSettings, optional
-        All else that can be set; the usual values when None.
-    raters : sequence of User
-        Who is asked to rate. They must be members as rater or lead.
-    seed : int
-        For the overlap, the order within queries and the pseudonyms.
-    most_pairs : int, optional
-        How many pairs the round may have at most, when more are to be chosen while it is open; fixed when None.
-    dimension : str
-        What is graded about answers; empty in a round of documents.
-
-    Raises
-    ------
-    NotValid
-        No pairs, a bad scale, k or share, or a rater who is no member.
-    Conflict
-        The name is taken.
-    """
+    """Create a draft round from chosen pairs, with its slots and raters."""
     _check_name(collection, name.strip())
     given = {"ratings_per_pair": ratings_per_pair, "overlap": overlap}
     settings = replace(settings or RoundSettings(), **{one: value for one, value in given.items() if value is not None})
@@ -106,7 +67,9 @@ def create_round(
     if len(chosen) < len(whole):
         provenance = {**provenance, "examples_left_out": len(whole) - len(chosen)}
     if most_pairs is not None and most_pairs <= len(chosen):
-        message = f"The round already has {amount(len(chosen), 'pair')}. Enter a larger number, or leave it empty."
+        message = (
+            f"The round already has {amount(len(chosen), 'pair')}. Enter a larger number, or leave the field empty."
+        )
         raise NotValid(message, {"most_pairs": message})
     with _free(name.strip()):
         round_ = Round.objects.create(
@@ -133,12 +96,14 @@ def create_round(
 
 @transaction.atomic
 def open_round(round_: Round, *, actor: User) -> Round:
-    """Let the raters in. A draft is opened once; a closed round stays closed."""
+    """Open a draft, so that raters can start. A closed round cannot be opened."""
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.state != Round.State.DRAFT:
         raise Conflict(f"Round {round_} is {round_.state}; only a draft can be opened.")
     if not round_.raters.exists():
-        raise NotValid("The round has no raters.", {"raters": "Invite at least one rater; agreement needs two."})
+        raise NotValid(
+            "The round has no raters.", {"raters": "Invite at least one rater; measuring agreement needs two."}
+        )
     refuse_readers(round_, [*User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True)])
     round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
     round_.save(update_fields=["state", "opened_at"])
@@ -150,29 +115,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
 
 @transaction.atomic
 def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User | None) -> int:
-    """Put more pairs into a growing round, behind those that it has; slots and overlap follow the rules of its making.
-
-    Parameters
-    ----------
-    round_ : Round
-        A round that was made with ``most_pairs`` and is still growing.
-    candidates : iterable of Candidate
-        The pairs, in the order in which queries are to be handed out. What the round has already is passed over.
-    actor : User or None
-        Who adds them; None for the server itself.
-
-    Returns
-    -------
-    int
-        How many pairs were new.
-
-    Raises
-    ------
-    Closed
-        The round takes no more answers.
-    Conflict
-        Its pairs are fixed, or these would be more than it may have.
-    """
+    """Add pairs to a growing round after its existing pairs, by the round's rules for slots and overlap."""
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.state == Round.State.CLOSED:
         raise Closed(f"Round {round_} is closed and accepts no more pairs.")
@@ -186,7 +129,7 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
     if has + len(new) > round_.most_pairs:
         raise Conflict(
             f"Round {round_} has {has:,} of at most {amount(round_.most_pairs, 'pair')}; "
-            f"{amount(len(new), 'more pair does', 'more pairs do')} not fit."
+            f"{amount(len(new), 'more pair exceeds', 'more pairs exceed')} this limit."
         )
     if not new:
         return 0
@@ -194,14 +137,16 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
     if "pairs" in round_.provenance:
         round_.provenance["pairs"] = has + len(new)
         round_.save(update_fields=["provenance"])
-    sentence = f"{actor or 'The server'} added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} in all"
+    sentence = (
+        f"{actor or 'The server'} added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} in total"
+    )
     audit.record("rounds.append_pairs", sentence, actor=actor, collection=round_.collection, target=round_)
     return len(new)
 
 
 @transaction.atomic
 def stop_growing(round_: Round, *, why: str, actor: User | None) -> Round:
-    """Say that no more pairs will come; what is there is still rated. Saying it twice is saying it once."""
+    """Mark the pairs of a growing round as complete; raters can still rate them. A repeated call has no effect."""
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.growing:
         round_.growing = False
@@ -213,7 +158,7 @@ def stop_growing(round_: Round, *, why: str, actor: User | None) -> Round:
 
 @transaction.atomic
 def close_round(round_: Round, *, actor: User) -> Round:
-    """Take no more answers. Those that are being written are waited for: they lock their pairs, and come first."""
+    """Close a round after answers that are being written; these lock their pairs and come first."""
     list(Pair.objects.select_for_update(no_key=True).filter(round=round_).order_by("pk").values_list("pk"))
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.state != Round.State.OPEN:
@@ -227,16 +172,9 @@ def close_round(round_: Round, *, actor: User) -> Round:
 
 @transaction.atomic
 def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
-    """Take answers again in a closed round, until its labels are in a snapshot.
+    """Reopen a closed round whose labels are in no snapshot.
 
-    Raters who lead the collection, and others who could read the round's grades, rate in it no more.
-
-    Raises
-    ------
-    NotValid
-        There is no reason.
-    Conflict
-        The round is not closed, is archived, or a snapshot holds its labels.
+    Raters who lead the collection, or could see the round's grades in another way, leave the round.
     """
     round_ = Round.objects.select_for_update(of=("self",)).select_related("collection").get(pk=round_.pk)
     if not reason.strip():
@@ -248,7 +186,9 @@ def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
     if round_.archived_at is not None:
         raise Conflict(f"Round {round_} is archived. Restore it first.")
     if (snapshot := round_.snapshots.first()) is not None:
-        raise Conflict(f"Round {round_} stays closed: snapshot {snapshot} holds its labels. Create a new round.")
+        raise Conflict(
+            f"Round {round_} cannot be reopened because snapshot {snapshot} contains its labels. Create a new round."
+        )
     before = round_.closed_at
     round_.state, round_.closed_at = Round.State.OPEN, None
     round_.save(update_fields=["state", "closed_at"])
@@ -269,15 +209,7 @@ def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
 
 @transaction.atomic
 def rename(round_: Round, *, name: str, actor: User) -> Round:
-    """Give a round another name; snapshots know it by its content.
-
-    Raises
-    ------
-    NotValid
-        There is no name.
-    Conflict
-        Another round of the collection has it.
-    """
+    """Rename a round; snapshots refer to it by its content."""
     wanted = name.strip()
     if wanted == round_.name:
         return round_
@@ -292,25 +224,25 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
 
 
 def _unread(candidates: Sequence[Candidate], guidelines: GuidelinesVersion) -> list[Candidate]:
-    """Return the candidates that the guidelines do not show as examples, since raters would know their grade."""
+    """Return the candidates that the guidelines do not show as examples, because raters would know their grades."""
     read = Example.objects.pairs_read_in(guidelines)
     return [one for one in candidates if (one.query.pk, one.document.pk) not in read]
 
 
 def _check_name(collection: Collection, name: str) -> None:
     if not name:
-        raise NotValid("A round needs a name.", {"name": "For example: Round 1."})
+        raise NotValid("The name of the round is missing.", {"name": "Enter a name, for example Round 1."})
     if collection.rounds.filter(name=name).exists():
         raise _taken(name)
 
 
 def _taken(name: str) -> Conflict:
-    return Conflict(f"Another round is called {name}. Choose another name.")
+    return Conflict(f"Another round is already called {name}. Choose another name.")
 
 
 @contextmanager
 def _free(name: str) -> Iterator[None]:
-    """Write the name; of two who want the same one at the same moment the slower is told that it is taken."""
+    """Write the name; of two concurrent requests for the same name, the later one fails."""
     try:
         with transaction.atomic():
             yield

@@ -1,4 +1,4 @@
-"""Creation of grading scales, and the presets."""
+"""Grading scales: creation and presets."""
 
 from __future__ import annotations
 
@@ -14,17 +14,7 @@ Row = tuple[int, str, str]
 
 @dataclass(frozen=True)
 class Preset:
-    """A predefined scale.
-
-    Attributes
-    ----------
-    title : str
-        What its button says.
-    grades : tuple of (value, label, cue)
-        The lowest first, cues in the rater's own voice.
-    relevant_from : int
-        The lowest grade that counts as relevant where a metric knows only yes and no.
-    """
+    """A predefined scale."""
 
     title: str
     grades: tuple[Row, ...]
@@ -36,15 +26,15 @@ PRESETS: dict[str, Preset] = {
     "binary": Preset(
         "Yes or no, 0-1",
         (
-            (0, "Not relevant", "This does not help with what was asked."),
-            (1, "Relevant", "This helps, if only a little."),
+            (0, "Not relevant", "This does not help me."),
+            (1, "Relevant", "This helps at least a little."),
         ),
     ),
     "graded-3": Preset(
         "Three grades, 0-2",
         (
-            (0, "Not relevant", "This does not help with what was asked."),
-            (1, "Partly relevant", "It helps somewhat; I would go on looking."),
+            (0, "Not relevant", "This does not help me."),
+            (1, "Partly relevant", "It helps somewhat, but I would keep looking."),
             (2, "Relevant", "I could stop looking here."),
         ),
     ),
@@ -52,10 +42,10 @@ PRESETS: dict[str, Preset] = {
         "Five grades, 0-4",
         (
             (0, "Poor", "It has nothing to do with what I want."),
-            (1, "Fair", "I see the connection, and I would not open it."),
+            (1, "Fair", "I see the connection, but I would not open it."),
             (2, "Good", "Worth opening, though others are likely better."),
             (3, "Very good", "I would be glad to find this."),
-            (4, "Perfect", "Just what I am looking for."),
+            (4, "Perfect", "Exactly what I am looking for."),
         ),
         relevant_from=2,
     ),
@@ -63,24 +53,7 @@ PRESETS: dict[str, Preset] = {
 
 
 def make_scale(collection: Collection, grades: Sequence[Row] | None, *, relevant_from: int | None = None) -> Scale:
-    """Make a scale with these grades; the usual four when None is given.
-
-    Parameters
-    ----------
-    collection : Collection
-        Where it belongs.
-    grades : sequence of (value, label, cue) or None
-        Two or more, with different values from 0 to 100.
-    relevant_from : int, optional
-        The lowest grade that counts as relevant where a metric knows only yes and no; every grade above the lowest when
-        None is given.
-
-    Raises
-    ------
-    NotValid
-        Too few grades, a value twice or out of bounds, a grade without a label, or a threshold that no grade or every
-        grade reaches.
-    """
+    """Create a scale with these grades; the default four if None is given."""
     rows = sorted(grades or DEFAULT_GRADES)
     values = [value for value, _, _ in rows]
     if len(rows) < 2 or len(set(values)) != len(values):

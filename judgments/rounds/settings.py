@@ -1,4 +1,4 @@
-"""Round settings: which settings exist, which values are valid, and which can still change."""
+"""Round settings: their fields, valid values, and the states in which they can change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import transaction
 from assay.core.errors import Conflict, NotValid
 from judgments.models import Round, User, audit
 
-# More ratings per pair would be an error.
+# More ratings per pair would be a mistake.
 MOST_RATINGS = 20
 MOST_STEPS = 100
 
@@ -28,7 +28,7 @@ WHOLE: Mapping[str, tuple[int, int, str]] = {
     "extra_at": (
         1,
         MOST_STEPS,
-        "Enter the difference between grades, a whole number from 1. Leave it empty to add no raters.",
+        "Enter the difference between grades, a whole number of at least 1. Leave the field empty to add no raters.",
     ),
     "extra_most": (
         1,
@@ -38,12 +38,13 @@ WHOLE: Mapping[str, tuple[int, int, str]] = {
     "gold_every": (
         2,
         1_000,
-        "Enter a whole number from 2 to 1000: the number of pairs per gold pair. Leave it empty for no gold pairs.",
+        "Enter a whole number from 2 to 1000: the number of pairs per gold pair. Leave the field empty for no gold "
+        "pairs.",
     ),
     "pass_within": (
         0,
         MOST_STEPS,
-        f"Enter the difference that still counts as correct, a whole number from 0 to {MOST_STEPS}.",
+        f"Enter the maximum difference that counts as correct, a whole number from 0 to {MOST_STEPS}.",
     ),
 }
 SHARES: Mapping[str, tuple[float, float, str]] = {
@@ -52,7 +53,7 @@ SHARES: Mapping[str, tuple[float, float, str]] = {
     "pass_mark": (
         0.01,
         1,
-        "Enter the required share correct from 0.01 to 1, for example 0.8. Leave it empty for no qualification.",
+        "Enter the required share correct from 0.01 to 1, for example 0.8. Leave the field empty for no qualification.",
     ),
     "gate_threshold": (-1, 1, "Enter a value of the coefficient from -1 to 1, for example 0.6."),
 }
@@ -62,39 +63,7 @@ LONGEST_QUALIFICATION = 60
 
 @dataclass(frozen=True)
 class RoundSettings:
-    """The settings of a round, without its pairs, scale, guidelines, raters and seed.
-
-    Attributes
-    ----------
-    ratings_per_pair : int
-        k: the number of raters who grade an overlapping pair.
-    overlap : float
-        The share of pairs, drawn with the seed, that get k ratings; the others get one.
-    breadth_first : bool
-        Whether every pair is rated once before second ratings; otherwise one query at a time.
-    extra_at : int or None
-        The difference between two grades that adds another rater; None adds no raters.
-    extra_most : int
-        The maximum number of such extra raters per pair.
-    walk_in : bool
-        Whether raters of the collection can join without an invitation.
-    qualification : str
-        The qualification that a rater needs, as named on the Members page; "" requires none.
-    by_language : bool
-        Whether a rater gets only queries in languages that they read.
-    repeat_share : float
-        The share of a rater's own pairs that is repeated.
-    gold_every : int or None
-        The number of pairs per hidden gold pair; None for no gold pairs.
-    pass_mark : float or None
-        The share of gold pairs that a rater must grade correctly to qualify; None requires no qualification.
-    pass_within : int
-        The difference that still counts as correct there.
-    gate_coefficient, gate_threshold : str, float
-        The coefficient and threshold of the agreement gate.
-    as_list : bool
-        Whether documents are shown as a list at first.
-    """
+    """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
 
     ratings_per_pair: int = 2
     overlap: float = 1.0
@@ -118,17 +87,11 @@ class RoundSettings:
         return cls(**{name: getattr(round_, name) for name in NAMES})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the values by the names of the round's columns."""
+        """Return the values by the column names of the round."""
         return asdict(self)
 
     def check(self, grades: Sequence[int] = ()) -> None:
-        """Refuse invalid values, and those that do not fit a scale with these grades.
-
-        Raises
-        ------
-        NotValid
-            Names every invalid field and what it expects.
-        """
+        """Refuse values that are invalid or do not fit a scale with these grades."""
         wrong = {name: hint for name, (low, high, hint) in WHOLE.items() if not self._whole(name, low, high)}
         wrong |= {name: hint for name, (low, high, hint) in SHARES.items() if not self._between(name, low, high)}
         if len(self.qualification) > LONGEST_QUALIFICATION:
@@ -156,10 +119,14 @@ class RoundSettings:
         """Return errors for settings that can never apply on a scale of this width."""
         if self.extra_at is not None and self.extra_at > widest:
             return {
-                "extra_at": f"Grades of this scale differ by at most {widest}. Enter at most that, or leave it empty."
+                "extra_at": f"Grades of this scale differ by at most {widest}. Enter a smaller number, or leave the "
+                "field empty."
             }
         if self.pass_mark is not None and self.pass_within >= widest:
-            return {"pass_within": f"With {self.pass_within} every grade would be correct. Enter less than {widest}."}
+            return {
+                "pass_within": f"With a difference of {self.pass_within}, every grade would be "
+                f"correct. Enter less than {widest}."
+            }
         return {}
 
 
@@ -176,27 +143,11 @@ def gate_coefficients() -> list[str]:
 
 @transaction.atomic
 def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
-    """Change some settings of a round, as far as its state allows.
+    """Change settings of a round, as far as its state allows.
 
     A draft may change all settings except those that define its slots. An open round may change how pairs are assigned
     and which pairs are mixed in, from the next batch on, but not its qualification. A closed round may change
     only its gate.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round to change.
-    changes : mapping of str to value
-        Names of :class:`RoundSettings` to new values.
-    actor : User
-        The lead who makes the change.
-
-    Raises
-    ------
-    NotValid
-        A value is invalid, or the setting can no longer change.
-    Conflict
-        The round is closed, and the changes include other settings than its gate.
     """
     round_ = Round.objects.select_for_update().select_related("collection", "scale").get(pk=round_.pk)
     before = RoundSettings.of(round_)
@@ -227,10 +178,12 @@ def fixed(round_: Round) -> tuple[str, ...]:
 
 def _refuse_fixed(round_: Round, changed: Sequence[str]) -> None:
     wrong = {
-        name: "This cannot change after the round is created. Create a new round." for name in changed if name in NEVER
+        name: "This setting cannot change after the round is created. Create a new round."
+        for name in changed
+        if name in NEVER
     }
     if round_.state == Round.State.OPEN:
-        hint = "This cannot change after the round opens. Create a new round."
+        hint = "This setting cannot change after the round opens. Create a new round."
         wrong |= {name: hint for name in changed if name in UNTIL_OPEN}
     if wrong:
         raise NotValid(

@@ -1,7 +1,7 @@
-"""Ratings that no current rater can give, and how many more raters they need.
+"""Ratings that no current rater can give, and the number of additional raters needed.
 
-A rater grades a pair once. Where a pair needs more ratings than it has raters left who may give one, the rest waits
-forever, and the round's numbers do not show why.
+A rater grades a pair only once. If a pair needs more ratings than it has raters left, the missing ratings would wait
+forever without a visible reason.
 """
 
 from __future__ import annotations
@@ -21,30 +21,16 @@ from judgments.models import AuditRow, Judgment, Membership, Pair, Role, Round, 
 
 # The maximum number of slots to check during a request; larger rounds use the last report.
 AT_ONCE = 20_000
-# Larger rounds store at most so many kinds; with more, there are so many raters that shortages are unlikely.
+# Larger rounds store at most this many kinds; with more kinds there are so many raters that shortages are unlikely.
 MOST_KINDS = 5_000
 
-# Language, missing ratings per pair, raters who can give none of them, and number of such pairs.
+# Language, missing ratings per pair, raters who cannot give any of them, and number of such pairs.
 Kind = tuple[str, int, Iterable[int], int]
 
 
 @dataclass(frozen=True)
 class Shortage:
-    """Missing ratings of one language that no current rater can give.
-
-    Attributes
-    ----------
-    language : str
-        Of the queries; empty where the round does not hand out by language, and for queries that have none.
-    places : int
-        Ratings that are wanted, and that nobody may give.
-    raters : int
-        So many more raters it takes at least.
-    paused : tuple of str
-        Who is paused and might give some of them, by pseudonym.
-    qualification : str
-        What the round asks of its raters.
-    """
+    """Missing ratings of one language that no current rater can give."""
 
     language: str
     places: int
@@ -54,7 +40,7 @@ class Shortage:
 
     @property
     def words(self) -> str:
-        """A sentence that says what is missing and what to do."""
+        """A sentence that states the shortage and the action."""
         one = self.raters == 1
         people = "another rater" if one else f"{self.raters:,} more raters"
         reads = f" who read{'s' if one else ''} {in_english(self.language)}" if self.language else ""
@@ -64,7 +50,7 @@ class Shortage:
         return f"{amount(self.places, 'rating')} that no current rater can give. Invite {people}{fit}{reads}{paused}."
 
     def as_json(self) -> dict[str, Any]:
-        """Return the shortage as the API does."""
+        """Return the shortage for the API."""
         return {"language": self.language, "ratings": self.places, "raters_missing": self.raters}
 
 
@@ -83,9 +69,9 @@ def in_english(language: str) -> str:
 
 
 def shortages(round_: Round) -> list[Shortage]:
-    """Return the ratings that no current rater can give, by language; none of a closed round or without raters.
+    """Return the ratings that no current rater can give, by language; empty for a closed round or without raters.
 
-    A large round in which that cannot be excluded at once is told as in its last report.
+    A large round in which this cannot be ruled out quickly uses its last report.
     """
     if round_.state == Round.State.CLOSED:
         return []
@@ -100,14 +86,14 @@ def shortages(round_: Round) -> list[Shortage]:
 
 
 def to_keep(round_: Round) -> list[Kind] | None:
-    """Return what the report of a large round stores for this; None for a small round, which is counted on request."""
+    """Return the part of a large round's report for this; None for a small round, which is counted on request."""
     return kinds(round_) if round_.slots_made > AT_ONCE else None
 
 
 def kinds(round_: Round, leads: Set[int] | None = None) -> list[Kind] | None:
-    """Count the unfinished pairs by what decides who can rate them; None if there are too many kinds.
+    """Count the unfinished pairs by the raters who can rate them; None if there are too many kinds.
 
-    Who holds a pair may give its rating; who has answered it, or whose answer was set aside, gives none.
+    A rater who holds a pair may give its rating; a rater who has answered it, or whose answer was excluded, may not.
     """
     if round_.state == Round.State.CLOSED:
         return []
@@ -115,7 +101,7 @@ def kinds(round_: Round, leads: Set[int] | None = None) -> list[Kind] | None:
     filled = Slot.objects.filter(filled_by__isnull=False)
     begun = Exists(filled.filter(pair=OuterRef("pk")))
     pairs = Pair.objects.filter(round=round_).order_by()
-    # Pairs without an answer are counted by the database, which is fast for any number.
+    # The database counts pairs without an answer, which is fast for any number.
     counted: Counter[tuple[str, int, tuple[int, ...]]] = Counter()
     for sign, rows in ((1, pairs), (-1, pairs.filter(begun))):
         for language, number, many in rows.values_list("query__language", "ratings_wanted").annotate(many=Count("pk")):
@@ -152,7 +138,7 @@ def _blocked(round_: Round, pairs: Collection[int], over: QuerySet[Judgment], le
         if surplus or state == Judgment.State.REQUEUED:
             blocked[pair].add(rater)
         if state in Judgment.NO_ANSWER:
-            blocked[pair] |= leads - {rater}  # as openings.given_back has it
+            blocked[pair] |= leads - {rater}  # the same rule as in slot_search
     return blocked
 
 
@@ -175,7 +161,7 @@ class _Raters:
         self.now: Set[int] = here | {row.user_id for row in coming if row.user_id not in self.paused}
 
     def reading(self, language: str, among: Iterable[int]) -> set[int]:
-        """Return those of these people who get queries in this language."""
+        """Return the people among these who get queries in this language."""
         if not self.round.by_language or not language:
             return {*among}
         return {pk for pk in among if not self.reads[pk] or any(covers(tag, language) for tag in self.reads[pk])}
@@ -187,10 +173,10 @@ def _leads(round_: Round) -> set[int]:
 
 
 def _is_safe(round_: Round, people: _Raters) -> bool:
-    """Return whether there are enough raters for every slot, as far as can be told without reading pairs.
+    """Return whether there are certainly enough raters for every slot, without reading pairs.
 
-    Of those to whom a pair is closed for no other reason than that they answered it, as many as a pair has places are
-    enough.
+    This is the case if at least as many raters as ratings per pair are excluded only from pairs that they have
+    answered.
     """
     tallies = [*Tally.objects.filter(round=round_).values_list("rater", "surplus", "filled")]
     if round_.slots_made <= sum(filled for _, _, filled in tallies):

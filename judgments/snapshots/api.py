@@ -26,21 +26,21 @@ from judgments.web.endpoints import Endpoint, InCollection, Rows, rows_called
 
 
 class SnapshotBody(serializers.Serializer):
-    """A frozen set of labels; its identity is `content_sha256`."""
+    """A frozen set of labels, identified by `content_sha256`."""
 
     id = serializers.UUIDField(source="uuid")
     collection = serializers.CharField(source="collection.slug")
     name = serializers.CharField()
     content_sha256 = serializers.SerializerMethodField(
-        help_text="Its identity; null while you may still grade a pair of the collection."
+        help_text="The hash that identifies the snapshot; null while you may still grade a pair of the collection."
     )
     rule = serializers.CharField()
     rounds = serializers.SerializerMethodField()
     summary = serializers.SerializerMethodField(
-        help_text="Numbers of labels, queries and conflicts; labels by grade unless you may still grade one of their "
-        "pairs."
+        help_text="Numbers of labels, queries and conflicts, and of labels by grade unless you may still grade one of "
+        "their pairs."
     )
-    formats = serializers.SerializerMethodField(help_text="Formats of `/export/<format>/`.")
+    formats = serializers.SerializerMethodField(help_text="The available formats for `/export/<format>/`.")
     override_reason = serializers.CharField()
     created_at = serializers.DateTimeField()
 
@@ -60,7 +60,7 @@ class SnapshotBody(serializers.Serializer):
         return {name: value for name, value in snapshot.summary.items() if name not in left_out}
 
     def _hidden_keys(self, snapshot: Snapshot) -> set[grade_visibility.Key]:
-        """Compute once for all snapshots of a list."""
+        """Compute the visibility once for all snapshots of a list."""
         known = self.context.setdefault("hidden_keys", {})
         if snapshot.collection_id not in known:
             known[snapshot.collection_id] = grade_visibility.hidden_keys(
@@ -77,27 +77,27 @@ class LabelChoice(serializers.Serializer):
 
     rounds = serializers.ListField(child=serializers.UUIDField(), default=list)
     rule = serializers.CharField(
-        default="median", help_text="A label rule: " + ", ".join(f"`{name}`" for name in RULES)
+        default="median", help_text="The label rule: " + ", ".join(f"`{name}`" for name in RULES)
     )
     sources = serializers.ListField(child=serializers.ChoiceField(choices=SOURCES), default=["human"])
     merge = serializers.ChoiceField(choices=MERGES, default="newest")
     named = serializers.ListField(
         child=serializers.CharField(max_length=200),
         default=list,
-        help_text="Label sources for `imported`; empty: all imports. Labels from clicks must be listed.",
+        help_text="Label sources for `imported`; an empty list means all imports. Labels from clicks must be listed.",
     )
     judge = serializers.CharField(
         required=False,
         allow_blank=True,
         default="",
         max_length=120,
-        help_text="Name of the machine judge for `machine`; its grades fill pairs without a label."
-        "`accepted` uses only the lowest grades that a lead accepts automatically.",
+        help_text="Name of the machine judge for `machine`; its grades fill in for pairs without a label. `accepted` "
+        "uses only the lowest grades that a lead accepts automatically.",
     )
     unrateable = serializers.ChoiceField(
         choices=UNRATEABLE,
         default=EXCLUDED,
-        help_text="Pairs that raters could not judge: no label, or the lowest grade.",
+        help_text="Whether pairs that raters could not judge get no label or the lowest grade.",
     )
 
     def validate_rule(self, value: str) -> str:
@@ -107,7 +107,7 @@ class LabelChoice(serializers.Serializer):
 
 
 class Freeze(LabelChoice):
-    """The choice of labels, with a name."""
+    """The choice of labels, with a name for the snapshot."""
 
     name = serializers.CharField(max_length=120)
     override_reason = serializers.CharField(
@@ -116,7 +116,7 @@ class Freeze(LabelChoice):
 
 
 class FreezePreviewBody(serializers.Serializer):
-    """A preview of a snapshot. Values that reveal grades are null while you may still give some of them."""
+    """A preview of a snapshot. Values that reveal grades are null while you may still give some of these grades."""
 
     labels = serializers.IntegerField()
     ratings = serializers.IntegerField()
@@ -131,17 +131,19 @@ class FreezePreviewBody(serializers.Serializer):
     changed = serializers.IntegerField(allow_null=True, help_text="Pairs that a newer round labeled differently.")
     gates = serializers.ListField(child=serializers.DictField(), help_text="Each round’s agreement and gate.")
     bridges = serializers.ListField(
-        child=serializers.DictField(), help_text="Overlap judged again under newer guidelines."
+        child=serializers.DictField(), help_text="The overlaps that were judged again under newer guidelines."
     )
     by_grade = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
-    rules = serializers.ListField(child=serializers.DictField(), allow_null=True, help_text="Labels under each rule.")
+    rules = serializers.ListField(
+        child=serializers.DictField(), allow_null=True, help_text="The labels under each rule."
+    )
     doubts = serializers.ListField(child=serializers.CharField())
     needs_reason = serializers.BooleanField(help_text="Whether freezing requires `override_reason`.")
     can_freeze = serializers.BooleanField()
 
 
 def shown_snapshots() -> QuerySet[Snapshot]:
-    """Return snapshots with all that their body needs; the manifest stays in its file."""
+    """Return snapshots with the related rows that their serializer needs; the manifest stays in its file."""
     return Snapshot.objects.select_related("collection").prefetch_related("rounds").defer("manifest")
 
 
@@ -156,7 +158,7 @@ class Snapshots(Rows):
 
     @extend_schema(summary="List snapshots", parameters=[OpenApiParameter("name")])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Newest first."""
+        """Return the snapshots, newest first."""
         return self.list(request)
 
     @extend_schema(
@@ -168,7 +170,7 @@ class Snapshots(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Every pair gets one label: the lead's resolution, otherwise the label rule.
+        """Every pair gets one label: the lead's resolution, or else the grade by the label rule.
 
         The newest round takes precedence.
         """
@@ -188,7 +190,7 @@ class Preview(InCollection):
 
     @extend_schema(summary="Preview a snapshot", request=LabelChoice, responses=FreezePreviewBody)
     def post(self, request: Request, slug: str) -> Response:
-        """Takes the same choice as freezing and stores nothing."""
+        """Send the same choice as for freezing. Nothing is stored."""
         body = self.read_body(LabelChoice)
         rounds = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
         how = Consolidation(
@@ -228,12 +230,12 @@ class Export(Endpoint):
     def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
         """Return the frozen file after checking its hash."""
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        if name == "manifest":  # has an address of its own
-            raise NotFound("The manifest is not an export. Use manifest/ instead.")
+        if name == "manifest":  # the manifest has its own URL
+            raise NotFound("The manifest is not an export format. Use manifest/ instead.")
         return attachment(*snapshots.download(snapshot, name, reader=request.user))
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file, whatever type the caller prefers."""
+        """Return the file for any Accept header."""
         return super().perform_content_negotiation(request, force=True)
 
 
@@ -244,9 +246,9 @@ class Manifest(Endpoint):
 
     @extend_schema(summary="Get the manifest", responses={200: dict})
     def get(self, request: Request, uuid: uuid_module.UUID) -> HttpResponse:
-        """Return the frozen file: hashes of all files, provenance, label rule and agreement.
+        """Return the frozen file with hashes of all files, provenance, label rule and agreement.
 
-        403 while you may still grade one of its pairs, because it contains the number of labels by grade.
+        The status is 403 while you may still grade one of its pairs, because it contains the number of labels by grade.
         """
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
         _, body = snapshots.download(snapshot, "manifest", reader=request.user)

@@ -1,8 +1,7 @@
-"""Record of the collection at freezing time, to show later what has changed since.
+"""Record of the collection at the time of a freeze, from which later changes are detected.
 
-Each app adds its own part under its own name, in its AppConfig: pooling adds the traffic, evaluation the runs. The
-record is in the manifest beside the labels and is not part of their hash: the same labels have the same hash,
-whatever else the collection held on that day.
+Each app adds its own part under its own name in its AppConfig: pooling adds the traffic, evaluation the runs. The
+record is in the manifest and is not part of the hash of the labels, so the same labels always have the same hash.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from judgments.models import Judgment, Query, Round
 from judgments.snapshots.final_labels import LabelSet
 
 BATCH = 500
-# A field with more distinct values is not a category, and none of its values is stored.
+# A field with more distinct values is not a category, and its values are not stored.
 MOST_VALUES = 1_000
 
 
@@ -57,7 +56,7 @@ Provider = Callable[[Freezing], dict[str, Any]]
 
 
 def documents(freezing: Freezing) -> dict[str, Any]:
-    """Return the number of documents by category and language, and a digest of the judged ones."""
+    """Return the number of documents by category and language, and a hash of the judged documents."""
     collection = freezing.collection
     return {
         "count": collection.documents.filter(stub=False).count(),
@@ -77,18 +76,8 @@ def judged_hashes(
 ) -> dict[str, str]:
     """Return the content hash of each document as it was judged.
 
-    A document that changed after a rating has the hash of the rated content, so that the change shows at once.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the documents.
-    doc_ids : collection of str
-        The documents with a label.
-    rounds : iterable of Round
-        The rounds of the ratings.
-    **before
-        Further filters of the ratings, such as ``created_at__lte``.
+    A document that changed after a rating keeps the hash of the rated content, so that the change is detected
+    immediately.
     """
     hashes = hashes_now(collection, doc_ids)
     rated = Judgment.objects.counted().filter(pair__round__in=list(rounds), **before).exclude(document_sha256="")
@@ -104,7 +93,7 @@ def hashes_now(collection: TestCollection, doc_ids: Iterable[str]) -> dict[str, 
     """Return the current content hash of each of these documents."""
     hashes: dict[str, str] = {}
     for some in _batches(sorted(doc_ids)):
-        # If a document and an answer share an id, the document wins: ids of answers are generated.
+        # If a document and an answer share an id, the document takes precedence, because ids of answers are generated.
         for rows in (collection.documents(manager="answers"), collection.documents):
             hashes.update(rows.filter(doc_id__in=some).values_list("doc_id", "content_sha256"))
     return hashes
@@ -130,7 +119,7 @@ def values_of(collection: TestCollection, name: str) -> dict[str, Any]:
 
 
 def plain_values(value: Any) -> list[str]:
-    """Return the values of one document. SQLite returns numbers and `null` as they are, PostgreSQL as text."""
+    """Return the values of one document. SQLite returns numbers and `null` unchanged, PostgreSQL as text."""
     if value is None or value == "null" or value == "":
         return []
     text = str(value)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.formats.row_types import QueryRow
 
 CONTENT_VERSION = 1
-# The lead who resolved a conflict stays anonymous, as raters do.
+# The lead who resolved a conflict stays anonymous, like the raters.
 ADJUDICATOR = "adjudicator"
 FORMAT_OF = {path: name for name, path in FILES.items()}
 
@@ -40,10 +40,10 @@ def content_sha256(content: dict[str, Any]) -> str:
 
 
 def judged_queries(collection: Collection, rounds: list[Round], settled: LabelSet) -> list[Query]:
-    """Return every query that was judged or has a label, in the order of the ids' bytes."""
+    """Return every query that was judged or has a label, sorted by the bytes of its id."""
     labelled = {label.query_id for label in settled.labels}
     rows = Query.of_any_kind.filter(collection=collection).select_related("sample")
-    # An imported label may name a query outside the rounds.
+    # An imported label may belong to a query outside the rounds.
     named = rows.filter(query_id__in=labelled).order_by("-kind")
     judged = rows.filter(pairs__round__in=rounds).distinct()
     queries = {query.query_id: query for query in [*named, *judged]}
@@ -51,7 +51,7 @@ def judged_queries(collection: Collection, rounds: list[Round], settled: LabelSe
 
 
 def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: Consolidation) -> dict[str, Any]:
-    """Return all that the hash covers, as plain JSON values."""
+    """Return everything that the hash covers, as JSON values."""
     samples = {query.sample for query in queries if query.sample}
     places = strata.places(queries)
     further = Place.objects.filter(query__in=queries).select_related("sample") if places else ()
@@ -59,7 +59,7 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
     return {
         "assay_content": CONTENT_VERSION,
         "labels": [[label.query_id, label.doc_id, label.grade, label.column] for label in settled.labels],
-        # Only if there are any: otherwise the hash equals that of older versions.
+        # Included only if there are any; otherwise the hash must equal that of older versions.
         **(
             {"carried": [[one.query_id, one.doc_id, *one.source] for one in settled.carried]} if settled.carried else {}
         ),
@@ -73,7 +73,7 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
                 "frequency": query.frequency,
                 "probability": query.probability,
                 "weight": query.weight,
-                # Only if there are any: without strata the hash equals that of older versions.
+                # Included only if there are any; without strata the hash must equal that of older versions.
                 **({"strata": [list(astuple(place)) for place in places[query.pk]]} if query.pk in places else {}),
             }
             for query in queries
@@ -89,7 +89,7 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
 
 
 def _label_sources(queries: list[Query], how: Consolidation) -> list[str]:
-    """Return the files of imported labels by hash, in the order in which a newer one wins."""
+    """Return the files of imported labels by hash, in the order in which newer ones take precedence."""
     return [source.sha256 for source in chosen_sources(queries[0].collection, how.named)] if queries else []
 
 
@@ -205,7 +205,7 @@ def _ratings(rounds: list[Round]) -> Iterable[Any]:
     versions = {round_.pk: str(round_.guidelines.number) for round_ in rounds}
     all_queries = Query.of_any_kind.filter(collection__in={round_.collection_id for round_ in rounds})
     queries = {pk: (query_id, text) for pk, query_id, text in all_queries.values_list("pk", "query_id", "text")}
-    # Read only the columns of the file and create no objects: there may be a million answers.
+    # Read only the columns of the file and create no objects, because there may be a million answers.
     wanted = ("pk", "rater", "pair__query", "pair__document", "pair__document__doc_id", "pair__round")
     columns = ("grade", "state", "created_at", "seconds_active", "note")
     current = Judgment.objects.current().filter(pair__round__in=rounds).order_by("pair__round__created_at", "pk")
@@ -229,7 +229,7 @@ def _ratings(rounds: list[Round]) -> Iterable[Any]:
 
 
 def _verdicts(rounds: list[Round]) -> Iterable[Any]:
-    """Return the resolutions, needed to compute the labels again; one row per pair, of the newest round."""
+    """Return the resolutions, which are needed to compute the labels again; one row per pair, from the newest round."""
     from assay.formats.row_types import RatingRow
 
     current = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
@@ -253,7 +253,8 @@ def _verdicts(rounds: list[Round]) -> Iterable[Any]:
 
 
 def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
-    """Return pseudonyms: the newest round's are unchanged; raters of older rounds get the next free numbers."""
+    """Return pseudonyms: those of the newest round stay unchanged, and raters of older rounds get the next free
+    numbers."""
     names: dict[int, str] = {}
     for round_ in sorted(rounds, key=lambda row: row.created_at, reverse=True):
         for rater, pseudonym in sorted(rating_rows.pseudonyms(round_).items(), key=lambda row: row[1]):

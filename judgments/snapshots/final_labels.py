@@ -1,4 +1,4 @@
-"""Labels: compute the one final grade of each pair."""
+"""Labels: compute the final grade of each pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_MACHINES = frozenset({"machine", "accepted"})
 # The treatment of pairs that were marked unrateable and have no grade.
 EXCLUDED, ZERO = "excluded", "zero"
 UNRATEABLE = (EXCLUDED, ZERO)
-# Dawid-Skene learns how each rater errs; with fewer grades a pair it has little to learn from.
+# Dawid-Skene learns the errors of each rater; with fewer grades per pair it has too little data.
 ENOUGH_FOR_ERRORS = 5
 
 
@@ -39,17 +39,17 @@ class Label:
 
 @dataclass(frozen=True)
 class Consolidation:
-    """How judgments become labels: the rule, the sources and the merge rule. It is part of a snapshot's provenance."""
+    """How judgments become labels: rule, sources and merge rule. It is part of a snapshot's provenance."""
 
     rule: str = "median"
     sources: tuple[str, ...] = ("human",)
     merge: str = merging.NEWEST
-    named: tuple[str, ...] = ()  # of label sources; their hashes, not these names, are the content's provenance
+    named: tuple[str, ...] = ()  # names of label sources; the provenance of the content uses their hashes instead
     unrateable: str = EXCLUDED
-    judge: str = ""  # whose grades ``machine`` means: a name, which holds the hash of all that decides them
+    judge: str = ""  # the judge behind ``machine``; its name contains the hash of everything that affects its grades
 
     def as_json(self) -> dict[str, Any]:
-        # The default is left out, so that hashes from before this setting existed stay valid.
+        # The default is left out, so that hashes from before this setting stay valid.
         chosen = {} if self.unrateable == EXCLUDED else {"unrateable": self.unrateable}
         chosen |= {"judge": self.judge} if self.judge else {}
         return {"rule": self.rule, "sources": sorted(self.sources), "merge": self.merge, **chosen}
@@ -63,17 +63,17 @@ class LabelSet:
     ratings: int
     ties: int
     conflicts: int
-    unresolved: int  # conflicts without a resolution, decided by the rule
+    unresolved: int  # conflicts without a resolution, which the rule decided
     unrateable: int
     without_rating: int
     adjudicated: int
     by_grade: dict[int, int] = field(default_factory=dict)
-    carried: list[carrying.Carried] = field(default_factory=list)  # among the labels, none of them a judgment
-    zeroed: int = 0  # of the labels: unrateable pairs that count as the lowest grade
+    carried: list[carrying.Carried] = field(default_factory=list)  # labels that are not based on a judgment of the pair
+    zeroed: int = 0  # labels of unrateable pairs that count as the lowest grade
     left_open: int = 0  # pairs with grades for which the rule gives no label
     merged: Merged = field(default_factory=Merged)
     few_for_errors: float | None = None  # grades per pair, if the rule needs more
-    by_machine: int = 0  # of the labels: given by a machine
+    by_machine: int = 0  # labels given by a machine
 
 
 def compute_labels(
@@ -87,44 +87,21 @@ def compute_labels(
     unrateable: str = EXCLUDED,
     judge: str = "",
 ) -> LabelSet:
-    """Return one label per pair: the resolution if there is one, else the label rule's grade of the newest round.
-
-    Parameters
-    ----------
-    collection : Collection
-        Where the rounds and the label sources belong.
-    rounds : sequence of Round
-        At least one, unless only imported labels are asked for. All of one scale.
-    rule : str
-        A member of ``assay.aggregation.RULES``.
-    merge : str
-        A member of ``merging.MERGES``: ``newest`` (the newest round wins per pair), ``same-guidelines`` (the same, and
-        refused where rounds were judged under different guidelines) or ``bridged`` (the same, where enough was rated
-        again under the newer guidelines; `merging.check_bridges` refuses the rest before anything is frozen).
-    sources : sequence of str
-        ``human``, ``imported`` or both; a human label always wins, and one that is carried from a judged pair wins over
-        an imported one: it stands under this round's guidelines.
-    named : sequence of str
-        Which label sources ``imported`` means, by name; all that were imported where empty. Labels from clicks are
-        taken only if they are named, and where nothing else has a label for the pair.
-    unrateable : str
-        A pair that somebody could not judge and nobody graded has no label (``excluded``) or the lowest grade of the
-        scale (``zero``), unless a label is carried to it.
-    judge : str
-        Whose grades ``machine`` means. They, and ``accepted`` ones, fill in where nothing else has a label.
+    """Return one label per pair: the resolution if there is one, otherwise the grade of the newest round by the label
+    rule.
     """
     consolidation = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
     return compute(collection, read(collection, rounds, consolidation), consolidation)
 
 
 def read(collection: Collection, rounds: Sequence[Round], consolidation: Consolidation) -> list[RatedRound]:
-    """Check that the rounds fit together and return them as `compute` takes them."""
+    """Check that the rounds fit together, and return them as `compute` needs them."""
     _check(collection, rounds, consolidation)
     return read_rounds(rounds) if "human" in consolidation.sources else []
 
 
 def compute(collection: Collection, judged: Sequence[RatedRound], consolidation: Consolidation) -> LabelSet:
-    """Compute the labels of rounds that were read already, the oldest first."""
+    """Compute the labels of rounds that were already read, oldest first."""
     each = [label(rated, consolidation.rule) for rated in judged]
     merged = merging.merge(each)
     scale = judged[0].round.scale.values() if judged else []
@@ -141,8 +118,8 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
         labels += [Label(*key, grade, IMPORTED) for key, grade in imported(chosen, scale).items() if key not in known]
     elif consolidation.named:
         raise NotValid(
-            "Label sources are given, but the sources of the labels do not include imported labels.",
-            {"sources": "Add imported."},
+            "Label sources are named, but the label sources do not include `imported`.",
+            {"sources": "Add `imported`."},
         )
     by_machine = _machine_labels(collection, judged, consolidation, {(one.query_id, one.doc_id) for one in labels})
     labels += by_machine
@@ -163,7 +140,7 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
 def _machine_labels(
     collection: Collection, judged: Sequence[RatedRound], consolidation: Consolidation, known: set[Key]
 ) -> list[Label]:
-    """Return the machine labels of pairs without any other label; none unless the sources include them."""
+    """Return the machine labels of pairs without any other label; empty unless the sources include them."""
     if not OF_MACHINES & set(consolidation.sources) and not consolidation.judge:
         return []
     grades = machine_labels(collection, [rated.round for rated in judged], consolidation.sources, consolidation.judge)
@@ -199,20 +176,18 @@ def _totals(each: Sequence[RoundLabels]) -> dict[str, int]:
 def _check(collection: Collection, rounds: Sequence[Round], consolidation: Consolidation) -> None:
     unknown = sorted(set(consolidation.sources) - set(SOURCES))
     if unknown or not consolidation.sources:
-        hint = f"Unknown: {', '.join(unknown)}." if unknown else "Choose at least one."
+        hint = f"Unknown source: {', '.join(unknown)}." if unknown else "Choose at least one source."
         raise NotValid(
             f"The sources of labels are not valid. Available sources: {', '.join(SOURCES)}.", {"sources": hint}
         )
     if OF_MACHINES & set(consolidation.sources) and "human" not in consolidation.sources:
-        hint = "Add human."
+        hint = "Add `human`."
         raise NotValid("Machine grades can only fill in for pairs that people did not grade.", {"sources": hint})
     if consolidation.unrateable not in UNRATEABLE:
-        hint = f"One of {', '.join(UNRATEABLE)}."
-        raise NotValid(
-            f"Unknown value {consolidation.unrateable!r} for pairs that nobody could judge.", {"unrateable": hint}
-        )
+        hint = f"Use one of {', '.join(UNRATEABLE)}."
+        raise NotValid(f"Unknown value {consolidation.unrateable!r} for unrateable pairs.", {"unrateable": hint})
     if "human" in consolidation.sources and not rounds:
-        raise NotValid("A snapshot needs a round.", {"rounds": "Choose at least one round."})
+        raise NotValid("No round is selected.", {"rounds": "Choose at least one round."})
     if any(round_.collection_id != collection.pk for round_ in rounds):
         raise NotValid(
             "Some of these rounds belong to another collection.", {"rounds": "Choose rounds of one collection."}

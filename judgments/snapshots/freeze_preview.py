@@ -1,4 +1,4 @@
-"""Preview of a snapshot: the labels that would be frozen, and what a lead should know first."""
+"""Preview of a snapshot: the labels that would be frozen, with warnings for the lead."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class FreezePreview:
 
     @property
     def refused(self) -> bool:
-        """Whether older guidelines need a bridge and have none."""
+        """Whether rounds with older guidelines need a bridge and have none."""
         return self.how.merge == merging.BRIDGED and bool(self.settled.merged.unbridged)
 
     @property
     def doubts(self) -> list[str]:
-        """Warnings to check before freezing, in sentences."""
+        """Warnings to check before freezing, as sentences."""
         doubts = manifest.doubts(self.settled, self.how, self.stale)
         return [*doubts, *(one.warning for one in self.held if one.warning)]
 
@@ -62,13 +62,7 @@ class FreezePreview:
 
 
 def look(collection: Collection, rounds: Sequence[Round], how: Consolidation) -> FreezePreview:
-    """Compute the labels that would be frozen, and check them against the gates.
-
-    Raises
-    ------
-    NotValid
-        The rounds cannot be combined, or the rule, merge or source is unknown.
-    """
+    """Compute the labels that would be frozen, and check them against the gates."""
     judged = final_labels.read(collection, rounds, how)
     settled = final_labels.compute(collection, judged, how)
     stale = stale_labels.count(rounds) if judged else 0
@@ -76,7 +70,7 @@ def look(collection: Collection, rounds: Sequence[Round], how: Consolidation) ->
 
 
 def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
-    """Return the preview for the API, without grades for a caller who may still have to give some of them."""
+    """Return the preview for the API, without grades of pairs that the caller may still grade."""
     settled, merged = preview.settled, preview.settled.merged
     body = {"by_grade": {str(value): number for value, number in settled.by_grade.items()}, "rules": _rules(preview)}
     return {

@@ -1,7 +1,7 @@
 """Freeze labels into a snapshot.
 
-A snapshot is files in storage plus one row. Its identity is ``content_sha256``, over labels, queries and provenance,
-with no name, clock time or pseudonym in it: the same inputs give the same hash on every machine and database.
+A snapshot consists of files in storage and one row. It is identified by ``content_sha256`` over labels, queries and
+provenance, without names, times or pseudonyms, so the same inputs give the same hash on every machine and database.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from judgments.snapshots.final_labels import EXCLUDED, Consolidation, LabelSet, 
 
 @dataclass(frozen=True)
 class _Request:
-    """A request to freeze: who, with which settings, and the reason for freezing despite a warning."""
+    """A request to freeze: the user, the settings, and the reason for freezing despite a warning."""
 
     collection: Collection
     name: str
@@ -51,7 +51,7 @@ def preview(
     unrateable: str = EXCLUDED,
     judge: str = "",
 ) -> LabelSet:
-    """Return what would be frozen: labels, ties, conflicts that only the rule decides, pairs without a rating."""
+    """Return the labels that would be frozen, with ties, conflicts that only the rule decides, and unrated pairs."""
     how = {"rule": rule, "merge": merge, "sources": sources, "named": named, "unrateable": unrateable}
     how["judge"] = judge
     return compute_labels(collection, rounds, **how)  # type: ignore[arg-type]
@@ -71,41 +71,17 @@ def freeze(
     judge: str = "",
     override_reason: str = "",
 ) -> Snapshot:
-    """Freeze the labels of one or more rounds under a rule.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the snapshot.
-    name : str
-        A name that is unique in the collection.
-    rounds : sequence of Round
-        The rounds of the labels, all with one scale.
-    actor : User
-        The lead who freezes.
-    rule, sources, merge, named, unrateable, judge
-        As :func:`judgments.snapshots.final_labels.compute_labels` takes them; they become part of the provenance.
-    override_reason : str
-        The reason for freezing despite a warning. A round that fails its agreement gate requires one.
-
-    Raises
-    ------
-    NotValid
-        There are no labels, the rounds cannot be combined, or a bridge does not hold.
-    Conflict
-        The name is taken, a round fails its gate and no reason is given, or the actor still rates pairs whose labels
-        would reveal the others' grades.
-    """
+    """Freeze the labels of one or more rounds under a rule."""
     name = name.strip()
     if not name:
-        raise NotValid("A snapshot needs a name.", {"name": "For example: autumn-1."})
+        raise NotValid("The name of the snapshot is missing.", {"name": "Enter a name, for example autumn-1."})
     if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Use letters, digits and signs."})
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
-    taken = f"A snapshot with the name {name} exists already. Choose another name."
+    taken = f"A snapshot named {name} already exists. Choose another name."
     if collection.snapshots.filter(name=name).exists():
         raise Conflict(taken, {"name": taken})
-    # Compute this before locking anything; the call below then uses the cache.
+    # Compute this before locking rows; the call below then uses the cache.
     freeze_gate.evaluate_gates(rounds, how.sources)
     try:
         with transaction.atomic():
@@ -114,13 +90,13 @@ def freeze(
                 transaction.on_commit(partial(tell, frozen, actor))
             return frozen
     except IntegrityError as error:
-        # Another snapshot with this name was frozen at the same moment.
+        # Another snapshot with this name was frozen at the same time.
         raise Conflict(taken, {"name": taken}) from error
 
 
 def _locked(rounds: Sequence[Round]) -> list[Round]:
     """Lock the rounds and their pairs, so that no answer or resolution changes between the files of a bundle."""
-    # In the order of keys, as answers lock them. Raters can still request pairs.
+    # In the order of keys, as answers lock them. Raters can still lease pairs.
     list(Pair.objects.select_for_update(no_key=True).filter(round__in=rounds).order_by("pk").values_list("pk"))
     rows = Round.objects.select_for_update(of=("self",)).filter(pk__in=[round_.pk for round_ in rounds])
     return list(rows.select_related("scale", "guidelines", "collection"))
@@ -159,23 +135,23 @@ def _freeze(request: _Request, rounds: list[Round]) -> Snapshot:
 
 
 def _refuse_to_unblind(rounds: Sequence[Round], actor: User) -> None:
-    """Refuse a lead who still rates in an open round, since the labels would reveal the others' grades."""
+    """Refuse a lead who still rates in an open round, because the labels would reveal other raters' grades."""
     for round_ in rounds:
         if _others_grades(round_, actor).exists():
             raise Conflict(
-                f"You still rate in {round_}, and its labels would reveal what others graded. "
-                "Finish rating, or close the round first."
+                f"You still rate in {round_}, and its labels would reveal other raters' grades. Finish rating, or "
+                "close the round first."
             )
 
 
 def _others_grades(round_: Round, reader: User) -> QuerySet[Judgment]:
-    """Return the others' grades of pairs that the reader may still have to grade."""
+    """Return other raters' grades of pairs that the reader may still grade."""
     hidden = grade_visibility.hidden_pairs(reader, round_)
     return Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=reader)
 
 
 def _write(request: _Request, rounds: list[Round], settled: LabelSet, held: Sequence[GateResult]) -> Snapshot:
-    """Store the bundle, and the row that points to it."""
+    """Store the bundle, and the row that refers to it."""
     from assay.formats.manifest import manifest_bytes
 
     queries = bundle.judged_queries(request.collection, rounds, settled)
@@ -189,7 +165,7 @@ def _write(request: _Request, rounds: list[Round], settled: LabelSet, held: Sequ
         "override_reason": request.override_reason,
     }
     folder = f"snapshots/{uuid_module.uuid4().hex}"
-    # Create the row first: a name that was taken meanwhile is refused before a file is stored.
+    # Create the row first, so that a name that was taken in the meantime is refused before a file is stored.
     snapshot = Snapshot.objects.create(
         collection=request.collection,
         name=request.name,

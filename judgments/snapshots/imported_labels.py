@@ -1,4 +1,4 @@
-"""Imported labels that can be used beside human judgments in a snapshot."""
+"""Imported labels that a snapshot can use in addition to human judgments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ Key = tuple[str, str]
 
 
 def chosen_sources(collection: Collection, named: Sequence[str]) -> list[LabelSource]:
-    """Return the chosen sources, in the order in which a later one wins per pair: clicks, then imports by age.
-
-    Raises
-    ------
-    NotValid
-        A name is unknown.
-    """
+    """Return the chosen sources in rising precedence: clicks, then imports by age."""
     rows = collection.label_sources.order_by("created_at", "pk")
     if not named:
         return list(rows.filter(kind=LabelSource.Kind.IMPORT))
@@ -32,7 +26,7 @@ def chosen_sources(collection: Collection, named: Sequence[str]) -> list[LabelSo
 def imported(chosen: Sequence[LabelSource], scale: Sequence[int]) -> dict[Key, int]:
     """Return the labels of the sources by query and document. Invalid labels are refused, never rounded or clipped.
 
-    Qrels contain no fractions, and if rounds are frozen too, no labels off their scale.
+    Qrels contain no fractions and, if rounds are frozen too, no labels outside their scale.
     """
     newest: dict[Key, float] = {}
     for source in chosen:
@@ -41,7 +35,7 @@ def imported(chosen: Sequence[LabelSource], scale: Sequence[int]) -> dict[Key, i
             newest[query_id, doc_id] = value
     _refuse("fractions", [key for key, value in newest.items() if value != int(value)])
     off = [key for key, value in newest.items() if scale and int(value) not in scale]
-    _refuse(f"off the scale {scale[0]}-{scale[-1]}" if scale else "", off)
+    _refuse(f"outside the scale {scale[0]}-{scale[-1]}" if scale else "", off)
     return {key: int(value) for key, value in newest.items()}
 
 
@@ -49,8 +43,8 @@ def _refuse(what: str, pairs: Sequence[Key]) -> None:
     if pairs:
         query_id, doc_id = pairs[0]
         raise NotValid(
-            f"{amount(len(pairs), 'imported label is', 'imported labels are')} {what}, "
-            f"the first for query {query_id}, document {doc_id}. "
-            "Import the labels again on the scale of the rounds; convert labels from clicks to grades on their page.",
-            {"sources": "Leave out imported."},
+            f"{amount(len(pairs), 'imported label is', 'imported labels are')} {what}, the first for query "
+            f"{query_id}, document {doc_id}. Import the labels again on the scale of the rounds. For labels from "
+            "clicks, make grades on their page.",
+            {"sources": "Remove `imported`."},
         )

@@ -1,7 +1,7 @@
-"""Machine grades that a snapshot may use where no person gave a grade.
+"""Machine grades that a snapshot may use for pairs without a human grade.
 
 There are two ways, both only on a lead's request: every grade of one named judge, or the lowest grades that are
-auto-accepted because people confirm them on the audit slice (`auto_accept`). Either is marked in the second column of
+auto-accepted because people confirm them on the audit slice (`auto_accept`). Both are marked in the second column of
 the qrels.
 """
 
@@ -18,24 +18,7 @@ from judgments.models import Collection, Judge, Round
 def machine_labels(
     collection: Collection, rounds: Sequence[Round], sources: Sequence[str], judge: str
 ) -> dict[Key, int]:
-    """Return the machine's grade of each pair of the rounds; the newest round's where several have one.
-
-    Parameters
-    ----------
-    collection : Collection
-        Where the judge belongs.
-    rounds : sequence of Round
-        Whose pairs.
-    sources : sequence of str
-        ``machine``: the grades of `judge`; ``accepted``: what stands in each round. Both: the judge's where it has one.
-    judge : str
-        The judge's name, where ``machine`` is asked for.
-
-    Raises
-    ------
-    NotValid
-        No judge is named, or there is none of this name.
-    """
+    """Return the machine's grade of each pair of the rounds, from the newest round with a grade."""
     labels: dict[Key, int] = {}
     ordered = sorted(rounds, key=lambda row: (row.created_at, row.pk))
     if "accepted" in sources:
@@ -47,18 +30,18 @@ def machine_labels(
             labels |= {key: int(grade) for key, grade in calibration.grades_of(row, round_).items()}
     elif judge:
         raise NotValid(
-            "A judge is given, but the sources of the labels do not include machine grades.",
-            {"sources": "Add machine."},
+            "A judge is named, but the label sources do not include `machine`.",
+            {"sources": "Add `machine`."},
         )
     return labels
 
 
 def _named(collection: Collection, name: str) -> Judge:
     if not name:
-        raise NotValid("Machine labels need the name of a judge.", {"judge": "Choose the judge."})
+        raise NotValid("Machine labels need the name of a judge.", {"judge": "Choose a judge."})
     row = collection.judges.filter(name=name).first()
     if row is None:
-        raise NotValid(f"Unknown judge {name}.", {"judge": "Choose one of the collection's judges."})
+        raise NotValid(f"Unknown judge {name}.", {"judge": "Choose a judge of this collection."})
     if not calibration.has_grades(row):
         message = (
             f"{name} measures how useful documents are to a system and gives no grades. Choose a judge that grades."

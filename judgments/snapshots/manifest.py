@@ -1,4 +1,4 @@
-"""Manifest of a snapshot: its identity, how it was made, its counts and its warnings."""
+"""Manifest of a snapshot: its identity, provenance, counts and warnings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def identity(name: str, content: dict[str, Any], files: dict[str, tuple[int, byt
 def about(
     rounds: list[Round], labels: LabelSet, consolidation: Consolidation, held: Sequence[GateResult]
 ) -> dict[str, Any]:
-    """Return the part of the manifest that says how the labels were made: rule, rounds, merge and warnings."""
+    """Return the part of the manifest about the origin of the labels: rule, rounds, merge and warnings."""
     agreement = {one.pk: round_agreement.agreement(one) for one in rounds}
     gate = {one.round.pk: one.as_json() for one in held}
     stale = stale_labels.count(rounds)
@@ -107,7 +107,7 @@ def _warnings(labels: LabelSet, consolidation: Consolidation, stale: int, held: 
 
 
 def doubts(labels: LabelSet, consolidation: Consolidation, stale: int) -> list[str]:
-    """Return the warnings to review before freezing, as sentences without a full stop; gates are not included."""
+    """Return the warnings to review before freezing, as sentences without a period; gates are not included."""
     return [*_label_warnings(labels), *_merge_warnings(labels, consolidation), *_document_warnings(stale)]
 
 
@@ -115,7 +115,7 @@ def _label_warnings(labels: LabelSet) -> list[str]:
     warnings = []
     if labels.carried:
         many = amount(len(labels.carried), "label")
-        warnings.append(f"{many} carried from another pair, since these pairs were not judged themselves")
+        warnings.append(f"{many} carried from another pair, because these pairs were not judged themselves")
     if labels.by_machine:
         many = amount(labels.by_machine, "label")
         warnings.append(
@@ -129,7 +129,7 @@ def _label_warnings(labels: LabelSet) -> list[str]:
     if left_out > 0:
         warnings.append(f"{amount(left_out, 'pair')} without a grade, left out of the labels")
     if labels.zeroed:
-        warnings.append(f"{amount(labels.zeroed, 'pair')} that nobody could judge, labeled with the lowest grade")
+        warnings.append(f"{amount(labels.zeroed, 'unrateable pair')} labeled with the lowest grade")
     if labels.few_for_errors is not None:
         each = f"{labels.few_for_errors:.1f}"
         warnings.append(f"Dawid-Skene estimates rater errors and needs about five grades per pair; there are {each}")
@@ -140,7 +140,7 @@ def _merge_warnings(labels: LabelSet, consolidation: Consolidation) -> list[str]
     warnings = []
     if labels.merged.changes:
         many = amount(len(labels.merged.changes), "pair")
-        warnings.append(f"{many} with a different label in a newer round, which counts")
+        warnings.append(f"{many} with a different label in a newer round, which takes precedence")
     if consolidation.merge == merging.NEWEST:
         warnings += [f"guidelines differ: {merging.in_words(bridge)}" for bridge in labels.merged.unbridged]
     return warnings

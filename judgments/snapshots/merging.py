@@ -1,8 +1,8 @@
-"""Merge the labels of several rounds into one set, and report what a later round changed.
+"""Merging of the labels of several rounds, with a report of the labels that a later round changed.
 
-The newest round wins for each pair. The merge rule decides under which conditions rounds with different guidelines
-may be merged at all; it is part of a snapshot's provenance. ``bridged`` requires that enough of an older round was
-rated again under newer guidelines to show how far the grades still mean the same.
+The newest round takes precedence for each pair. The merge rule decides whether rounds with different guidelines may be
+merged; it is part of a snapshot's provenance. ``bridged`` requires that enough of an older round was rated again under
+newer guidelines to compare the meaning of the grades.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from judgments.models import Round
 
 NEWEST, SAME, BRIDGED = "newest", "same-guidelines", "bridged"
 MERGES = (NEWEST, SAME, BRIDGED)
-# The share of an older round's labeled pairs that has to be labelled again.
+# The share of an older round's labeled pairs that must be labeled again.
 OVERLAP = 0.2
 RESAMPLES = 1_000
 
@@ -43,19 +43,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Bridge:
-    """The overlap of an older round with newer rounds under other guidelines, and how its labels agree.
-
-    Parameters
-    ----------
-    round : Round
-        The older round.
-    newer : tuple of Round
-        The rounds after it under other guidelines.
-    labelled : int
-        Pairs of the older round with a label.
-    shared : list of (key, int, int)
-        Those with a label in a newer round too: the pair, the older label, the newer one.
-    """
+    """The overlap of an older round with newer rounds under other guidelines, and the agreement of its labels."""
 
     round: Round
     newer: tuple[Round, ...]
@@ -68,12 +56,12 @@ class Bridge:
 
     @property
     def needed(self) -> int:
-        """How many pairs of the older round must be rated again in all."""
+        """The number of pairs of the older round that must be rated again in total."""
         return math.ceil(OVERLAP * self.labelled)
 
     @property
     def more(self) -> int:
-        """How many more pairs must be rated again."""
+        """The number of pairs that must still be rated again."""
         return max(0, self.needed - len(self.shared))
 
     @property
@@ -86,7 +74,7 @@ class Bridge:
 
     @cached_property
     def agreement(self) -> dict[str, Any]:
-        """Ordinal alpha and quadratic kappa of old against new labels, with intervals over queries."""
+        """Ordinal alpha and quadratic kappa of old and new labels, with intervals over queries."""
         from assay.coefficients import agreement_report
         from assay.core.ratings import Ratings
 
@@ -100,7 +88,8 @@ class Bridge:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Return the bridge as the manifest stores it, with guidelines versions, since round names can change."""
+        """Return the bridge as the manifest stores it, with guidelines versions instead of round names, which can
+        change."""
         return {
             "round": self.round.name,
             "guidelines_version": self.round.guidelines.number,
@@ -128,7 +117,7 @@ class Merged:
 
 
 def merge(rounds: Sequence[RoundLabels]) -> Merged:
-    """Put the labels of rounds together, given the oldest first: the newest wins for each pair."""
+    """Merge the labels of rounds, given oldest first; the newest round takes precedence for each pair."""
     labels: dict[Key, int] = {}
     given_by: dict[Key, str] = {}
     changes: dict[Key, Change] = {}
@@ -164,35 +153,32 @@ def _bridges(rounds: Sequence[RoundLabels]) -> list[Bridge]:
 def check(rounds: Sequence[Round], merge: str) -> None:
     """Refuse an unknown merge rule, and rounds whose dimension or guidelines the rule does not allow."""
     if merge not in MERGES:
-        raise NotValid(f"Unknown merge rule {merge!r}.", {"merge": f"One of {', '.join(MERGES)}."})
+        raise NotValid(f"Unknown merge rule {merge!r}.", {"merge": f"Use one of {', '.join(MERGES)}."})
     if len({round_.dimension for round_ in rounds}) > 1:
         dimensions = ", ".join(f"{round_} ({round_.dimension or 'documents'})" for round_ in rounds)
         raise NotValid(
-            f"The rounds grade different things: {dimensions}. Their labels cannot be merged.",
+            f"The rounds grade different things ({dimensions}), so their labels cannot be merged.",
             {"rounds": "Choose rounds of documents, or rounds of answers on one dimension."},
         )
     if merge == SAME and len({round_.guidelines.sha256 for round_ in rounds}) > 1:
         raise NotValid(
             "The rounds were judged under different guidelines, so their grades may differ in meaning.",
-            {"merge": "Choose rounds with the same guidelines version, bridge them, or use the merge rule newest."},
+            {
+                "merge": "Choose rounds with the same guidelines version, rate an overlap again as a bridge, or use "
+                "the merge rule `newest`."
+            },
         )
 
 
 def check_bridges(merged: Merged, merge: str) -> None:
-    """Refuse rounds that are not bridged if the merge rule requires it.
-
-    Raises
-    ------
-    NotValid
-        Too little of a round was rated again; it says how many pairs more are needed.
-    """
+    """Refuse rounds that are not bridged if the merge rule requires it."""
     if merge == BRIDGED and merged.unbridged:
         problems = "; ".join(in_words(bridge) for bridge in merged.unbridged)
         raise NotValid(f"These rounds are not bridged. {problems}.", {"merge": f"{problems}."})
 
 
 def in_words(bridge: Bridge) -> str:
-    """Return a sentence, without its full stop, that says how much of the round was rated again."""
+    """Return a sentence, without a period, that states how much of the round was rated again."""
     many = f"{len(bridge.shared):,} of the {amount(bridge.labelled, 'labeled pair')} of {bridge.round}"
     sentence = (
         f"{many} ({bridge.share:.0%}) {agree(len(bridge.shared), 'was', 'were')} rated again under newer guidelines"

@@ -1,4 +1,4 @@
-"""Comparison of label rules: how the labels would change under each of them."""
+"""Comparison of label rules: the labels under each rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from judgments.labels.round_labels import Key, RatedRound, label
 from judgments.snapshots import merging
 
-# With more grades only the chosen rule is computed, since a page would wait for seconds.
+# With more grades only the chosen rule is computed, because the others would take seconds.
 MOST_GRADES = 300_000
 # Rules that fit a model, which is slow for many grades.
 SLOW = ("dawid-skene",)
@@ -17,17 +17,7 @@ SLOW = ("dawid-skene",)
 
 @dataclass(frozen=True)
 class RuleEffect:
-    """The labels of the rounds under one rule, compared with those under the chosen rule.
-
-    Parameters
-    ----------
-    rule : str
-        Its name.
-    by_grade : dict of int to int
-        How many labels of each grade; what is carried or imported is not among them.
-    raised, lowered, gone, new : int
-        Pairs with a higher or a lower label than under the chosen rule, without one, and with one only here.
-    """
+    """The labels of the rounds under one rule, compared with those under the chosen rule."""
 
     rule: str
     by_grade: dict[int, int]
@@ -46,7 +36,7 @@ class RuleEffect:
 
 
 def compare_rules(judged: Sequence[RatedRound], chosen: str) -> list[RuleEffect]:
-    """Compare each rule's labels with the chosen rule's; of very large rounds return only the chosen one."""
+    """Compare each rule's labels with the chosen rule's; for very large rounds return only the chosen rule."""
     from assay.aggregation.rules import RULES
 
     many = sum(len(rated.rows) for rated in judged) > MOST_GRADES

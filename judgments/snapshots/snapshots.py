@@ -1,7 +1,7 @@
-"""Frozen labels of a snapshot: who may read them, their values, and the export of their files.
+"""Frozen labels of a snapshot: their visibility, their values, and the export of their files.
 
 `judgments.snapshots.freezing` freezes snapshots and `judgments.labels.snapshot_files` reads them. Their functions are
-also available here: callers use ``snapshots.freeze``.
+also available here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from judgments.snapshots.freezing import freeze, preview
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
 
-# Labels of a snapshot never change; smaller ones are kept for a while, since every opened query reads them again.
+# Labels of a snapshot never change, so smaller ones are cached, because every opened query reads them again.
 CACHED_LABELS = 200_000
 CACHE_SECONDS = 600
 
@@ -43,21 +43,16 @@ __all__ = [
 
 
 def check_reader(snapshot: Snapshot, reader: User) -> None:
-    """Refuse a reader who may still have to grade a pair whose label the snapshot contains.
+    """Refuse a reader who may still grade a pair whose label the snapshot contains, in any round.
 
-    In whatever round, and by whatever way the label came about: who rates a pair again, because a later round holds it
-    too, rates it blind. Scores keep such queries back one by one; a file of labels is given whole, or not at all.
-
-    Raises
-    ------
-    NotAllowed
-        They do.
+    A rater who rates a pair again in a later round rates it blind. Scores hide such queries one by one, but a file of
+    labels is available only as a whole.
     """
     round_ = grade_visibility.hiding_round(reader, snapshot.collection, lambda: labels_of(snapshot))
     if round_ is not None:
         raise NotAllowed(
-            f"You still rate in {round_}, and these labels contain grades of pairs that you may still get. "
-            "You can read them after you finish rating, or after the round closes."
+            f"You still rate in {round_}, and these labels contain grades of pairs that you may still grade. You can "
+            "read them after you finish rating, or after the round closes."
         )
 
 
@@ -89,7 +84,7 @@ def qrels_of(snapshot: Snapshot) -> Qrels:
 
 
 def labels_of(snapshot: Snapshot) -> Mapping[str, Mapping[str, float]]:
-    """The snapshot's labels by query and document."""
+    """Return the snapshot's labels by query and document."""
     key = f"labels:{snapshot.uuid}"
     labels: Mapping[str, Mapping[str, float]] | None = cache.get(key)
     if labels is None:
@@ -100,13 +95,7 @@ def labels_of(snapshot: Snapshot) -> Mapping[str, Mapping[str, float]]:
 
 
 def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
-    """The snapshot with this id, the newest when none is named; None where there is none at all.
-
-    Raises
-    ------
-    NotFound
-        The collection has no such snapshot.
-    """
+    """Return the snapshot with this id, or the newest one; None if there is no snapshot."""
     rows = collection.snapshots(manager="of_documents").defer("manifest")
     if not uuid:
         return rows.first()
@@ -117,15 +106,7 @@ def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
 
 
 def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, bytes]:
-    """Return the file of `export`, or the ``manifest``, for a reader who may have it, and record the download.
-
-    Raises
-    ------
-    NotAllowed
-        See `check_reader`.
-    NotFound
-        There is no such format.
-    """
+    """Return the file of `export`, or the ``manifest``, for a permitted reader, and record the download."""
     check_reader(snapshot, reader)
     if format == "manifest":
         file = f"{snapshot.collection.slug}-{MANIFEST}", read_file(snapshot, MANIFEST)

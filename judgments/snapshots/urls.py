@@ -21,6 +21,6 @@ api_urlpatterns = [
     path("collections/<slug:slug>/snapshots/preview/", api.Preview.as_view()),
     path("snapshots/<uuid:uuid>/", api.OneSnapshot.as_view()),
     path("snapshots/<uuid:uuid>/manifest/", api.Manifest.as_view()),
-    # Not called <format>: DRF would take that for the format of its own answer.
+    # Not called <format>, because DRF would use it as the format of its own response.
     path("snapshots/<uuid:uuid>/export/<str:name>/", api.Export.as_view()),
 ]

@@ -1,8 +1,8 @@
 """Access control: which user may reach which row, and which pairs a rater may not see grades for.
 
 Every page and every endpoint checks access here, and nowhere else. A collection does not exist (404) for a user who
-is not a member. A member without the right gets a 403. What a rater may see while grading is decided here too, so
-that no template can forget it.
+is not a member. A member without the right gets a 403. This module also decides what a rater may see while
+grading, so that no template can forget it.
 """
 
 from __future__ import annotations

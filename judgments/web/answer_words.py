@@ -1,4 +1,4 @@
-"""Words for rounds of answers: our own sentences say question and answer there instead of query and document."""
+"""Wording for rounds of answers: pages say question and answer instead of query and document."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _INSTEAD = {"query": "question", "queries": "questions", "document": "answer", "
 
 
 class Subject(Protocol):
-    """A round or a snapshot: what knows whether its grades are of answers."""
+    """A round or a snapshot, with whether its grades are of answers."""
 
     @property
     def of_answers(self) -> bool: ...
 
 
 def worded(text: str, subject: Subject | None) -> str:
-    """Return a sentence, heading or label of ours in the words of what is graded.
+    """Return a text with the words for what is graded.
 
     Examples
     --------

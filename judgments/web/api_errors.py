@@ -33,7 +33,7 @@ PREFIX = "/api/v1/"
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler: our errors and the framework's in one shape. Anything else stays a 500."""
+    """Convert an error of the product or the framework to the API's error response; other errors stay 500s."""
     if of_nul(error):
         error = NotValid("A text contains a NUL character. Remove it.")
     if isinstance(error, AssayError):
@@ -50,21 +50,21 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def no_such_address(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer 404 for an address that no room has: the page for people, the usual shape for programs."""
+    """Return a 404 for an unknown address: a page for people, JSON for programs."""
     if request.path.startswith(PREFIX):
         return JsonResponse(shape(404, "Address not found. See /api/docs/ for all addresses."), status=404)
     return defaults.page_not_found(request, exception)
 
 
 def our_mistake(request: HttpRequest) -> HttpResponse:
-    """Answer 500 for what nobody foresaw, without its cause: that stands in the server's log."""
+    """Return a 500 for an unexpected error without its cause, which is in the server's log."""
     if request.path.startswith(PREFIX):
         return JsonResponse(shape(500, "Something went wrong. The server's log has the details."), status=500)
     return defaults.server_error(request)
 
 
 def status_and_body(error: AssayError | exceptions.APIException) -> tuple[int, dict[str, Any]]:
-    """The status and the body that an error is answered with."""
+    """Return the HTTP status and the body for an error."""
     if isinstance(error, AssayError):
         status = status_of(error)
         body = shape(status, str(error), getattr(error, "fields", {}))
@@ -75,7 +75,7 @@ def status_and_body(error: AssayError | exceptions.APIException) -> tuple[int, d
 
 
 def shape(status: int, message: str, fields: dict[str, str] | None = None) -> dict[str, Any]:
-    """The one JSON shape of an error."""
+    """Return the JSON body of an error."""
     return {"error": {"code": CODES.get(status, "error"), "message": message, "fields": fields or {}}}
 
 
@@ -89,7 +89,7 @@ def _message_and_fields(error: Exception) -> tuple[str, dict[str, str]]:
 
 
 def _flat(value: Any) -> str:
-    """DRF nests messages by field and index; a client reads one sentence a field."""
+    """Flatten DRF's nested messages to one message per field."""
     if isinstance(value, dict):
         return " ".join(f"{name}: {_flat(part)}" for name, part in value.items())
     if isinstance(value, list):

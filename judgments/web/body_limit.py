@@ -23,18 +23,18 @@ from judgments.web.middleware import headers_of, page_of
 from judgments.web.upload_quota import coming
 
 View = TypeVar("View", bound=Callable[..., Any])
-# What stands in a multipart body beside the file.
+# The allowance for the other parts of a multipart body.
 AROUND_A_FILE = 1 << 20
 
 
 def takes_files(view: View) -> View:
-    """Let the view have bodies with files, from people who are logged in."""
+    """Let logged-in users send files to the view."""
     view.takes_files = True  # type: ignore[attr-defined]
     return view
 
 
 class Bodies:
-    """Middleware: a body that is too large for its address, or for a stranger, is answered with 413 and not read."""
+    """Middleware that rejects an oversized body with 413 without reading it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -59,7 +59,7 @@ def _check(request: HttpRequest, view: Any, is_endpoint: bool) -> None:
     size = _size(request)
     if size <= settings.STRANGERS_BODY_BYTES:
         return
-    # An endpoint reads nothing before it knows who calls, and JSON only up to a limit of its own.
+    # An endpoint reads nothing before authentication, and JSON only up to its own limit.
     if not request.user.is_authenticated and not (is_endpoint and "Authorization" in request.headers):
         raise TooLarge("You are not logged in. Log in and send it again.")
     if is_endpoint and request.content_type == "application/json":
@@ -70,13 +70,13 @@ def _check(request: HttpRequest, view: Any, is_endpoint: bool) -> None:
     limit = settings.MAX_UPLOAD_BYTES + AROUND_A_FILE if takes_files else settings.FORM_BYTES
     if size > limit:
         megabytes = limit // (1024 * 1024)
-        raise TooLarge(f"The upload has {size / 1024 / 1024:,.1f} MB. The limit at this address is {megabytes:,} MB.")
+        raise TooLarge(f"The upload is {size / 1024 / 1024:,.1f} MB. The limit for this address is {megabytes:,} MB.")
     if size > settings.FORM_BYTES and request.user.is_authenticated:
         request.while_it_lasts.enter_context(coming(request.user, size))  # type: ignore[attr-defined]
 
 
 def _size(request: HttpRequest) -> int:
-    """What the request says; Django reads no more than that, and nothing where it says nothing."""
+    """Return the declared size; Django reads no more than that, and nothing if it is missing."""
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:

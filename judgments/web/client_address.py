@@ -17,7 +17,7 @@ IPV6_PREFIX = 64
 
 
 def client_address(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
-    """Return the client's address as a text; all addresses of one IPv6 network give the same text.
+    """Return the client's address as text; all addresses of one IPv6 network give the same text.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def client_address(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
     forwarded : str
         The ``X-Forwarded-For`` header; several headers joined by commas.
     trusted : sequence of str
-        The proxies in front: a single number says how many there are, otherwise their addresses and networks.
+        The proxies in front of the server: their number, or their addresses and networks.
 
     Examples
     --------

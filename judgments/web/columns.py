@@ -21,22 +21,22 @@ class Column:
     Parameters
     ----------
     key : str
-        Its name in the address and in the file's head; without ``value`` also the attribute path, with dots.
+        The name in addresses and in the file's header; without ``value`` also the attribute path, with dots.
     title : str
-        Its head on the page.
+        The heading on the page.
     order : str
-        The field that the database sorts by (for a list in memory any text: the column's value is sorted by). Empty
-        for a column that does not sort.
+        The field that the database sorts by; for a list in memory any text, and rows are sorted by the column's
+        value. Empty for a column that cannot be sorted.
     numeric : bool
-        Numbers end-aligned, sorted from the highest when first chosen.
+        Whether numbers are aligned to the end and sorted in descending order first.
     value : callable, optional
-        The plain value of a row: what goes into the file, and onto the page when ``show`` is not given.
+        Returns the plain value of a row for the file, and for the page if there is no ``show``.
     show : callable, optional
-        What stands on the page: text, a number, or a SafeString.
+        Returns the value for the page: text, a number, or a SafeString.
     url : callable, optional
-        Where the cell leads.
+        Returns the link target of the cell.
     head : bool
-        Whether the cell names its row; one column has it.
+        Whether the cell names its row; true for one column.
     style : str
         Classes for the cell: ``id``, ``clip``, ``muted``, ``nowrap``.
     digits : int
@@ -55,7 +55,7 @@ class Column:
     digits: int = 3
 
     def plain(self, row: Any) -> Any:
-        """The value as it goes into the file."""
+        """Return the value for the file."""
         if self.value is not None:
             return self.value(row)
         for part in self.key.split("."):
@@ -63,11 +63,11 @@ class Column:
         return row() if callable(row) else row
 
     def in_file(self, row: Any) -> str:
-        """The value as text of a CSV cell; what a spreadsheet would run is escaped."""
+        """Return the value as the text of a CSV cell, escaped so that a spreadsheet does not run it."""
         return _in_file(self.plain(row))
 
     def cell(self, row: Any) -> Cell:
-        """The value as it stands on the page."""
+        """Return the value for the page."""
         shown = _shown(self.show(row) if self.show is not None else self.plain(row), self.digits)
         url = self.url(row) if self.url is not None else ""
         return Cell(format_html('<a href="{}">{}</a>', url, shown) if url and shown else shown, self)
@@ -75,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one place of the table."""
+    """One cell of the table."""
 
     shown: str
     column: Column

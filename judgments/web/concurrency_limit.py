@@ -12,18 +12,18 @@ from assay.core.errors import Busy
 
 
 class Turns:
-    """A limit on concurrent work. Others wait for a turn, and are refused if they would wait too long.
+    """A limit on concurrent work. Further callers wait for a turn and are refused after a time limit.
 
     Parameters
     ----------
     at_once : int
-        How many have a turn at the same time.
+        Maximum number of concurrent turns.
     waiting : int
-        How many may wait. Each one occupies a thread, and other pages need threads too.
+        Maximum number of waiting callers. Each occupies a thread that other pages need.
     seconds : float
-        How long one waits.
+        Maximum waiting time.
     retry_after : int
-        Seconds after which a caller that is sent away should try again.
+        Seconds after which a refused caller should try again.
     """
 
     def __init__(self, at_once: int, *, waiting: int, seconds: float, retry_after: int = 5) -> None:
@@ -33,12 +33,12 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn, and have it.
+        """Wait for a turn and hold it inside the ``with`` block.
 
         Raises
         ------
         Busy
-            Too many wait, or this one waited too long.
+            Too many callers wait, or this one waited too long.
         """
         self._take()
         try:
@@ -68,5 +68,5 @@ class Turns:
 
 @cache
 def outside_turns() -> Turns:
-    """Return who may try an engine or a model in this process: each try holds a thread for as long as others take."""
+    """Return this process's limit on tests of engines and models; a test holds a thread until the service responds."""
     return Turns(4, waiting=4, seconds=5.0)

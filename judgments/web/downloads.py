@@ -19,14 +19,14 @@ CONTENT_TYPES = {
 
 
 def attachment(name: str, body: str | bytes) -> HttpResponse:
-    """The file under this name; its ending, one of ``CONTENT_TYPES``, says what it is."""
+    """Return a file response; the extension, one of ``CONTENT_TYPES``, sets the content type."""
     response = HttpResponse(body, content_type=CONTENT_TYPES[name.rsplit(".", 1)[-1]])
     response.headers["Content-Disposition"] = disposition(name)
     return response
 
 
 def disposition(name: str) -> str:
-    """The header by which a browser saves a file, whatever letters its name has.
+    """Return the Content-Disposition header for a file name with any letters.
 
     Examples
     --------

@@ -32,7 +32,7 @@ from judgments.web.openapi import EndpointSchema
 Row = TypeVar("Row", bound=PublicModel)
 
 
-# What JSON of some megabytes becomes can take thirty times as much memory: of larger bodies there is one at a time.
+# Parsed JSON can take thirty times the size of its text, so only one large body is parsed at a time.
 LARGE_BODY = 1 << 20
 
 
@@ -64,7 +64,7 @@ class JsonAnswer(JSONRenderer):
 
 
 class Described(SimpleMetadata):
-    """OPTIONS metadata: what the address is. The schema describes the fields of bodies."""
+    """OPTIONS metadata: a description of the address. The schema describes the fields of bodies."""
 
     def determine_actions(self, request: Request, view: Any) -> dict[str, Any]:
         """Leave out the fields: computing them would check permissions again and read choices from the database."""
@@ -100,7 +100,7 @@ class Endpoint(GenericAPIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        # Only the type itself counts: its parameters are the caller's to write, and the parser ignores them.
+        # Compare the media type without its parameters, which the caller chooses and the parser ignores.
         if request._request.content_type.startswith("multipart/") or size <= LARGE_BODY:
             return
         if size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
@@ -163,7 +163,7 @@ class Rows(ListModelMixin, InCollection):
         values = {column: self.request.query_params.get(name) for name, column in self.filters.items()}
         wanted = {column: value for column, value in values.items() if value is not None}
         if any("\0" in value for value in wanted.values()):
-            return rows.none()  # no column holds a NUL, and PostgreSQL does not even take the question
+            return rows.none()  # No column contains a NUL, and PostgreSQL rejects it even in a query.
         if issubclass(rows.model, Archivable):
             archived = self.request.query_params.get("archived") == "true"
             rows = rows.filter(archived_at__isnull=not archived)
@@ -179,9 +179,9 @@ def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: s
     Parameters
     ----------
     rows : QuerySet
-        Those of the collection.
+        The rows of the collection.
     uuids : sequence of UUID
-        What the caller sent.
+        The ids that the caller sent.
     field, noun : str
         The field of the body, and the name of one row in messages.
 

@@ -15,10 +15,10 @@ register = template.Library()
 
 HOLE = SafeString('<span class="grade" data-grade="hole"><span class="sr">unjudged</span></span>')
 
-# Letters of right-to-left scripts, and the marks that turn text round.
+# Letters of right-to-left scripts, and the control characters that change the text direction.
 TURNING = {"R", "AL", "RLE", "LRE", "RLO", "LRO", "RLI", "LRI"}
 
-# What a state is called where its shape cannot be seen.
+# The text alternatives of state shapes.
 STATE_WORDS = {
     "done": "done",
     "doing": "in progress",
@@ -53,12 +53,12 @@ def percent(value: float | None) -> str:
     Examples
     --------
     >>> percent(0.714), percent(0.004), percent(0)
-    ('71 %', '0.4 %', '0 %')
+    ('71%', '0.4%', '0%')
     """
     if value is None:
         return ""
     share = float(value) * 100
-    return f"{share:.1f} %" if 0 < share < 10 else f"{share:.0f} %"
+    return f"{share:.1f}%" if 0 < share < 10 else f"{share:.0f}%"
 
 
 @register.filter
@@ -95,9 +95,9 @@ def grade(value: int | None, top: int = 3, label: str = "") -> SafeString:
     value : int or None
         The grade.
     top : int
-        The highest grade of the scale; the ramp runs by the share of it.
+        The highest grade of the scale, which sets the shade.
     label : str
-        The name of the grade, said beside the chip.
+        The name of the grade, shown next to the chip.
     """
     if value is None or value == "":
         return HOLE

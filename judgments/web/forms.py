@@ -19,7 +19,7 @@ class AssayForm(forms.Form):
         form = TokenForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             with form.telling():
-                ...the verb...
+                ...the action...
                 return redirect(...)
         return render(request, template, {"form": form}, status=form.status)
     """

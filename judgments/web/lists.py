@@ -1,6 +1,6 @@
 """Lists: tables that can be sorted, filtered, paged and downloaded, with an address that can be shared.
 
-A list is declared once, beside its view; the view reads it with the request's parameters::
+A list is declared once, next to its view, which reads it with the request's parameters::
 
     RUNS = Listing(
         name="runs",
@@ -19,7 +19,7 @@ A list is declared once, beside its view; the view reads it with the request's p
         collection = access.collection_for(request.user, slug, access.STAFF)
         return answer(request, RUNS, collection.runs.all(), "pooling/runs/runs.html", {"collection": collection})
 
-The template shows an empty state where ``listing.nothing`` and else ``{% include "_list.html" %}``. Rows are a
+The template shows an empty state if ``listing.nothing``, otherwise ``{% include "_list.html" %}``. Rows are a
 QuerySet, or a list of anything (dicts, dataclasses) for computed rows. The address carries ``q``, ``sort=-rows``,
 ``page`` and one parameter per choice; ``format=csv`` returns the whole filtered list as a file.
 """
@@ -53,7 +53,7 @@ __all__ = ["Cell", "Choice", "Column", "Listing", "Page", "answer", "download", 
 class Choice:
     """A filter with named options above the table. ``options`` are (value, title); the empty value means all.
 
-    ``field`` is the field that must equal the value, or a function from rows and value to the rows that stay.
+    ``field`` is the field that must equal the value, or a function that filters the rows by the value.
     """
 
     key: str
@@ -62,7 +62,7 @@ class Choice:
     options: Sequence[tuple[str, str]]
 
     def narrow(self, rows: Any, value: str) -> Any:
-        """The rows that fit the value; a value that is no option narrows nothing."""
+        """Filter the rows by the value; an unknown value filters nothing."""
         if value not in dict(self.options):
             return rows
         if callable(self.field):
@@ -77,9 +77,9 @@ class Choice:
 class Listing:
     """The declaration of a list. ``order`` is a column's key, with ``-`` for descending.
 
-    ``mark`` names a row's oddity, ``"error"`` or ``"warning"``, shown as a stripe at its edge. With ``stacked`` a phone
-    shows each row as a block, its cells under the names of their columns. ``given`` is what else the page's address
-    says (which run, which metric); every address of the list carries it along.
+    ``mark`` returns ``"error"`` or ``"warning"`` for a row to mark with a stripe at its edge. With ``stacked``, a phone
+    shows each row as a block, each cell under the name of its column. ``given`` has the other parameters of the page's
+    address (such as the run or the metric), which every address of the list repeats.
     """
 
     name: str
@@ -94,9 +94,9 @@ class Listing:
     given: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, params: Mapping[str, str], rows: Any, many: int | None = None) -> Page:
-        """The rows that the parameters ask for; parameters that make no sense are as if they were not there.
+        """Return the rows that the parameters select; invalid parameters are ignored.
 
-        ``many`` is how many rows there are without a filter, where that is known and need not be counted.
+        ``many`` is the number of rows without a filter if it is known; otherwise the rows are counted.
         """
         filters = {key: params.get(key, "").strip() for key in ("q", "sort", *(choice.key for choice in self.choices))}
         matches = self._filtered(rows, filters)
@@ -109,12 +109,12 @@ class Listing:
         return Page(self, rows, self._sorted(matches, sort), filters, sort, count, page, pages)
 
     def without(self, *keys: str) -> Listing:
-        """The list without these columns, which are not searched either."""
+        """Return the list without these columns, which are not searched either."""
         columns = tuple(column for column in self.columns if column.key not in keys)
         return replace(self, columns=columns, search=tuple(name for name in self.search if name not in keys))
 
     def worded_for(self, subject: Subject) -> Listing:
-        """The list with heads in the words of what is graded; keys, and with them files and addresses, stay."""
+        """Return the list with headings in the words of what is graded; column keys do not change."""
         columns = tuple(replace(column, title=worded(column.title, subject)) for column in self.columns)
         return replace(self, columns=columns)
 
@@ -142,7 +142,7 @@ class Listing:
         down = sort.startswith("-")
         if isinstance(rows, QuerySet):
             field_ = F(column.order)
-            # What has no value stands last either way; the key at the end keeps pages from overlapping.
+            # Rows without a value come last in both orders; the key at the end keeps pages from overlapping.
             return rows.order_by(field_.desc(nulls_last=True) if down else field_.asc(nulls_last=True), "pk")
         known = [row for row in rows if column.plain(row) is not None]
         unknown = [row for row in rows if column.plain(row) is None]
@@ -169,7 +169,7 @@ class Page:
 
     @property
     def nothing(self) -> bool:
-        """Whether there is nothing at all, filtered or not: the place of the empty state."""
+        """Whether there are no rows even without a filter, so that the page shows its empty state."""
         if self.count:
             return False
         return not (self.unfiltered.exists() if isinstance(self.unfiltered, QuerySet) else self.unfiltered)
@@ -184,7 +184,7 @@ class Page:
 
     @property
     def words(self) -> str:
-        """Which rows of how many: ``51–100 of 1,234 queries``."""
+        """The range and the count: ``51–100 of 1,234 queries``."""
         noun = self.listing.noun[0 if self.count == 1 else 1]
         if self.pages == 1:
             return f"{self.count:,} {noun}"
@@ -193,7 +193,7 @@ class Page:
 
     @property
     def heads(self) -> list[tuple[Column, str, str]]:
-        """Each column with the address that sorts by it and its ``aria-sort``."""
+        """The columns with their sort addresses and ``aria-sort``."""
         return [(column, self._sort_address(column), self._sorted_by(column)) for column in self.listing.columns]
 
     def _sorted_by(self, column: Column) -> str:
@@ -231,18 +231,18 @@ class Page:
         return "" if self.sort == self.listing.order else self.sort
 
     def address(self, **more: str) -> str:
-        """The query string of this list with other parameters."""
+        """Return the query string of this list with other parameters."""
         return "?" + urlencode(
             {key: value for key, value in {**self.listing.given, **self.filters, **more}.items() if value}
         )
 
     @property
     def everything(self) -> str:
-        """The address of the whole list, without filter and sort."""
+        """The address of the whole list, without filter and sort order."""
         return "?" + urlencode(dict(self.listing.given))
 
     def csv_lines(self) -> Iterator[str]:
-        """The whole filtered list as CSV; text that a spreadsheet would run is escaped."""
+        """Yield the whole filtered list as CSV; text that a spreadsheet would run is escaped."""
         yield csv_row([escape(column.key) for column in self.listing.columns])
         rows: Iterable[Any] = self.matches
         if isinstance(self.matches, QuerySet):
@@ -264,7 +264,7 @@ def answer(
     status: int = 200,
     many: int | None = None,
 ) -> HttpResponse | StreamingHttpResponse:
-    """The list as the page, as the table alone where htmx asks for it, or as a file with ``?format=csv``.
+    """Return the list as a page, as the table for htmx, or as a file for ``?format=csv``.
 
     ``many`` as in :meth:`Listing.read`.
     """
@@ -279,14 +279,14 @@ def answer(
 
 
 def on_record(request: HttpRequest, what: str, collection: Any) -> None:
-    """Record that somebody took a file that may hold labels, also with a form that was not valid."""
+    """Record the download of a file that may contain labels, even if the form was invalid."""
     if request.method != "HEAD" and collection is not None:
         message = f"{request.user} downloaded {what} as a file"
         audit.record("lists.download", message, actor=request.user, collection=collection, address=request.path)
 
 
 def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
-    """The list as a CSV file, named after the collection."""
+    """Return the list as a CSV file named after the collection."""
     slug = getattr(context.get("collection"), "slug", "")
     response = StreamingHttpResponse(page.csv_lines(), content_type=CONTENT_TYPES["csv"])
     response.headers["Content-Disposition"] = disposition(f"{slugify(f'{slug} {page.listing.name}')}.csv")
@@ -294,7 +294,7 @@ def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
 
 
 def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
-    """How many of the rows point by the field to what ``to`` names, for ``annotate``: counted for the page's rows only.
+    """Return an expression for ``annotate`` that counts the rows whose field equals ``to``, for the page's rows only.
 
     ``Count`` would join and group the whole list before it cuts a page from it.
     """

@@ -1,4 +1,4 @@
-"""Middleware for every response: error pages in plain words, and security headers against foreign code."""
+"""Middleware for every response: error pages and security headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils.cache import patch_vary_headers
 
 from assay.core.errors import AssayError, Busy, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge, TooMany
 
-# The one place where an error becomes an HTTP status, for pages and the API alike.
+# The single mapping from errors to HTTP statuses, for pages and the API.
 STATUS: dict[type[AssayError], int] = {
     NotFound: 404,
     NotAllowed: 403,
@@ -39,7 +39,7 @@ POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
-# What no page here asks a browser for.
+# Browser features that no page uses.
 PERMISSIONS = ", ".join(
     f"{feature}=()"
     for feature in (
@@ -62,24 +62,24 @@ PERMISSIONS = ", ".join(
         "xr-spatial-tracking",
     )
 )
-# What the databases' drivers say of a NUL, which PostgreSQL has in no text.
+# The database drivers' messages about a NUL, which PostgreSQL does not accept in text.
 NUL = ("NUL (0x00)", "unsupported Unicode escape", "\\u0000 cannot be converted")
-# Swagger's viewer sets styles from script; its script itself is a file of ours.
+# Swagger's viewer sets styles in a script, which is one of our own files.
 DOCS_POLICY = POLICY + "; style-src 'self' 'unsafe-inline'"
 
 
 def status_of(error: AssayError) -> int:
-    """The HTTP status of an error: that of its nearest named ancestor."""
+    """Return the HTTP status of an error: that of its nearest listed base class."""
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
 def headers_of(error: AssayError) -> dict[str, str]:
-    """Return the headers that an error is answered with."""
+    """Return the headers of an error response."""
     return {"Retry-After": str(error.retry_after)} if isinstance(error, (TooMany, Busy)) else {}
 
 
 class Border:
-    """Middleware: an error of ours becomes a page that says what happened, where and what to do."""
+    """Middleware that turns the product's errors into pages that say what happened and what to do."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -87,15 +87,15 @@ class Border:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if response.status_code == 404 and settings.DEBUG and request.resolver_match is None:
-            # Django would show its own page, made for us; people who only look at the demo should see theirs.
+            # Django would show its debug page for developers; visitors of the demo should see the normal page.
             response = get_resolver().resolve_error_handler(404)(request, exception=Resolver404({"path": request.path}))
         policy = DOCS_POLICY if request.path.startswith("/api/docs/") else POLICY
         if settings.REMOTE_IMAGES:
-            # Pictures of documents in a network without TLS; a page that came over TLS fetches none in the clear.
+            # Pictures of documents may come from networks without TLS; a page that came over TLS loads none without it.
             policy = policy.replace("data:", "data: https:" if request.is_secure() else "data: https: http:")
         response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
-        # No browser keeps a page for the next person at it, and no proxy one person's answer for another.
+        # No browser or proxy may store a user's page for someone else.
         if not response.has_header("ETag"):
             response.headers.setdefault("Cache-Control", "no-store")
             patch_vary_headers(
@@ -110,12 +110,12 @@ class Border:
 
 
 def of_nul(error: Exception) -> bool:
-    """Whether the database refused a text because of a NUL in it: what was sent is wrong, and not the server."""
+    """Return whether the database rejected a text because of a NUL, which is an error of the client."""
     return isinstance(error, ValueError | DataError) and any(words in str(error) for words in NUL)
 
 
 def page_of(request: HttpRequest, error: AssayError) -> HttpResponse:
-    """Return the page that says what happened."""
+    """Return the error page."""
     status = status_of(error)
     context = {"title": TITLES[status], "message": str(error), "status": status}
     response = render(request, "404.html" if status == 404 else "error.html", context, status=status)

@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
 from rest_framework import serializers
 
-# What can happen to any call; a view names what is its own (409, 410, 413, 503) in `also`.
+# Errors that any call can return; a view lists its further ones (409, 410, 413, 503) in `also`.
 ALWAYS = {"401": "Authentication is required.", "403": "The role or the token's scopes do not permit this."}
 ERROR_TEXTS = {
     "400": "The request is invalid; `fields` has one message per field.",
@@ -57,7 +57,7 @@ class PasswordScheme(OpenApiAuthenticationExtension):
 
 
 class EndpointSchema(AutoSchema):
-    """Adds the possible errors to each operation, and groups operations by topic."""
+    """Schema that adds the possible errors to each operation and groups operations by topic."""
 
     def get_tags(self) -> list[str]:
         named = getattr(self.view, "tag", "")

@@ -66,14 +66,14 @@ def web_address(url: str) -> str:
 def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
     """Return the ``address`` of the document's picture, or the reason why it is ``withheld``; both empty without one.
 
-    ``link`` is where a reader can look at it who chooses to.
+    ``link`` lets a reader open a withheld picture.
     """
     address = web_address(document.image)
     if not address:
         return {"address": "", "withheld": PICTURE_OF_NO_WEB if document.image else ""}
     if not settings.REMOTE_IMAGES:
         return {"address": "", "withheld": PICTURE_ELSEWHERE, "link": address}
-    # A browser would not fetch it either, and show a broken sign.
+    # A browser would not load it either and would show a broken image.
     if context["request"].is_secure() and not address.lower().startswith("https://"):
         return {"address": "", "withheld": PICTURE_IN_THE_CLEAR}
     return {"address": address, "withheld": ""}
@@ -81,9 +81,9 @@ def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
 
 @register.filter
 def worded_for(text: str, subject: Subject | None) -> str:
-    """Our own text in the words of a round or snapshot: question and answer where its grades are of answers.
+    """Return a text with the words for a round or snapshot: question and answer if its grades are of answers.
 
-    Put it around text only (``{% filter worded_for:round %}``), never around addresses or what users wrote.
+    Apply it to text only (``{% filter worded_for:round %}``), never to addresses or text that users wrote.
     """
     wording = worded(str(text), subject)
     return SafeString(wording) if isinstance(text, SafeString) else wording
@@ -91,7 +91,7 @@ def worded_for(text: str, subject: Subject | None) -> str:
 
 @register.filter
 def zip_with(cells: Iterable[Any], heads: Iterable[Any]) -> list[tuple[Any, Any]]:
-    """Each cell of a row with what heads its column, which a phone shows at the cell."""
+    """Pair each cell of a row with its column heading, which a phone shows in the cell."""
     return list(zip(cells, heads, strict=True))
 
 

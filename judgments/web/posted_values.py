@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 def uuid_of(text: str) -> UUID | None:
-    """The public id that was sent; None for anything else, which is nobody's id."""
+    """Return the submitted public id; None if it is not a UUID."""
     try:
         return UUID(text)
     except ValueError:
@@ -14,5 +14,5 @@ def uuid_of(text: str) -> UUID | None:
 
 
 def searchable(text: str) -> str:
-    """The text as it can be looked for: PostgreSQL takes no NUL, not even in a question."""
+    """Return the text without NUL, which PostgreSQL rejects even in a query."""
     return text.replace("\0", "\ufffd")

@@ -15,9 +15,9 @@ PROSE = {
     *("blockquote", "code", "pre", "kbd", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd", "a", "span"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "th": {"scope", "colspan", "rowspan"}, "td": {"colspan", "rowspan"}}
-# No tag reaches over the next one's beginning: else a text of many beginnings is walked once for each of them.
+# A tag cannot extend past the start of the next one; otherwise a text with many starts is scanned once for each.
 MARKUP = re.compile(r"<(?i:p|div|br|ul|ol|li|h[1-6]|table|b|strong|em|i|a|span)\b[^<>]*>")
-# A text that begins with a tag is markup from the beginning, whatever the tag: a saved page, a lone picture.
+# A text that begins with a tag is markup from the beginning, whatever the tag: a saved page, a single picture.
 PAGE = re.compile(
     r"\s*<(?:!--|!doctype\b|\?xml\b|/?(?:html|head|body|title|meta|link|script|style|svg|img|picture|figure|iframe"
     r"|video|audio|object|embed|canvas|form|input|select|textarea|button|section|article|main|header|footer|nav|aside"
@@ -25,22 +25,22 @@ PAGE = re.compile(
     r"|blockquote|template|noscript)\b[^<>]*>)",
     re.IGNORECASE,
 )
-# Content of a page that is not text, and its end. It is removed before cutting, or nothing else might remain.
+# Content of a page that is not text, with its end. It is removed before the text is cut, so that prose remains.
 BALLAST = re.compile(r"<((?i:script\b|style\b|svg\b|!--))|data:[\w/+.-]{0,80};base64,")
 ENDS = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "svg")}
 ENDS |= {"!--": re.compile("-->"), "": re.compile(r"[^A-Za-z0-9+/=]")}
-# Markup is walked more than once; text beyond this is cut from what is rendered, and the page says so.
+# Markup is scanned several times; only this much text is rendered, and the page says so.
 LONGEST = 200_000
 # A text with more of them is not a page that a person wrote.
 MOST_BALLAST = 5_000
-# What a browser opens again in every paragraph until it is closed; so many open at once are no formatting any more, and
-# would be written out as often as the text has paragraphs.
+# A browser reopens these elements in every paragraph until they are closed. More than this many open at once are not
+# formatting, and the output would repeat them in every paragraph.
 FORMATTING = r"a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
 FORMATS = re.compile(rf"<(/?)({FORMATTING})(?![^\s/>])", re.IGNORECASE)
 FORMATTING_TAG = re.compile(rf"</?(?:{FORMATTING})(?:[\s/][^<>]*)?>", re.IGNORECASE)
 MOST_OPEN = 16
-# Of all other elements so many may stand in each other: a parser looks through them at every tag. What has no end tag,
-# or is ended by the next of its kind, stands in nothing for that.
+# The maximum nesting of all other elements, since a parser checks all open elements at every tag. Elements without an
+# end tag, or ended by the next of their kind, do not count.
 DEEPEST = 500
 NAME = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
 FLAT = {
@@ -64,9 +64,9 @@ def clean_html(html: str) -> SafeString:
 
 
 def _tame(html: str) -> str:
-    """Return the markup; without formatting if that is nested without end, or as plain text if all of it is.
+    """Return the markup, without formatting if that is nested too deeply, or as plain text if that is not enough.
 
-    What stands in itself without end is plain text at once.
+    Markup whose elements are nested too deeply becomes plain text at once.
     """
     if _is_deep(html):
         return str(nh3.clean_text(html))
@@ -117,8 +117,8 @@ def is_markup(text: str) -> bool:
 def capped(text: str) -> tuple[str, bool]:
     """Return the part of a text that is rendered, and whether there is more. It ends between two words.
 
-    What costs time is bounded before anything is parsed. Of markup the scripts, styles and inlined pictures are gone
-    first: a saved page often begins with more of them than is rendered at all.
+    The length is limited before parsing. Scripts, styles and inlined pictures are removed first, because a saved page
+    often begins with more of them than the rendered length.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _without_ballast(text: str) -> str:
         parts.append(text[at : start.start()])
         room -= len(parts[-1])
         end = ENDS[(start[1] or "").lower()].search(text, start.end())
-        # Content without an end takes the rest with it, as in a browser.
+        # Unterminated content takes the rest with it, as in a browser.
         at = len(text) if end is None else end.end() if start[1] else end.start()
     return "".join([*parts, text[at : at + room]])
 

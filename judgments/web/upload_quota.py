@@ -1,4 +1,4 @@
-"""Quota of uploads: how many files and bytes of one account may wait, those on their way included."""
+"""Upload quota: how many files and bytes of one account may wait, including uploads in progress."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from judgments.snapshots.final_labels import HUMAN, compute_labels
 RULE = "median"
 DAY = 24 * 3600
 RESAMPLES = 1_000
-NO_CUTS = "no cuts give these labels the same distribution as the human grades"
+NO_CUTS = "no thresholds give these labels the same distribution as the human grades"
 NO_GRADES = "the source's grades are not on the scale of the rounds"
 NO_PAIR = "no pair has both a click label and a human label"
 
@@ -35,32 +35,12 @@ class GradeRow:
     grade: int
     pairs: int
     middle: float
-    by_clicks: tuple[int, ...]  # the number of pairs per click grade; empty without cuts
+    by_clicks: tuple[int, ...]  # the number of pairs per click grade; empty without thresholds
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Click labels compared with human labels.
-
-    Parameters
-    ----------
-    rounds : tuple of str
-        The closed rounds whose labels are compared; the newest wins per pair.
-    pairs : int
-        The number of pairs with both labels.
-    kappa : Agreement or None
-        Cohen's kappa, quadratic weights, resampled by query; None where there are no grades to compare.
-    reason : str
-        Why there is no value; empty where there is a value.
-    cuts : tuple of float
-        The cuts that turn labels into grades.
-    fitted : bool
-        Whether the cuts were fitted to these pairs, which inflates the agreement.
-    scale : tuple of int
-        The grades.
-    rows : tuple of GradeRow
-        The same, by human grade.
-    """
+    """Comparison of click labels with human labels."""
 
     rounds: tuple[str, ...] = ()
     pairs: int = 0
@@ -77,15 +57,7 @@ class Compared:
 
 
 def compare(source: LabelSource, *, reader: User) -> Compared:
-    """Compare a label source with the human labels of closed rounds.
-
-    Parameters
-    ----------
-    source : LabelSource
-        The click labels.
-    reader : User
-        The reader: pairs that they may still have to grade are left out.
-    """
+    """Compare a label source with the human labels of closed rounds."""
     rounds = _rounds(source)
     if not rounds:
         return Compared(reason=NO_PAIR)
@@ -118,7 +90,7 @@ def _rounds(source: LabelSource) -> list[Round]:
 
 
 def _key(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> str:
-    """Return the cache key: the source, the closed rounds in their present state and the pairs left out."""
+    """Return the cache key: the source, the closed rounds in their current state and the hidden pairs."""
     judged = Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
     settled = Adjudication.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
     state = [source.pk, [round_.pk for round_ in rounds], judged, settled, sorted(hidden)]
@@ -170,17 +142,10 @@ def _row(
 
 
 def checked_scale(cuts: tuple[float, ...], scale: tuple[int, ...]) -> None:
-    """Refuse cuts that make more grades than the scale has.
-
-    Raises
-    ------
-    NotValid
-        When they do.
-    """
+    """Refuse thresholds that make more grades than the scale has."""
     if scale and len(cuts) >= len(scale):
         message = (
-            f"{amount(len(cuts), 'cut makes', 'cuts make')} "
-            f"{amount(len(cuts) + 1, 'grade')}, but the scale has {len(scale)}. Give "
-            f"at most {amount(len(scale) - 1, 'cut')}"
+            f"{amount(len(cuts), 'threshold makes', 'thresholds make')} {amount(len(cuts) + 1, 'grade')}, but the "
+            f"scale has {len(scale)}. Give at most {amount(len(scale) - 1, 'threshold')}"
         )
         raise NotValid(message, {"cuts": message})

@@ -26,7 +26,7 @@ from pooling.clicks import click_logs, label_sources
 
 
 class ShownInput(serializers.Serializer):
-    """One shown result, or its counts."""
+    """One search result with its clicks, or counts of them."""
 
     query = serializers.CharField(required=False)
     query_id = serializers.CharField(required=False)
@@ -46,13 +46,17 @@ class ClickRules(serializers.Serializer):
         default=LEAST_IMPRESSIONS,
         min_value=1,
         max_value=click_logs.MOST_IMPRESSIONS,
-        help_text="A pair with fewer impressions has no label.",
+        help_text="Minimum impressions; pairs with fewer impressions get no label.",
     )
     cuts = serializers.CharField(
-        required=False, max_length=300, help_text="Grades instead of fractions: `0.5,1,2` for the grades 0 to 3."
+        required=False,
+        max_length=300,
+        help_text="Thresholds for grades instead of fractions: `0.5,1,2` for the grades 0 to 3.",
     )
     baseline = serializers.CharField(
-        required=False, max_length=2_000, help_text="Clicks per impression from rank 1 on, where known."
+        required=False,
+        max_length=2_000,
+        help_text="Clicks per impression by rank, from rank 1 on, if you have measured them.",
     )
     strength = serializers.FloatField(
         required=False, min_value=1e-6, max_value=click_logs.MOST_STRENGTH, help_text="Weight of the prior."
@@ -76,7 +80,7 @@ class ClickSourceBody(serializers.Serializer):
     rules = serializers.JSONField(source="report.rules")
     impressions = serializers.IntegerField(source="report.impressions")
     clicks = serializers.IntegerField(source="report.clicks")
-    sha256 = serializers.CharField(source="report.file_sha256", help_text="Of the log.")
+    sha256 = serializers.CharField(source="report.file_sha256", help_text="Counts of the log.")
     created_at = serializers.DateTimeField()
 
 
@@ -89,13 +93,15 @@ class AgreementBody(serializers.Serializer):
     pairs = serializers.IntegerField()
     reason = serializers.CharField(allow_blank=True)
     cuts = serializers.ListField(child=serializers.FloatField())
-    fitted = serializers.BooleanField(help_text="The cuts were fitted to these pairs, which inflates the agreement.")
+    fitted = serializers.BooleanField(
+        help_text="Whether the thresholds were fitted to these pairs, which inflates the agreement."
+    )
 
 
 class OneClickSourceBody(ClickSourceBody):
     """A source with its click rates by rank and its agreement with human grades."""
 
-    ranks = serializers.SerializerMethodField(help_text="Rank (0: unknown), impressions, clicks, expected rate.")
+    ranks = serializers.SerializerMethodField(help_text="By rank (0: unknown): impressions, clicks, expected rate.")
     few = serializers.IntegerField(source="report.few", help_text="Pairs with too few impressions for a label.")
     clients = serializers.IntegerField(source="report.clients")
     robots = serializers.JSONField(source="report.robots", help_text="Clients left out, by reason.")
@@ -122,7 +128,7 @@ class OneClickSourceBody(ClickSourceBody):
 
 
 class GradeCuts(serializers.Serializer):
-    """Cuts that turn labels into grades."""
+    """Thresholds that turn labels into grades."""
 
     name = serializers.CharField(max_length=200)
     cuts = serializers.ListField(child=serializers.FloatField(), min_length=1, max_length=MOST_CUTS)
@@ -182,7 +188,7 @@ class ClickGrades(InCollection):
         examples=[OpenApiExample("Four grades", {"name": "clicks 0-3", "cuts": [0.5, 1, 2]}, request_only=True)],
     )
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """The grades become a source of their own. The labels stay unchanged."""
+        """The grades become a new source. The original labels stay unchanged."""
         row = access.reach(SOURCES.filter(collection=self.collection), request.user, self.roles, uuid=uuid)
         made = label_sources.make_grades(row, actor=request.user, **self.read_body(GradeCuts))
         return self.respond(ClickSourceBody, SOURCES.get(pk=made.pk), 201)

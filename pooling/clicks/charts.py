@@ -9,13 +9,13 @@ from judgments.charts.charts import MOST_BARS, WIDEST_BAR, WIDTH, Bar, Chart, St
 
 TOP, FLOOR = 20.0, 120.0
 BINS = 20
-# Labels above the 99th percentile share the last bar: one extreme label would flatten all other bars.
+# Labels above the 99th percentile share the last bar, because a single extreme label would flatten all other bars.
 LAST = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A range of labels with its number of labels; the last range may have no upper end."""
+    """A range of labels with its number of pairs; the last range may have no upper end."""
 
     low: float
     high: float
@@ -31,11 +31,6 @@ class Bin:
 
 def rate_bars(rates: Sequence[tuple[int, float]]) -> Chart:
     """Return clicks per impression by rank.
-
-    Parameters
-    ----------
-    rates : sequence of (rank, rate)
-        From rank 1 on; rank 0, which means unknown, appears only in the table.
 
     Examples
     --------
@@ -53,7 +48,7 @@ def rate_bars(rates: Sequence[tuple[int, float]]) -> Chart:
 
 
 def bins_of(labels: Sequence[float], *, grades: bool) -> tuple[Bin, ...]:
-    """Count labels: each grade separately, fractions in 20 ranges from 0 on.
+    """Count pairs by label: each grade separately, fractions in 20 ranges from 0 on.
 
     Examples
     --------
@@ -77,9 +72,9 @@ def bins_of(labels: Sequence[float], *, grades: bool) -> tuple[Bin, ...]:
 
 
 def label_bars(bins: Sequence[Bin], usual: float | None) -> Chart:
-    """Return the number of pairs by label, with a line at the label of an average pair."""
+    """Draw the number of pairs by label, with a line at the label of an average pair."""
     texts = [f"{one.words}: {one.pairs:,} pair{'' if one.pairs == 1 else 's'}" for one in bins]
-    label = f"Pairs by their label: {'; '.join(text for text, one in zip(texts, bins, strict=True) if one.pairs)}"
+    label = f"Pairs by label: {'; '.join(text for text, one in zip(texts, bins, strict=True) if one.pairs)}"
     most = max((one.pairs for one in bins), default=0)
     chart = _columns([one.pairs for one in bins], texts, label, (bins[0].words, bins[-1].words), f"{most:,}", "pairs")
     if usual is None or bins[0].low == bins[0].high:

@@ -26,7 +26,7 @@ from judgments.web.access import LEADS
 from pooling.clicks.label_sources import Labelled, make_source, store_labels
 from pooling.models import ClickCount
 
-# The most ranks that a chart and its table show.
+# Maximum number of ranks in the chart and its table.
 MOST_RANKS = 1_000
 MOST_IMPRESSIONS = 1_000_000
 MOST_STRENGTH = 1_000_000.0
@@ -43,10 +43,10 @@ class ShownPair:
 
 
 class KnownPairs(Sequence[ShownPair]):
-    """The pairs of a log whose query is in the collection, with their evidence."""
+    """The pairs of a log whose query is in the collection, with their counts."""
 
     def __init__(self, evidence: Evidence, queries: Mapping[int, list[Query]]) -> None:
-        # Only the sums by pair are used, and these are the same in every model.
+        # Only the sums by pair are used, which are the same in every model.
         sums = label(evidence, Rules(least_impressions=1))
         self.evidence, self.queries, self.sums = evidence, queries, sums
         self.at = [place for place, query in enumerate(sums.query.tolist()) if query in queries]
@@ -79,7 +79,7 @@ class KnownPairs(Sequence[ShownPair]):
 def read(
     stream: IO[bytes], upload: Upload, *, progress: Callable[[int], None] | None = None
 ) -> tuple[Evidence, Report]:
-    """Count a log while it is read; the answer contains no personal data."""
+    """Count a log while it is read; the result contains no personal data."""
     evidence, report = read_clicks(
         stream, path=upload.filename, format=upload.format, progress=progress, **upload.options
     )
@@ -88,19 +88,21 @@ def read(
 
 
 def check(collection: Collection, evidence: Evidence, upload: Upload) -> Checked:
-    """Find the queries that the collection has, and report the counts."""
+    """Find the collection's queries in the log, and report the counts."""
     if not len(evidence.impressions):
         return Checked((), figures={"impressions": 0})
     pairs = KnownPairs(evidence, _known(collection, evidence))
     if not pairs.queries:
-        message = f"None of the log's {amount(len(evidence.queries), 'query', 'queries')} is in this collection."
-        fix = "Draw queries from a query log or import them first. They are matched by text or id."
+        message = (
+            f"The log has {amount(len(evidence.queries), 'query', 'queries')}, but none of them is in this collection."
+        )
+        fix = "Draw queries from a query log or import them first. Assay matches them by text or id."
         raise NotValid(f"{message} {fix}", {"file": message})
     return Checked(pairs, figures=_figures(evidence, pairs))
 
 
 def _known(collection: Collection, evidence: Evidence) -> dict[int, list[Query]]:
-    """Return the collection's queries by their place in the evidence; several queries may have the same text."""
+    """Return the collection's queries by their index in the log; several queries may have the same text."""
     by_id: dict[str, list[Query]] = {}
     by_text: dict[str, list[Query]] = {}
     for query in collection.queries.all():
@@ -117,32 +119,26 @@ def _figures(evidence: Evidence, pairs: KnownPairs) -> dict[str, Any]:
         "clicks": clicked,
         "clicks per impression": f"{clicked / shown:.1%}".replace("%", " %"),
         "queries of the log": len(evidence.queries),
-        "of them in this collection": len(pairs.queries),
-        f"pairs shown {LEAST_IMPRESSIONS} times or more": pairs.shown_often(LEAST_IMPRESSIONS),
+        "of these in this collection": len(pairs.queries),
+        f"pairs with at least {LEAST_IMPRESSIONS} impressions": pairs.shown_often(LEAST_IMPRESSIONS),
     }
     exclusions = {
         "clients": evidence.clients,
         "impressions without a client": evidence.anonymous if evidence.clients else 0,
         "impressions of robots, left out": evidence.robot_impressions,
-        "clicks on what nobody recorded as shown": evidence.unshown,
-        "searches without words, left out": evidence.without_query,
+        "clicks without a recorded impression": evidence.unshown,
+        "searches without text, left out": evidence.without_query,
         "impressions without a position": int(evidence.impressions[evidence.rank == UNKNOWN].sum()),
     }
     figures.update({name: number for name, number in exclusions.items() if number})
     if evidence.first_position == 0:
         figures["first position in the log"] = "0, read as rank 1"
-    figures.update({f"personal data taken out: {kind}": number for kind, number in evidence.redacted.items()})
+    figures.update({f"personal data removed: {kind}": number for kind, number in evidence.redacted.items()})
     return figures
 
 
 def rules_of(given: Mapping[str, Any]) -> Rules:
-    """Return the rules that a form or an API client requests, with defaults for the rest.
-
-    Raises
-    ------
-    NotValid
-        For a text without numbers, or a value out of range.
-    """
+    """Return the requested label rules, with defaults for the rest."""
     usual = Rules()
     cuts = given.get("cuts") or ""
     return Rules(
@@ -158,14 +154,17 @@ def _rates(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.replace(";", ",").split(",") if part.strip())
     except ValueError:
-        message = f"the baseline is {text[:100]!r}; enter the rate of each rank from 1 on, for example 0.4, 0.2, 0.15"
+        message = (
+            f"{text[:100]!r} is not a list of click rates; enter the rate of each rank from 1 on, for example 0.4, "
+            "0.2, 0.15"
+        )
         raise NotValid(message, {"baseline": message}) from None
 
 
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Create the source: a label for each pair with enough impressions, with the counts behind it."""
+    """Create the source: a label with its counts for each pair with enough impressions."""
     pairs = checked.rows
     if not isinstance(pairs, KnownPairs):
         raise AssertionError("rows are checked before they are stored")
@@ -173,7 +172,7 @@ def store(
     labels = label(pairs.evidence, rules)
     at = [place for place, query in enumerate(labels.query.tolist()) if query in pairs.queries]
     if not at:
-        message = f"No pair of the collection's queries has {amount(rules.least_impressions, 'impression')} or more."
+        message = f"No pair of the collection's queries has at least {amount(rules.least_impressions, 'impression')}."
         raise NotValid(message, {"least_impressions": message})
     source = make_source(
         collection,
@@ -194,7 +193,7 @@ def store(
 
 
 def _report(evidence: Evidence, computed: ClickLabels, labels: int) -> dict[str, Any]:
-    """Return what the page of the source shows about the log."""
+    """Return the statistics of the log for the page of the source."""
     counts = {name: getattr(evidence, name) for name in ("clients", "anonymous", "robots", "robot_impressions")}
     rest = {name: getattr(evidence, name) for name in ("unshown", "redacted", "first_position")}
     rest["untold"] = evidence.without_query
@@ -252,15 +251,15 @@ def questions(upload: Upload) -> dict[str, forms.Field]:
             label="Thresholds for grades (optional)",
             required=False,
             max_length=300,
-            help_text="For example 0.5, 1, 2 for the grades 0 to 3. Leave empty to keep fractions. "
-            "You can turn them into grades later.",
+            help_text="For example 0.5, 1, 2 for the grades 0 to 3. Leave empty to keep fractions, which you can "
+            "convert to grades later.",
         ),
         "baseline": forms.CharField(
             label="Clicks per impression by rank (optional)",
             required=False,
             max_length=2_000,
-            help_text="From rank 1 on, for example 0.4, 0.2, 0.15, if you measured them on results in random order. "
-            "Leave empty to use the rates of the log.",
+            help_text="From rank 1 on, for example 0.4, 0.2, 0.15, if you have measured them on randomly ordered "
+            "results. Leave empty to use the rates of the log.",
         ),
         "strength": forms.FloatField(
             label="Weight of the prior (optional)",

@@ -24,14 +24,14 @@ Labelled = tuple[ImportedLabel, ClickCount]
 def make_source(
     collection: Collection, *, name: str, identity: dict[str, Any], report: dict[str, Any], actor: User
 ) -> LabelSource:
-    """Return a new source; its hash covers the log and the rules, so that several rules can read one log."""
+    """Return a new source; its hash covers the log and the rules, so that one log can be read with several rules."""
     name = name[:200]
     if not name:
         raise NotValid("Enter a name for the label source.", {"name": "Enter a name."})
     if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     if collection.label_sources.filter(name=name).exists():
-        raise Conflict(f"Another label source is called {name}. Choose another name.")
+        raise Conflict(f"Another label source is already called {name}. Choose another name.")
     sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
     earlier = collection.label_sources.filter(sha256=sha256).first()
     if earlier is not None:
@@ -53,37 +53,18 @@ def store_labels(rows: Iterator[Labelled]) -> int:
 
 @transaction.atomic
 def make_grades(source: LabelSource, *, actor: User, name: str, cuts: Sequence[float]) -> LabelSource:
-    """Make a source of grades from a source of labels: each cut that a label reaches adds one grade.
-
-    Parameters
-    ----------
-    source : LabelSource
-        Labels from clicks, without cuts.
-    actor : User
-        The lead who requests it.
-    name : str
-        The name of the new source.
-    cuts : sequence of float
-        Rising; the lowest grade is 0.
-
-    Raises
-    ------
-    NotValid
-        There are no cuts, or they do not rise.
-    Conflict
-        The source has grades already, the name is taken, or the same grades exist.
-    """
+    """Create a source of grades from a source of labels; each threshold that a label reaches adds one grade."""
     if source.kind != LabelSource.Kind.CLICKS or source.report["rules"]["cuts"]:
-        raise Conflict(f"{source} has grades already. Make grades from the source of the original labels.")
+        raise Conflict(f"{source} already has grades. Use the source of the original labels.")
     cuts = checked_cuts(cuts)
     if not cuts:
-        raise NotValid("There is no cut.", {"cuts": "Enter at least one cut, such as 1."})
+        raise NotValid("No threshold was entered.", {"cuts": "Enter at least one threshold, such as 1."})
     rules = {**source.report["rules"], "cuts": list(cuts)}
     identity = {"file": source.report["file_sha256"], "rules": rules}
     report = {**source.report, "rules": rules, "made_from": source.name}
     made = make_source(source.collection, name=name.strip(), identity=identity, report=report, actor=actor)
     store_labels(_graded(source, made, cuts))
-    sentence = f"{actor} made the grades {made} from the click labels {source}"
+    sentence = f"{actor} created the grades {made} from the click labels {source}"
     audit.record("click_sources.make_grades", sentence, actor=actor, collection=source.collection, target=made)
     return made
 

@@ -1,4 +1,4 @@
-"""Page and API routes of clicks."""
+"""Page and API routes of click labels."""
 
 from __future__ import annotations
 

@@ -111,17 +111,17 @@ BINS = (
 
 
 class GradesForm(AssayForm):
-    """Cuts that turn labels into grades."""
+    """Thresholds that turn labels into grades."""
 
     name = forms.CharField(max_length=120)
     cuts = forms.CharField(
         max_length=300,
-        label="Cuts between grades",
-        help_text="The lowest label of each grade, from grade 1 on, rising.",
+        label="Thresholds between grades",
+        help_text="The lowest label of each grade, from grade 1 on, in rising order.",
     )
 
     def tell(self, error: AssayError) -> None:
-        """Show the error of a taken name at the name field."""
+        """Show the error about a taken name at the name field."""
         if isinstance(error, Conflict):
             self.conflict = True
             self.add_error("name", str(error))
@@ -153,7 +153,7 @@ def source(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
             cuts = parse_cuts(form.cleaned_data["cuts"])
             agreement.checked_scale(cuts, compared.scale)
             made = label_sources.make_grades(row, actor=request.user, name=form.cleaned_data["name"], cuts=cuts)
-            messages.success(request, f"Created the grades {made}. The labels stay unchanged.")
+            messages.success(request, f"Grades {made} created. The original labels stay unchanged.")
             return redirect("click_source", collection.slug, made.uuid)
     context = {"collection": collection, "source": row, "form": form, "compared": compared, **_figures(row)}
     file = table_files.file_of(request, context["tables"], context)
@@ -162,13 +162,13 @@ def source(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 
 def sources(collection: Collection) -> QuerySet[LabelSource]:
-    """Return the collection's click sources, with their number of labels."""
+    """Return the collection's click sources with their numbers of labels."""
     rows = collection.label_sources.filter(kind=LabelSource.Kind.CLICKS).select_related("collection", "created_by")
     return rows.annotate(label_count=Count("labels"), query_count=Count("labels__query", distinct=True))
 
 
 def _figures(row: LabelSource) -> dict[str, Any]:
-    """Return charts and tables of a source."""
+    """Return the charts and tables of a source."""
     report, rules = row.report, row.report["rules"]
     member = CLICK_MODELS[rules["model"]]
     bins = charts.bins_of(list(row.labels.values_list("value", flat=True)), grades=bool(rules["cuts"]))

@@ -25,7 +25,7 @@ SECRETS = "Secrets are stored encrypted and never returned."
 
 
 class ConnectorBody(serializers.Serializer):
-    """A connector with its settings; never its secret."""
+    """A connector with its settings, without its secret."""
 
     id = serializers.UUIDField(source="uuid")
     name = serializers.CharField()
@@ -42,19 +42,19 @@ class ConnectorBody(serializers.Serializer):
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
 class Settings(serializers.Field):
-    """Settings by name, each a text; numbers are converted to text."""
+    """Settings by name; numbers are converted to text."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
         if not isinstance(data, dict):
-            raise serializers.ValidationError("Send an object of settings, each a text.")
+            raise serializers.ValidationError("Send an object whose values are strings.")
         texts = {name: str(value) if type(value) in (int, float) else value for name, value in data.items()}
         if strange := next((name for name, value in texts.items() if not isinstance(value, str)), None):
-            raise serializers.ValidationError(f"{strange} is not a text. Send JSON as a text too.")
+            raise serializers.ValidationError(f"The setting {strange} is not a string. Send JSON as a string too.")
         return texts
 
 
 class ConnectorChanged(serializers.Serializer):
-    """Fields of a connector that can change; an omitted secret stays."""
+    """Changeable fields of a connector; an omitted secret stays."""
 
     name = serializers.CharField(max_length=120)
     settings = Settings(help_text=SECRETS)
@@ -71,7 +71,9 @@ class NewConnector(ConnectorChanged):
 
     def validate_kind(self, value: str) -> str:
         if value not in CONNECTORS:
-            raise serializers.ValidationError(f"Unknown connector {value!r}. Connectors: {', '.join(CONNECTORS)}.")
+            raise serializers.ValidationError(
+                f"Unknown connector {value!r}. Known connectors: {', '.join(CONNECTORS)}."
+            )
         return value
 
 
@@ -82,7 +84,7 @@ class Trial(serializers.Serializer):
 
 
 class Tryout(serializers.Serializer):
-    """What the engine answered."""
+    """The engine's response."""
 
     hits = serializers.ListField(
         child=serializers.JSONField(), help_text="Each with doc_id, score, title, text, url, image and fields."
@@ -97,7 +99,7 @@ class FetchBody(serializers.Serializer):
     depth = serializers.IntegerField()
     asked = serializers.IntegerField(source="query_count", help_text="Number of queries.")
     answered = serializers.IntegerField(help_text="Queries with stored results.")
-    failed = serializers.JSONField(help_text="Query to the engine's error.")
+    failed = serializers.JSONField(help_text="Query id to the engine's error.")
     job = serializers.UUIDField(source="job.uuid", allow_null=True, default=None)
     run = serializers.UUIDField(source="run.uuid", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
@@ -111,9 +113,11 @@ class NewFetch(serializers.Serializer):
 
 
 class GoOn(serializers.Serializer):
-    """How to resume."""
+    """Options for resuming a fetch."""
 
-    without_failed = serializers.BooleanField(default=False, help_text="Make the run without the queries that failed.")
+    without_failed = serializers.BooleanField(
+        default=False, help_text="Whether to create the run without the failed queries."
+    )
 
 
 class Connectors(Rows):
@@ -127,7 +131,7 @@ class Connectors(Rows):
 
     @extend_schema(summary="List connectors")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Sorted by name, without secrets."""
+        """Return the connectors sorted by name, without secrets."""
         return self.list(request)
 
     @extend_schema(
@@ -147,14 +151,14 @@ class Connectors(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Omitted settings take the kind's defaults. Only hosts that the operator allowed."""
+        """Omitted settings take the kind's defaults. The operator must have allowed the host."""
         fields = self.read_body(NewConnector)
         made = connections.add(self.collection, actor=request.user, given=fields.pop("settings"), **fields)
         return self.respond(ConnectorBody, made, 201)
 
 
 class InConnector(InCollection):
-    """The base of addresses below ``connectors/<uuid>/``."""
+    """Base class of endpoints below ``connectors/<uuid>/``."""
 
     connector: Connector
     serializer_class: type[serializers.Serializer] = ConnectorBody
@@ -176,12 +180,12 @@ class OneConnector(InConnector):
 
     @extend_schema(summary="Get a connector")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Its settings, without its secret."""
+        """Return its settings without its secret."""
         return self.respond(ConnectorBody, self.connector)
 
     @extend_schema(summary="Change a connector", request=ConnectorChanged)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Omitted fields stay; a secret too, unless the engine's address changes."""
+        """Omitted fields stay unchanged, including the secret unless the engine's address changes."""
         row = self.connector
         fields = self.read_body(ConnectorChanged, partial=True)
         before = {"name": row.name, "timeout": row.timeout, "concurrency": row.concurrency}
@@ -191,7 +195,7 @@ class OneConnector(InConnector):
 
     @extend_schema(summary="Remove a connector", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Its secret is deleted too. Runs fetched from it stay."""
+        """Delete its secret too. Runs fetched from it stay."""
         connections.remove(self.connector, actor=request.user)
         return Response(status=204)
 
@@ -204,7 +208,7 @@ class TryConnector(InConnector):
 
     @extend_schema(summary="Try a query", request=Trial, responses={200: Tryout})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """At most ten documents; nothing is stored. An error of the engine is a 400."""
+        """Return at most ten documents and store nothing. An error of the engine gives status 400."""
         hits = connections.attempt(self.connector, self.read_body(Trial)["query"], actor=request.user)
         return self.respond(Tryout, {"hits": [asdict(hit) for hit in hits]})
 
@@ -217,7 +221,7 @@ class Fetches(InConnector):
 
     @extend_schema(summary="List fetches", responses={200: FetchBody(many=True)})
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Newest first, page by page."""
+        """Return the fetches, newest first."""
         rows = self.paginate_queryset(self.connector.fetches.select_related("job", "run"))
         return self.get_paginated_response(FetchBody(rows, many=True).data)
 
@@ -229,7 +233,7 @@ class Fetches(InConnector):
 
 
 class GoOnWithFetch(InConnector):
-    """A fetch that stopped."""
+    """A fetch that has stopped."""
 
     serializer_class = Started
     also = (409,)

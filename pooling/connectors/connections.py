@@ -17,7 +17,8 @@ from judgments.models import Collection, User, audit
 from judgments.web.concurrency_limit import outside_turns
 from pooling.models import Connector
 
-# The settings that the stored secret is sent to; to change one of them, the user must enter the secret again.
+# The stored secret is sent to the address in these settings. A user who changes one of them must enter the secret
+# again.
 WHERE = ("address", "host", "port", "database")
 TRIAL = Plan(depth=10, attempts=1)
 
@@ -32,34 +33,7 @@ def add(
     timeout: float = 10.0,
     concurrency: int = 4,
 ) -> Connector:
-    """Add a connector.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection whose queries are sent to the engine.
-    actor : User
-        The user who adds it.
-    name, kind : str
-        The name of the connector, and a member of ``CONNECTORS``.
-    given : mapping of str to str
-        The settings that the kind declares, including its secrets.
-    timeout : float
-        Seconds for one request.
-    concurrency : int
-        Number of queries at a time.
-
-    Raises
-    ------
-    NotValid
-        A setting is not valid; the error names it.
-    EngineFault
-        The operator has not granted the host to the collection.
-    Conflict
-        The name is taken.
-    Busy
-        Too many engines are being tested at the moment.
-    """
+    """Add a connector."""
     connector = Connector(collection=collection, kind=kind, created_by=actor)
     values = _usable(connector, name, given, timeout, concurrency)
     with transaction.atomic():
@@ -78,18 +52,14 @@ def change(
     timeout: float,
     concurrency: int,
 ) -> None:
-    """Change an engine's settings; a secret that is not given stays as long as it goes to the same host.
-
-    Raises
-    ------
-    NotValid, EngineFault, Conflict, Busy
-        As `add`.
-    """
+    """Change a connector's settings; an omitted secret stays if the host is the same."""
     member, before = CONNECTORS[connector.kind], _state(connector)
     moved = [one for one in WHERE if one in connector.settings and given.get(one, "") != connector.settings[one]]
     secrets_before = {} if moved else encrypted_secrets.unseal(connector.sealed)
     if moved and connector.sealed and not any(given.get(secret) for secret in member.secrets):
-        message = f"The {moved[0]} changed. Enter the secret again, so that it is not sent to a new place by accident."
+        message = (
+            f"The {moved[0]} changed. Enter the secret again, so that it is not sent to the wrong server by accident."
+        )
         raise NotValid(message, {member.secrets[0]: message})
     secrets = {one: given.get(one) or secrets_before.get(one, "") for one in member.secrets}
     values = _usable(connector, name, {**given, **secrets}, timeout, concurrency)
@@ -103,13 +73,7 @@ def change(
 
 @transaction.atomic
 def remove(connector: Connector, *, actor: User) -> None:
-    """Delete a connector and its secret; runs fetched from it stay.
-
-    Raises
-    ------
-    Conflict
-        A fetch from it is running.
-    """
+    """Delete a connector and its secret; runs fetched from it stay."""
     if any(fetch.job is not None and not fetch.job.over for fetch in connector.fetches.select_related("job")):
         raise Conflict(f"A fetch from {connector.name} is running. Cancel that job first.")
     sentence = f"{actor} removed the connector {connector.name}"
@@ -118,21 +82,13 @@ def remove(connector: Connector, *, actor: User) -> None:
 
 
 def engine_of(connector: Connector) -> Engine:
-    """Return the open engine; the caller closes it."""
+    """Return the open connection to the engine; the caller closes it."""
     values = {**connector.settings, **encrypted_secrets.unseal(connector.sealed)}
     return CONNECTORS[connector.kind].engine(values, grants.connector_access(connector.collection), connector.timeout)
 
 
 def attempt(connector: Connector, query: str, *, actor: User | None = None) -> list[Hit]:
-    """Send one query to test the settings. Only the audit row is stored.
-
-    Raises
-    ------
-    EngineFault
-        The error of the engine.
-    Busy
-        Too many engines are being tested at the moment.
-    """
+    """Send one query to test the settings. Only the audit row is stored."""
     with outside_turns().turn(), closing(engine_of(connector)) as engine:
         answer = answer_of(engine, "trial", query, TRIAL)
     facts = {"query": query[:200], "hits": len(answer.hits), "error": answer.error}
@@ -146,16 +102,20 @@ def attempt(connector: Connector, query: str, *, actor: User | None = None) -> l
 def _usable(
     connector: Connector, name: str, given: Mapping[str, str], timeout: float, concurrency: int
 ) -> dict[str, str]:
-    """Return the values of all settings; call it outside a transaction, since it may take long and block writers."""
+    """Return the values of all settings. Call it outside a transaction, because it may take long and would block
+    writers."""
     member = CONNECTORS[connector.kind]
     if not name.strip():
-        raise NotValid("The connector has no name.", {"name": "Enter a name."})
+        raise NotValid("The name is missing.", {"name": "Enter a name."})
     if not 0 < timeout <= LONGEST_TIMEOUT:
-        raise NotValid("The timeout is too long.", {"timeout": f"At most {LONGEST_TIMEOUT:g} seconds."})
+        raise NotValid("The timeout is too long.", {"timeout": f"Enter at most {LONGEST_TIMEOUT:g} seconds."})
     if not 1 <= concurrency <= MOST_AT_ONCE:
-        raise NotValid("Too many queries at a time.", {"concurrency": f"From 1 to {MOST_AT_ONCE}."})
+        raise NotValid(
+            "The number of concurrent queries is out of range.",
+            {"concurrency": f"Enter a number from 1 to {MOST_AT_ONCE}."},
+        )
     values = member.checked(given)
-    # Opened once and closed, so that a setting that cannot work is reported now and not by the first job.
+    # Opened once and closed, so that invalid settings are reported now and not by the first job.
     with outside_turns().turn():
         member.engine(values, grants.connector_access(connector.collection), timeout).close()
     return values
@@ -170,11 +130,11 @@ def _fill(connector: Connector, name: str, values: dict[str, str], timeout: floa
         with transaction.atomic():
             connector.save()
     except IntegrityError as error:
-        raise Conflict(f"A connector named {connector.name} exists already. Choose another name.") from error
+        raise Conflict(f"A connector named {connector.name} already exists. Choose another name.") from error
 
 
 def _state(connector: Connector) -> dict[str, Any]:
-    """Return the settings for the audit log; secrets are not among them."""
+    """Return the settings for the audit log, without secrets."""
     own = {"name": connector.name, "timeout": connector.timeout, "concurrency": connector.concurrency}
     return {**connector.settings, **own}
 

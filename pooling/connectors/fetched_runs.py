@@ -24,14 +24,7 @@ from pooling.models import Fetch, Run
 def store(work: jobs.Work, row: Fetch, gathered: Gathered, changed: list[str]) -> dict[str, Any]:
     """Store the run and the documents that have no content in the collection, atomically.
 
-    If the collection has a run with these very results, no other one is stored, and the fetch points to that run.
-
-    Raises
-    ------
-    NotValid
-        The engine returned no document for any query.
-    Conflict
-        The account is gone, or another upload stored the same run at this moment.
+    If the collection already has a run with the same results, the fetch points to that run instead.
     """
     collection, actor = row.connector.collection, work.job.created_by
     if actor is None:
@@ -81,16 +74,16 @@ def _stored(
         "run": run.name,
         "queries": len(answers),
         "queries without a document": sum(1 for answer in answers if not answer.hits),
-        "queries with fewer documents than asked for": sum(1 for answer in answers if len(answer.hits) < row.depth),
+        "queries with fewer documents than requested": sum(1 for answer in answers if len(answer.hits) < row.depth),
         "documents stored": documents,
         "page": f"/c/{row.connector.collection.slug}/runs/{run.uuid}/",
     }
     exclusions = {
         "unchanged": "yes" if earlier is not None else "",
-        "repeated documents left out": sum(answer.repeated for answer in answers),
-        "documents sent with two contents": differing,
+        "duplicate documents left out": sum(answer.repeated for answer in answers),
+        "documents returned with different contents": differing,
         "queries left out": row.query_count - len(answers),
-        "index changed meanwhile": "yes" if changed else "",
+        "index changed during the fetch": "yes" if changed else "",
     }
     return {**result, **{name: value for name, value in exclusions.items() if value}}
 
@@ -105,9 +98,9 @@ def _run_file(answers: Iterable[Answer]) -> bytes:
 
 
 def _documents(collection: Collection, gathered: Gathered) -> bytes:
-    """Return the content of the documents that have none in the collection.
+    """Return the documents to store: those without content in the collection.
 
-    Existing content stays: judgments refer to it.
+    Existing content stays, because judgments refer to it.
     """
     here = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
     lines = [

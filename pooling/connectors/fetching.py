@@ -28,35 +28,16 @@ from pooling.connectors import connections, fetched_runs
 from pooling.models import Connector, Fetch
 from pooling.runs.runs import free_name
 
-# A part is stored after this many answers or seconds: the most that a killed server loses.
+# A part is stored after this many responses or seconds, so a killed server loses no more than that.
 PART = 100
 SECONDS = 5.0
-# The first queries are requested again at the end: different answers show that the index changed during the fetch.
+# The first queries are sent again at the end: different results show that the index changed during the fetch.
 REPEATED_QUERIES = 3
 
 
 @transaction.atomic
 def start(connector: Connector, *, actor: User, run_name: str, depth: int) -> Fetch:
-    """Start a job that fetches the results of every query of the collection.
-
-    Parameters
-    ----------
-    connector : Connector
-        The connector to fetch from.
-    actor : User
-        The user who requests the run.
-    run_name : str
-        The name of the run.
-    depth : int
-        Number of documents per query.
-
-    Raises
-    ------
-    NotValid
-        The collection has no queries, or the engine cannot return this many documents.
-    Conflict
-        The name is taken.
-    """
+    """Start a job that fetches the results of every query of the collection."""
     CONNECTORS[connector.kind].check_depth(depth, connector.settings)
     queries = [list(pair) for pair in connector.collection.queries.order_by("query_id").values_list("query_id", "text")]
     if not queries:
@@ -78,19 +59,13 @@ def start(connector: Connector, *, actor: User, run_name: str, depth: int) -> Fe
 
 @transaction.atomic
 def resume(row: Fetch, *, actor: User, without_failed: bool = False) -> Job:
-    """Request the queries without results; or make the run without the failed queries.
-
-    Raises
-    ------
-    Conflict
-        The run exists already, or its job is running.
-    """
+    """Resume a fetch, or create the run without the failed queries."""
     row = Fetch.objects.select_for_update(of=("self",)).select_related("connector__collection", "job").get(pk=row.pk)
     if row.run is not None:
         raise Conflict(f"This fetch is complete. Its run is {row.run}.")
     if not row.waits:
         raise Conflict("This fetch is running. Open its job to see the progress.")
-    sentence = f"{actor} resumed fetching the run {row.run_name} from {row.connector.name}"
+    sentence = f"{actor} resumed the fetch of the run {row.run_name} from {row.connector.name}"
     audit.record("fetching.go_on", sentence, actor=actor, collection=row.connector.collection, target=row)
     return _queue(row, actor, without_failed)
 
@@ -136,7 +111,7 @@ def stored_answers(row: Fetch) -> Gathered:
 
 
 def _ask(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) -> None:
-    """Fetch results for the remaining queries; store them however it ends."""
+    """Fetch results for the remaining queries, and store them even after an error."""
     plan = Plan(depth=row.depth, concurrency=row.connector.concurrency)
     left = [(query_id, text) for query_id, text in row.queries if query_id not in gathered]
     waiting: list[Answer] = []
@@ -159,7 +134,7 @@ def _ask(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) -> Non
                 waiting, last = [], time.monotonic()
                 beat()
     except jobs.Lost:
-        raise  # another worker writes to the row now
+        raise  # another worker now writes to the row
     except EngineFault as fault:
         _keep(row, waiting, len(gathered))
         raise NotValid(f"{fault} {_so_far(row, gathered)}") from fault
@@ -170,7 +145,7 @@ def _ask(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) -> Non
 
 
 def _keep(row: Fetch, answers: Iterable[Answer], answered: int) -> None:
-    """Store results in a file, and its path in the row."""
+    """Store results in a file, and its path in the database row."""
     lines = [json.dumps(asdict(answer), separators=(",", ":")) for answer in answers]
     if lines:
         content = gzip.compress("\n".join(lines).encode(), 6, mtime=0)
@@ -179,7 +154,7 @@ def _keep(row: Fetch, answers: Iterable[Answer], answered: int) -> None:
 
 
 def _changed(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) -> list[str]:
-    """Return the early queries whose results changed; empty where the engine does not respond."""
+    """Return the early queries whose results changed; empty if the engine does not respond."""
     early = [(query_id, text) for query_id, text in row.queries if query_id in gathered][:REPEATED_QUERIES]
     plan = Plan(depth=row.depth, attempts=1)
     try:
@@ -188,8 +163,8 @@ def _changed(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) ->
         return []
     if changed:
         work.say(
-            f"the results of {len(changed)} of the first {amount(len(early), 'query', 'queries')} "
-            "changed during the fetch: the index changed"
+            f"the index changed during the fetch: {len(changed)} of the first "
+            f"{amount(len(early), 'query', 'queries')} now have other results"
         )
     return changed
 
@@ -197,8 +172,8 @@ def _changed(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) ->
 def _failure_message(row: Fetch, gathered: Gathered) -> str:
     query_id, fault = next(iter(row.failed.items()))
     return (
-        f"{amount(len(row.failed), 'query', 'queries')} failed, "
-        f"the first one is {query_id}: {fault} {_so_far(row, gathered)}"
+        f"{amount(len(row.failed), 'query', 'queries')} failed; the first is {query_id}: {fault} "
+        f"{_so_far(row, gathered)}"
     )
 
 

@@ -14,7 +14,7 @@ from pooling.models import Connector
 
 LONGEST_SETTING = 20_000
 USUAL = {"timeout": 10.0, "concurrency": Plan().concurrency}
-# Paths of fields in a reply: the defaults fit most engines, so that these fields are folded.
+# Paths of fields in a response; these fields are collapsed because the defaults fit most engines.
 MAPPING = ("hits", "doc_id", "score", "title", "text", "url", "image", "fields")
 
 
@@ -27,7 +27,7 @@ class ConnectorForm(AssayForm):
         super().__init__(*args, **kwargs)
         self.kind, self.connector = kind, connector
         self.fields["name"] = forms.CharField(
-            max_length=120, help_text="The name shown in this collection, for example: live shop."
+            max_length=120, help_text="Shown in this collection, for example: live shop."
         )
         for setting in kind.settings:
             self.fields[setting.name] = _field(setting, sealed=bool(connector and connector.sealed))
@@ -35,13 +35,13 @@ class ConnectorForm(AssayForm):
             label="Time limit in seconds",
             min_value=0.1,
             max_value=LONGEST_TIMEOUT,
-            help_text="For one query, from connecting to the last byte.",
+            help_text="Applies to one query, from connecting to the last byte.",
         )
         self.fields["concurrency"] = forms.IntegerField(
             label="Queries at a time",
             min_value=1,
             max_value=MOST_AT_ONCE,
-            help_text="More is faster but puts more load on the engine.",
+            help_text="More queries at a time are faster but put more load on the engine.",
         )
         for field in self.fields.values():
             field.error_messages["required"] = "Enter a value."
@@ -53,12 +53,12 @@ class ConnectorForm(AssayForm):
 
     @property
     def mapping(self) -> list[Any]:
-        """Return the fields with the paths in a reply."""
+        """Return the fields for paths in a response."""
         return [bound for bound in self if bound.name in MAPPING]
 
     @property
     def mapping_is_open(self) -> bool:
-        """Return whether one of the mapping fields needs attention."""
+        """Return whether one of the mapping fields has errors or changes."""
         return any(bound.errors for bound in self.mapping)
 
     @property

@@ -57,7 +57,7 @@ class LogBody(serializers.Serializer):
 
 
 class Draw(Strict):
-    """Sizes of a draw, and the tier cuts."""
+    """Sizes of a draw, and the tier boundaries."""
 
     head = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
     torso = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
@@ -70,7 +70,7 @@ class Draw(Strict):
         max_value=query_logs.MOST_QUERIES,
         allow_null=True,
         default=None,
-        help_text="For `pps`.",
+        help_text="Number of queries, for `pps`.",
     )
     window_days = serializers.IntegerField(
         default=WINDOW_DAYS, min_value=1, max_value=query_logs.LONGEST_WINDOW, allow_null=True
@@ -81,7 +81,8 @@ class Draw(Strict):
         required=False,
         min_value=1,
         max_value=query_logs.MOST_RANKS,
-        help_text="The last rank of the head, whatever its traffic; with `torso_ranks`, instead of the shares.",
+        help_text="The last rank of the head, independent of its traffic; use it with "
+        "`torso_ranks` instead of the shares.",
     )
     torso_ranks = serializers.IntegerField(required=False, min_value=1, max_value=query_logs.MOST_RANKS)
     language = serializers.CharField(
@@ -92,12 +93,12 @@ class Draw(Strict):
 
 
 class NewDraw(Draw):
-    """A draw with a token: a repeated request draws nothing twice."""
+    """A draw with a token: a repeated request returns the same draw."""
 
     token = serializers.UUIDField(
         default=None,
         allow_null=True,
-        help_text="A UUID for the sample's `id`: a repeated request makes no second draw.",
+        help_text="A UUID for the sample's `id`; a repeated request with it makes no second draw.",
     )
 
 
@@ -113,7 +114,7 @@ class DrawnQuery(serializers.Serializer):
 
 
 class SampleBody(serializers.Serializer):
-    """A recorded draw: with log, seed and parameters it can be repeated."""
+    """A recorded draw; log, seed and parameters allow repeating it."""
 
     id = serializers.UUIDField(source="uuid")
     method = serializers.CharField()
@@ -126,7 +127,7 @@ class Drawn(serializers.Serializer):
     """The draw, and the new queries."""
 
     sample = SampleBody()
-    drawn = serializers.IntegerField(help_text="Queries drawn, including existing ones.")
+    drawn = serializers.IntegerField(help_text="Number of drawn queries, including existing ones.")
     queries = DrawnQuery(many=True)
 
 
@@ -134,7 +135,7 @@ class LogReading(Reading):
     """How to read and store a log posted as a list."""
 
     single_counts = serializers.BooleanField(
-        required=False, help_text="Confirms that the file is a log although every query counts once."
+        required=False, help_text="Confirm that the file is a log even though every query occurs once."
     )
 
 
@@ -175,7 +176,8 @@ class DrawQueries(InCollection):
         examples=[OpenApiExample("By tier", {"head": 50, "torso": 100, "tail": 50, "seed": 1}, request_only=True)],
     )
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Drawn queries get tier, inclusion probability, weight and one raw row. Sizes default to 50, 100 and 50."""
+        """Drawn queries get a tier, inclusion probability, weight and one raw row. The default sizes are 50, 100 and
+        50."""
         log = self.collection.query_logs.filter(uuid=uuid).first()
         if log is None:
             raise NotFound("This collection has no such query log.")

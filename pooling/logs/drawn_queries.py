@@ -30,7 +30,7 @@ def record_draw(
     tiers: TierCut,
     token: UUID | str | None = None,
 ) -> QuerySample:
-    """Record what is needed to repeat the draw and the frame; a token, if given, becomes its id."""
+    """Record what is needed to repeat the draw, and its frame; a token, if given, becomes its id."""
     return QuerySample.objects.create(
         uuid=token or uuid4(),
         collection=log.collection,
@@ -50,7 +50,7 @@ def sampled(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None
         return draw_stratified(tiers, sizes, seed)
     if method == PPS:
         return draw_pps(tiers, n or sum(sizes.values()), seed)
-    raise NotValid(f"Unknown sampling method {method!r}.", {"method": f"{STRATIFIED} or {PPS}"})
+    raise NotValid(f"Unknown sampling method {method!r}.", {"method": f"Use {STRATIFIED} or {PPS}."})
 
 
 def _frame(frame: CountedLog, tiers: TierCut) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _frame(frame: CountedLog, tiers: TierCut) -> dict[str, Any]:
 
 
 def add(log: QueryLog, record: QuerySample, sample: Sample) -> list[Query]:
-    """Store the drawn queries. A query that exists already, by its text, keeps its id and gets the new design."""
+    """Store the drawn queries. A query with an existing text keeps its id and gets the new design."""
     collection = log.collection
     raw = raw_rows(log, sample.queries)
     known = {query.text: query for query in collection.queries.all()}
@@ -94,16 +94,12 @@ def raw_rows(log: QueryLog, drawn: Iterable[SampledQuery]) -> dict[object, dict[
 
 
 def issued_id(drawn: SampledQuery, row: Mapping[str, Any] | None, taken: set[str]) -> str:
-    """Return the query id from the log, else from the draw, and add it to ``taken``.
-
-    Raises
-    ------
-    Conflict
-        The log's id is that of another query of the collection.
-    """
+    """Return the query id from the log or the draw, and add it to ``taken``."""
     brought = (row or {}).get("query_id", "")
     if brought and brought in taken:
-        fault = f"The log gives “{drawn.query.text}” the id {brought}, which another query of the collection has."
+        fault = (
+            f"The log gives “{drawn.query.text}” the id {brought}, which another query of the collection already has."
+        )
         raise Conflict(f"{fault} Rename one of them, or remove the column query_id from the log.")
     own = brought or drawn.query_id
     if own in taken:
@@ -113,7 +109,7 @@ def issued_id(drawn: SampledQuery, row: Mapping[str, Any] | None, taken: set[str
 
 
 def _raw(row: Any) -> dict[str, Any] | None:
-    """Return the log row to store; without the client id, which the collection does not need."""
+    """Return the log row to store, without the client id, which the collection does not need."""
     if not is_dataclass(row) or isinstance(row, type):
         return None
     known = {name: value for name, value in asdict(row).items() if value not in ("", None)}

@@ -28,7 +28,7 @@ class DrawForm(AssayForm):
     method = forms.ChoiceField(
         choices=[
             (STRATIFIED, "by tier: a number of queries from head, torso and tail, at random within each tier"),
-            (PPS, "by traffic: over the whole log, frequent queries with a higher probability"),
+            (PPS, "by traffic: from the whole log, with a higher probability for frequent queries"),
         ],
         widget=forms.RadioSelect,
     )
@@ -42,10 +42,10 @@ class DrawForm(AssayForm):
         required=False,
         min_value=1,
         max_value=LONGEST_WINDOW,
-        help_text="Empty uses the whole log. A log without times is always used whole.",
+        help_text="Leave empty to use the whole log. A log without times is always used completely.",
     )
     head_share = forms.FloatField(
-        label="Head ends at", min_value=0.01, max_value=1, help_text="A share of the traffic: 0.5 is half of it."
+        label="Head ends at", min_value=0.01, max_value=1, help_text="Share of the traffic: 0.5 is half of it."
     )
     torso_share = forms.FloatField(label="Torso ends at", min_value=0.01, max_value=1)
     head_ranks = forms.IntegerField(
@@ -53,7 +53,7 @@ class DrawForm(AssayForm):
         required=False,
         min_value=1,
         max_value=MOST_RANKS,
-        help_text="500 makes the 500 most frequent queries the head. Ranks take precedence over shares.",
+        help_text="With 500, the 500 most frequent queries are the head. Ranks take precedence over shares.",
     )
     torso_ranks = forms.IntegerField(
         label="And: torso ends at rank (optional)", required=False, min_value=1, max_value=MOST_RANKS
@@ -62,14 +62,14 @@ class DrawForm(AssayForm):
         label="Language (optional)",
         required=False,
         max_length=40,
-        help_text="A language code of the log: de includes de-AT.",
+        help_text="A language code from the log; de includes de-AT.",
     )
     detect = forms.FloatField(
         label="Difference to detect (optional)",
         required=False,
         min_value=0.001,
         max_value=1,
-        help_text="For example a difference in nDCG@10: the plan then shows how many queries you need.",
+        help_text="For example, a difference in nDCG@10. The plan then shows how many queries you need.",
     )
 
     DEFAULTS = {
@@ -90,17 +90,17 @@ class DrawForm(AssayForm):
         cleaned = super().clean() or {}
         head, torso = cleaned.get("head_share"), cleaned.get("torso_share")
         if head and torso and head > torso:
-            self.add_error("head_share", f"The head must end before the torso: at most {torso} here.")
+            self.add_error("head_share", f"The head must end before the torso. Enter at most {torso}.")
         ranks = [cleaned.get(name) for name in ("head_ranks", "torso_ranks")]
         if any(ranks) and not all(ranks):
             missing = "torso_ranks" if ranks[0] else "head_ranks"
             if missing not in self.errors:
                 self.add_error(missing, "Enter both ranks, or neither.")
         elif all(ranks) and ranks[0] > ranks[1]:
-            self.add_error("head_ranks", f"The head must end before the torso: at most {ranks[1]:,} here.")
+            self.add_error("head_ranks", f"The head must end before the torso. Enter at most {ranks[1]:,}.")
         return cleaned
 
     @property
     def values(self) -> dict[str, Any]:
-        """Return the requested values: from the form where it is valid, else the defaults."""
+        """Return the requested values from the form if it is valid, otherwise the defaults."""
         return self.cleaned_data if self.is_bound and self.is_valid() else self.DEFAULTS

@@ -31,15 +31,15 @@ from pooling.logs.drawn_queries import add, record_draw, sampled
 from pooling.logs.traffic import Progress, Traffic, counted, rows_in, usual
 from pooling.models import QueryLog
 
-# The usual advice for a start: 200-400 queries in total, more of them from the head.
+# Common advice for a first set: 200-400 queries in total, more of them from the head.
 DEFAULT_SIZES = {"head": 50, "torso": 100, "tail": 50}
-# Limits of forms and API: queries of one tier, days of a window.
+# Limits of forms and API: queries per tier, and days of a window.
 MOST_QUERIES = 100_000
 LONGEST_WINDOW = 36_500
 MOST_RANKS = 2**31 - 1
-# A column with more values than this holds something else.
+# A language column with more values than this does not contain languages.
 MOST_LANGUAGES = 100
-# The confirmation that a file is a log although every query in it counts once.
+# The confirmation that a file is a log although every query in it occurs once.
 SINGLE = "single_counts"
 SHOWN_LANGUAGES = 10
 # The number of queries with possible personal data that the report lists.
@@ -47,13 +47,13 @@ SHOWN_DOUBTFUL = 100
 
 
 class Searches(Sequence[LogRow]):
-    """The searches of a log: all of them counted, the first ones available as rows."""
+    """The searches of a log: all of them counted, with the first ones available as rows."""
 
     HOLDS = ("_first", "_number", "log", "traffic")
 
     def __init__(self, log: CountedLog, first: list[LogRow], number: int) -> None:
         self.log, self._first, self._number = log, first, number
-        # The traffic with the default settings, where it was counted already.
+        # The traffic with the default settings, if it was counted already.
         self.traffic: Traffic | None = None
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class Searches(Sequence[LogRow]):
 
 
 def read(stream: IO[bytes], upload: Upload, *, progress: Progress | None = None) -> tuple[Searches, Report]:
-    """Count a log while it is read; a log of any size fits into memory."""
+    """Count a log while it is read, so that a log of any size fits into memory."""
     opened = open_log(stream, path=upload.filename, format=upload.format, **upload.options)
     log = count_stream(opened, window_days=None, progress=progress)
     if opened.report is None:
@@ -95,25 +95,25 @@ def check(collection: Collection, rows: Searches, upload: Upload) -> Checked:
     for tag, number in list(counted.languages.items())[:SHOWN_LANGUAGES]:
         figures[f"language {redact(tag)[0]}"] = number
     for kind, number in counted.redacted.items():
-        figures[f"personal data taken out: {kind}"] = number
+        figures[f"personal data removed: {kind}"] = number
     places = doubtful(texts_of(counted.queries))
     if places:
-        figures["queries that may hold an e-mail address"] = len(places)
+        figures["queries that may contain an email address"] = len(places)
     if upload.pk:
-        # Counted before it is stored, so that no other user waits for it.
+        # Counted before the transaction, so that other users do not wait for it.
         rows.traffic = usual(rows.log, upload)
     return Checked(rows, [_doubt(counted.queries[place]) for place in places[:SHOWN_DOUBTFUL]], figures)
 
 
 def _doubt(query: LogQuery) -> Finding:
-    """Return a finding for a person to decide: no rule tells "jobs at example.com" from an address."""
+    """Return an issue for a person to decide, because no rule distinguishes "jobs at example.com" from an address."""
     line = query.raw if isinstance(query.raw, int) else None
-    fix = "Check it. If it is an address, remove it from the file and import the file again."
-    return Finding(line, "W56", query.text, "this may be a disguised e-mail address", "kept", fix)
+    fix = "Check this query. If it contains an address, remove it from the file and import the file again."
+    return Finding(line, "W56", query.text, "this may be a disguised email address", "kept", fix)
 
 
 def single(figures: Mapping[str, Any]) -> bool:
-    """Return whether every query counts once: it may be a list of queries, or its column of counts was not mapped."""
+    """Return whether every query occurs once: it may be a list of queries, or its column of counts is not mapped."""
     return bool(figures) and figures["searches"] == figures["distinct queries"] > 1
 
 
@@ -121,7 +121,7 @@ def questions(upload: Upload) -> dict[str, Any]:
     """Return the confirmation that a log without traffic needs."""
     if not single(upload.preview.get("figures", {})):
         return {}
-    text = "If a column holds counts, go back and map it. If this is a list of queries, import it as queries."
+    text = "If a column contains counts, go back and map it. If this is a list of queries, import it as queries."
     label = "This is a log in which every query occurs once"
     return {SINGLE: forms.BooleanField(label=label, help_text=text, error_messages={"required": text})}
 
@@ -129,11 +129,14 @@ def questions(upload: Upload) -> dict[str, Any]:
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Store the searches without personal data; queries can be drawn from them later, any number of times."""
+    """Store the searches without personal data; queries can be drawn from them any number of times."""
     figures = checked.figures
     if single(figures) and not options.get(SINGLE):
-        message = "Every query occurs once in this file, so it says nothing about traffic."
-        raise NotValid(f"{message} Confirm that it is a log, or map its column of counts.", {SINGLE: "Confirm it."})
+        message = "Every query occurs once in this file, so it does not show the traffic."
+        raise NotValid(
+            f"{message} Confirm that the file is a log, or map its column of counts.",
+            {SINGLE: "Confirm that this file is a log."},
+        )
     if checked.stored is None:
         raise AssertionError("a log is rewritten before it is stored")
     languages = list(checked.rows.log.languages.items())[:MOST_LANGUAGES]
@@ -153,7 +156,7 @@ def store(
             "bins": upload.report.get("bins", {}),
             "figures": figures,
             "rows": len(checked.rows),
-            # A list, since databases do not keep the order of keys in JSON.
+            # A list, because databases do not preserve the order of JSON keys.
             "languages": [[redact(tag)[0], number] for tag, number in languages],
             "traffic": asdict(checked.rows.traffic or usual(checked.rows.log, upload)),
         },
@@ -183,50 +186,17 @@ def draw(
     token: UUID | str | None = None,
     **cuts: Any,
 ) -> tuple[QuerySample, list[Query]]:
-    """Draw queries from a log into the collection, each with tier, inclusion probability, weight and one raw row.
-
-    Parameters
-    ----------
-    log : QueryLog
-        The log to draw from.
-    actor : User
-        The lead who draws.
-    sizes : mapping of tier to int, optional
-        Number of queries from head, torso and tail, for ``stratified``.
-    method : str
-        ``stratified`` or ``pps``.
-    n : int, optional
-        Number of queries, for ``pps``.
-    seed : int
-        The same seed gives the same queries.
-    window_days : int, optional
-        Only this number of last days of the log; None for all of it.
-    language : str, optional
-        Only searches in this language, where the log has languages.
-    frame : CountedLog, optional
-        The result of :func:`counted` for this window and language, if already known.
-    token : UUID, optional
-        The id of the draw. A second request with the same token, as after a double click, returns the same draw and no
-        new query.
-    **cuts
-        The tier cuts: ``head_share`` and ``torso_share``, or ``head_ranks`` and ``torso_ranks``, as
-        `assay.sampling.tiers.cut_tiers` takes them.
-
-    Returns
-    -------
-    tuple of QuerySample and list of Query
-        The stored draw, and the queries that are new in the collection.
-    """
+    """Draw queries from a log into the collection, each with tier, inclusion probability, weight and one raw row."""
     if earlier := _drawn(log, token):
         return earlier, []
     if log.collection.strata.exists():
-        message = "This collection has strata. Add a draw as a stratum of its own, with its share of the traffic."
+        message = "This collection has strata. Add the draw as a new stratum with its share of the traffic."
         raise Conflict(message)
     frame = counted(log, window_days=window_days, language=language) if frame is None else frame
     if not frame.queries:
         raise NotValid(
             f"{log} has no query within the last {amount(window_days or 0, 'day')}.",
-            {"window_days": "Choose more days."},
+            {"window_days": "Enter more days."},
         )
     tiers = cut_tiers(frame.queries, **cuts)
     sample = sampled(tiers, method, sizes or DEFAULT_SIZES, n, seed)
@@ -249,8 +219,8 @@ def draw(
         if earlier := _drawn(log, token):  # a concurrent request with this token was faster
             return earlier, []
         if token and QuerySample.objects.filter(uuid=token).exists():
-            raise Conflict("This token belongs to another draw. Send a new one.") from None
-        raise Conflict("Another user added queries at the same moment. Draw again.") from error
+            raise Conflict("This token belongs to another draw. Send a new token.") from None
+        raise Conflict("Another user added queries at the same time. Draw again.") from error
     return record, queries
 
 
@@ -260,7 +230,7 @@ def _drawn(log: QueryLog, token: UUID | str | None) -> QuerySample | None:
 
 
 def draw_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
-    """Start a job that draws queries; requests with the same token share one job."""
+    """Queue a job that draws queries; requests with the same token share one job."""
     token = options.pop("token", None)
     waiting = Job.objects.filter(collection=log.collection, kind="draw", parameters__options__token=str(token))
     if token and (earlier := waiting.first()):
@@ -272,13 +242,13 @@ def draw_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
 
 
 def work_on_draw(work: jobs.Work) -> dict[str, Any]:
-    """Run the job of :func:`draw_later`. The draw and its record are stored atomically: a resumed job finds both."""
+    """Run the draw job. The draw and its record are stored in one transaction, so a resumed job finds both."""
     if work.job.result:
         return work.job.result
     log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
     options = work.job.parameters["options"]
     scope = {name: options[name] for name in ("window_days", "language") if name in options}
-    # Counting takes long: it reports progress, can be canceled, and blocks no writer.
+    # Counting takes long, so it reports progress, can be canceled, and blocks no writer.
     frame = counted(log, **scope, progress=in_rows(work, log.report.get("rows", 0), storage.size(log.path)))
     with transaction.atomic():
         record, new = draw(log, actor=work.job.created_by, frame=frame, **options)

@@ -18,12 +18,12 @@ from pooling.models import QueryLog
 
 
 def unredacted_logs() -> QuerySet[QueryLog]:
-    """Return the logs stored as uploaded: rewritten logs have a folder of their own."""
+    """Return the logs that are still stored as uploaded; rewritten logs have their own directory."""
     return QueryLog.objects.exclude(path__startswith=f"{stored_log.FOLDER}/").select_related("collection")
 
 
 def replace(log: QueryLog) -> None:
-    """Rewrite such a log and remove the original file. Queries drawn from it stay as they are."""
+    """Rewrite such a log and delete the original file. Queries drawn from it stay unchanged."""
     before = log.path
     # Without a number of rows, counts are written as counts, which is right for both kinds of logs.
     counted = log.report.get("rows") != log.searches
@@ -31,7 +31,7 @@ def replace(log: QueryLog) -> None:
     with transaction.atomic():
         mine = QueryLog.objects.filter(pk=log.pk, path=before)
         if not mine.update(path=path, format=format, options=stored_log.OPTIONS[format]):
-            storage.forget(path)  # another process did it already
+            storage.forget(path)  # another process was faster
             return
         sentence = f"The server rewrote {log} without personal data"
         audit.record("old_logs.replace", sentence, actor=None, collection=log.collection, target=log)

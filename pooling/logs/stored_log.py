@@ -1,6 +1,6 @@
 """Stored query logs: every search that can be counted, without personal data.
 
-An uploaded file holds more than that: e-mail addresses in queries, names of clients, unused columns. It is therefore
+An uploaded file may also contain email addresses in queries, names of clients, and unused columns. It is therefore
 rewritten for storage, and the original is removed. The log is rewritten in the blocks in which it is read: each
 distinct text is redacted once, and polars writes several hundred thousand rows at a time.
 """
@@ -32,25 +32,16 @@ if TYPE_CHECKING:
 
 FOLDER = "query-logs"
 RAW, COUNTED = "query-log-csv", "query-log-jsonl"
-# Options for reading each format again. Two queries of a counted log can become equal after redaction: counts add up.
+# Options for reading each format again. Two queries of a counted log can become equal after redaction; their counts add
+# up.
 OPTIONS: dict[str, dict[str, str]] = {RAW: {}, COUNTED: {"repeated": "each"}}
 COLUMNS = ("query", "timestamp", "client_id", "clicks", "language")
-# Fast rather than small: a log is read for every draw.
+# Speed matters more than size, because a log is read for every draw.
 LEVEL = 1
 
 
 def rewrite(upload: Upload, *, counted: bool, progress: Callable[[int], None] | None = None) -> tuple[str, str]:
-    """Rewrite a log for storage; return its path and format.
-
-    Parameters
-    ----------
-    upload : Upload
-        The uploaded file.
-    counted : bool
-        Whether it holds counts: a table of single searches is faster to read.
-    progress : callable, optional
-        Called with the number of bytes read so far.
-    """
+    """Rewrite a log for storage; return its path and format."""
     with storage.local(upload.path) as source, NamedTemporaryFile(prefix="assay-") as made:
         given = (upload, upload.filename, counted, source, Path(made.name))
         limited_process.call(_write_to, *given, limits=largest(), progress=progress, watched=True)
@@ -87,15 +78,7 @@ def _write_to(
 
 
 def rewritten_blocks(log: LogStream, *, counted: bool) -> Iterator[bytes]:
-    """Yield the content of the rewritten file, one block of the log at a time.
-
-    Parameters
-    ----------
-    log : LogStream
-        The log, opened with the options of the original.
-    counted : bool
-        As for :func:`keep`.
-    """
+    """Yield the content of the rewritten file, one block of the log at a time."""
     return _lines(log) if counted else _table(log)
 
 
@@ -103,7 +86,7 @@ def _table(log: LogStream) -> Iterator[bytes]:
     rows = _Rows(log.texts, _escaped)
     yield csv_row(list(COLUMNS)).encode()
     for block in log:
-        # Not into the compressed file itself: polars would write past it, into the underlying file.
+        # Not into the compressed file itself, because polars would write past it into the underlying file.
         part = io.BytesIO()
         rows.of(block).select(COLUMNS).write_csv(part, include_header=False)
         yield part.getvalue()
@@ -114,7 +97,7 @@ def _escaped(texts: polars.Series) -> polars.Series:
 
 
 def _without_addresses(clicks: polars.Series) -> polars.Series:
-    """Return the clicked ids without e-mail addresses."""
+    """Return the clicked ids without email addresses."""
     import polars as pl
 
     if clicks.null_count() == len(clicks) or not clicks.str.contains("@", literal=True).any():
@@ -134,22 +117,15 @@ def _lines(log: LogStream) -> Iterator[bytes]:
 
 
 class _Rows:
-    """The rows of blocks without personal data; clients become numbers that mean nothing in another file.
-
-    Parameters
-    ----------
-    texts : LogTexts
-        The texts of the log.
-    cells : callable
-        The encoding of texts in the new file.
-    """
+    """Rows of blocks without personal data; clients become numbers that have no meaning in other files."""
 
     def __init__(self, texts: LogTexts, cells: Callable[[polars.Series], polars.Series]) -> None:
         import polars as pl
 
         self._texts, self._cells = texts, cells
         self._shown = pl.Series([], dtype=pl.String)
-        # One cipher block per client, with a key that is never stored: the output reveals nothing about the client.
+        # One cipher block per client, with a key that is never stored, so that the output reveals nothing about the
+        # client.
         self._cipher = Cipher(algorithms.AES(os.urandom(16)), modes.ECB())  # noqa: S305
 
     def of(self, block: LogBlock) -> polars.DataFrame:

@@ -34,7 +34,7 @@ FASTER = 5
 class Traffic:
     """A log's traffic within a window.
 
-    It holds the tiers, the curve, the first and last search (ISO 8601 or empty), and the number of rows left out by
+    It contains the tiers, the curve, the first and last search (ISO 8601 or empty), and the number of rows left out by
     reason.
     """
 
@@ -98,7 +98,7 @@ def _counted_in(
 
 
 def is_large(log: QueryLog) -> bool:
-    """Return whether counting the log takes too long for a page, so that its draws are jobs."""
+    """Return whether counting the log takes too long for a page, so that a job draws the queries."""
     most = LARGE * FASTER if log.format == stored_log.RAW else LARGE
     return bool(log.report.get("rows", 0) > most)
 
@@ -110,17 +110,7 @@ def traffic(
     language: str | None = None,
     **cuts: Any,
 ) -> Traffic:
-    """Return the log's tiers and curve without its queries; cached, since a stored log never changes.
-
-    Parameters
-    ----------
-    log : QueryLog
-        The log.
-    window_days, language
-        The number of last days of the log, None for all of it; only searches in this language.
-    **cuts
-        The tier cuts, as `assay.sampling.tiers.cut_tiers` takes them.
-    """
+    """Return the log's tiers and curve without its queries; cached, because a stored log never changes."""
     if is_usual(log, window_days, language, cuts) and "traffic" in log.report:
         return _from_json(log.report["traffic"])
     known = sha256(json.dumps([log.path, window_days, language, cuts], sort_keys=True).encode()).hexdigest()
@@ -132,13 +122,13 @@ def traffic(
 
 
 def is_usual(log: QueryLog, window_days: int | None, language: str | None, cuts: Mapping[str, Any]) -> bool:
-    """Return whether these are the settings with which the log was counted at its import."""
+    """Return whether the log was counted with these settings at its import."""
     cut_settings = {**CUTS, **{name: value for name, value in cuts.items() if value is not None}}
     return cut_settings == CUTS and language is None and (window_days == WINDOW_DAYS or not log.first_at)
 
 
 def languages(log: QueryLog) -> dict[str, int]:
-    """Return the languages of the log with their searches, the most frequent first."""
+    """Return the languages of the log with their searches, most frequent first."""
     return dict(log.report.get("languages", []))
 
 

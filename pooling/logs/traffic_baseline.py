@@ -1,4 +1,5 @@
-"""Traffic behind a snapshot's queries: the traffic curve of the log and the share of its searches they cover."""
+"""Traffic behind a snapshot's queries: the traffic curve of the log, and the share of its searches that the queries
+cover."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from pooling.logs import traffic
 def baseline(freezing: Freezing) -> dict[str, Any]:
     """Return the traffic curve of the log and the share of its searches that judged queries cover.
 
-    Where the queries come from several draws, the draw with the most traffic is used: the draw of a stratum covers only
-    part of the traffic. Queries that were not drawn get the curve of the newest log and no share.
+    If the queries come from several draws, the draw with the most traffic is used, because the draw of a stratum covers
+    only part of the traffic. Queries that were not drawn get the curve of the newest log and no share.
     """
     samples = sorted(
         {query.sample for query in freezing.queries if query.sample},

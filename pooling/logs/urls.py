@@ -1,4 +1,4 @@
-"""Page and API routes of logs."""
+"""Page and API routes of query logs."""
 
 from __future__ import annotations
 

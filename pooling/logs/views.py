@@ -76,7 +76,7 @@ SAMPLES = (
 
 @dataclass(frozen=True)
 class TierRow:
-    """A tier, the number of its queries to draw, and their probability; None where probabilities differ."""
+    """A tier, the number of its queries to draw, and their probability; None if probabilities differ."""
 
     tier: Tier
     searches_share: float | None
@@ -91,7 +91,7 @@ class TierRow:
 TIER_COLUMNS = (
     Column("tier", "Tier", head=True, value=lambda row: row.tier.name),
     Column("drawn", "To draw", numeric=True),
-    Column("probability", "Probability of each", numeric=True, show=lambda row: _chance(row.probability)),
+    Column("probability", "Probability per query", numeric=True, show=lambda row: _chance(row.probability)),
     Column("queries", "Distinct queries", numeric=True, value=lambda row: row.tier.queries),
     Column("queries_share", "Share of queries", numeric=True, show=lambda row: percent(row.queries_share)),
     Column("searches", "Searches", numeric=True, value=lambda row: row.tier.traffic),
@@ -134,7 +134,7 @@ def _draw(request: HttpRequest, log: QueryLog, options: dict[str, Any]) -> HttpR
     record, new = query_logs.draw(log, actor=request.user, **options)
     drawn = amount(record.queries.count(), "query", "queries")
     fresh = f", {len(new):,} of them new" if new else ""
-    messages.success(request, f"Drew {drawn} with seed {record.seed}{fresh}.")
+    messages.success(request, f"{drawn} drawn with seed {record.seed}{fresh}.")
     return redirect("queries", log.collection.slug)
 
 
@@ -158,7 +158,7 @@ def _frame(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
-    """Return the plan of the form's values: the curve, the tiers, and the number of queries of each."""
+    """Return the plan for the form's values: the curve, the tiers, and the number of queries of each tier."""
     values = form.values
     frame = _frame(values)
     cuts = {name: value for name, value in frame.items() if name != "language"}
@@ -202,7 +202,7 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
 
 
 def _shares(log_figures: traffic.Traffic, cuts: Sequence[float]) -> Sequence[float]:
-    """Return the shares of the traffic at the cuts: the requested ones, or those at the requested ranks."""
+    """Return the shares of the traffic at the tier boundaries, as requested or at the requested ranks."""
     if any(isinstance(cut, float) for cut in cuts):
         return cuts
     above = list(accumulate(tier.share or 0.0 for tier in log_figures.tiers))
@@ -241,7 +241,7 @@ def _chance(probability: float | None) -> str:
 
 
 def _sizes(sizes: dict[str, int]) -> str:
-    # In the order of the tiers: databases do not keep the order of JSON keys.
+    # In the order of the tiers, because databases do not preserve the order of JSON keys.
     return ", ".join(f"{sizes[name]:,} {name}" for name in (*TIERS, "all") if sizes.get(name))
 
 

@@ -1,4 +1,4 @@
-"""Model of the clicks behind a click label."""
+"""Model of the click counts behind a click label."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from judgments.models import ImportedLabel
 
 
 class ClickCount(models.Model):
-    """The clicks behind one label: how often the pair was shown and clicked on, and how sure the label is."""
+    """The counts behind one click label: impressions, clicks, and the interval of the label."""
 
     label = models.OneToOneField(ImportedLabel, on_delete=models.CASCADE, primary_key=True, related_name="click_count")
     impressions = models.BigIntegerField()

@@ -11,7 +11,7 @@ from pooling.models.run import Run
 
 
 class Connector(PublicModel):
-    """An engine with its settings; secrets are encrypted, in a column of their own."""
+    """An engine with its settings; secrets are encrypted in a separate column."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="connectors")
     name = models.CharField(max_length=120)
@@ -36,12 +36,12 @@ class Connector(PublicModel):
 
 
 class Fetch(PublicModel):
-    """One fetch of a collection's queries from an engine; its results are in storage until it is a run."""
+    """One fetch of a collection's queries from an engine; its results stay in storage until they become a run."""
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="fetches")
     run_name = models.CharField(max_length=120)
     depth = models.PositiveIntegerField()
-    # The queries when the fetch started, as pairs of id and text, and the settings without secrets.
+    # The queries at the start of the fetch, as pairs of id and text, and the settings without secrets.
     queries = models.JSONField(default=list)
     settings = models.JSONField(default=dict)
     parts = models.JSONField(default=list)
@@ -65,5 +65,5 @@ class Fetch(PublicModel):
 
     @property
     def waits(self) -> bool:
-        """Return whether it stopped before it was a run, and can be resumed."""
+        """Return whether the fetch stopped before it created a run, so that it can be resumed."""
         return self.run_id is None and (self.job is None or self.job.over)

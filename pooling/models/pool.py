@@ -1,4 +1,4 @@
-"""Models of pools and their pairs: the strategy, and why each pair was chosen."""
+"""Models of pools and their pairs: the strategy, and the reason for each pair."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pooling.models.run import Run
 
 
 class Pool(PublicModel, Archivable):
-    """One draw of pairs: the strategy with its parameters, the runs, the seed."""
+    """A set of pairs to judge: the strategy with its parameters, the runs and the seed."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     strategy = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)
     seed = models.BigIntegerField()
     runs = models.ManyToManyField(Run, related_name="pools")
-    # Strategy, parameters, seed, runs with their hashes: what a round copies and a snapshot hashes.
+    # Strategy, parameters, seed, and runs with their hashes: a round copies them and a snapshot hashes them.
     provenance = models.JSONField(default=dict)
     summary = models.JSONField(default=dict)  # pairs, queries, overlap of the systems, pairs by best rank
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")

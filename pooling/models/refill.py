@@ -1,4 +1,4 @@
-"""Models of growing rounds: the plan by which pairs are chosen, and what was known at each step."""
+"""Models of growing rounds: the plan for choosing pairs, and the input of each step."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pooling.models.pool import Pool
 
 
 class Refill(PublicModel):
-    """A plan: the pool of an adaptive strategy that grows with one round, up to ``round.most_pairs``."""
+    """A plan to extend the pool of an adaptive strategy together with one round, up to ``round.most_pairs``."""
 
     class End(models.TextChoices):
-        GOING = "", "going on"
+        GOING = "", "in progress"
         BUDGET = "budget", "the budget is used up"
         STRATEGY = "strategy", "the strategy has nothing left to choose"
-        STOPPED = "stopped", "a lead stopped the choosing"
+        STOPPED = "stopped", "a lead stopped choosing pairs"
 
     round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="refill")
     pool = models.OneToOneField(Pool, on_delete=models.PROTECT, related_name="refill")
-    batch = models.PositiveSmallIntegerField()  # pairs of a query that are chosen at a time
+    batch = models.PositiveSmallIntegerField()  # number of pairs of a query chosen at a time
     pairs_per_query = models.PositiveIntegerField(null=True)
-    residual = models.PositiveIntegerField(default=0)  # drawn at random from what is left, once choosing ends
+    residual = models.PositiveIntegerField(default=0)  # drawn at random from the remaining pairs after choosing ends
     steps = models.PositiveIntegerField(default=0)
-    # Queries for which the strategy had no pairs, with the number of their judged pairs then: they are tried again
+    # Queries for which the strategy had no pairs, with their number of judged pairs at that time; they are tried again
     # later.
     dry = models.JSONField(default=dict)
     ended = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
@@ -44,10 +44,9 @@ class Refill(PublicModel):
 
 
 class RefillStep(models.Model):
-    """One run of the strategy: the known grades of the queries it was given, pair by pair.
+    """One run of the strategy, with its input: the known grades of the queries, by pair.
 
-    Together with the runs, the seed and the parameters of the pool, the choice depends on nothing else: it can be
-    repeated from this row.
+    With the runs, the seed and the parameters of the pool, this row is enough to repeat the choice.
     """
 
     refill = models.ForeignKey(Refill, on_delete=models.CASCADE, related_name="asked")

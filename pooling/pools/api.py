@@ -1,4 +1,4 @@
-"""API of pools: preview, draw and list them."""
+"""API of pools: preview, create and list them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PoolBody(serializers.Serializer):
     runs = serializers.SerializerMethodField()
     pairs = serializers.IntegerField(source="pair_count")
     summary = serializers.JSONField(
-        help_text="Pairs per query and tier, each system's share, pairs of two systems in common, pairs by best rank."
+        help_text="Pairs per query and tier, each system's share, common pairs of two systems, and pairs by best rank."
     )
     created_at = serializers.DateTimeField()
 
@@ -52,25 +52,26 @@ class PairInput(serializers.Serializer):
 
 
 class Pairs(serializers.Field):
-    """Many pairs, each ``{"query_id", "doc_id"}``; checked by hand, since one serializer per pair takes seconds."""
+    """Many pairs, each ``{"query_id", "doc_id"}``; validated without serializers, because one per pair takes
+    seconds."""
 
     def to_internal_value(self, data: Any) -> list[tuple[str, str]]:
         if not isinstance(data, list):
-            raise serializers.ValidationError('Send a list of {"query_id", "doc_id"}.')
+            raise serializers.ValidationError('Send a list of objects {"query_id", "doc_id"}.')
         return [self._pair(number, pair) for number, pair in enumerate(data, 1)]
 
     def _pair(self, number: int, pair: Any) -> tuple[str, str]:
         ids = (pair.get("query_id"), pair.get("doc_id")) if isinstance(pair, dict) else ()
         texts = [str(value) if type(value) is int else value for value in ids]
         if len(texts) != 2 or not all(isinstance(text, str) for text in texts):
-            raise serializers.ValidationError(f"Pair {number} needs query_id and doc_id as text.")
+            raise serializers.ValidationError(f"Pair {number} needs query_id and doc_id as strings.")
         if fault := id_fault(texts[0]) or id_fault(texts[1]):
             raise serializers.ValidationError(f"Pair {number} has an id that {fault[1]}.")
         return texts[0], texts[1]
 
 
 class Draw(serializers.Serializer):
-    """How to choose the pairs. The parameters of a strategy (`depth`, `p`, ...) are further fields."""
+    """How to choose the pairs. The parameters of a strategy (`depth`, `p`, ...) are additional fields."""
 
     strategy = serializers.CharField(
         default="depth", help_text="; ".join(f"`{name}`: {STRATEGIES[name].description}" for name in STRATEGIES)
@@ -87,20 +88,25 @@ class Draw(serializers.Serializer):
     hours = serializers.FloatField(
         default=None,
         allow_null=True,
-        help_text="Instead of `total`: the pairs that `raters` can judge in this time at the collection's pace.",
+        help_text="Instead of `total`: as many pairs as `raters` can judge in this time at the collection's pace.",
     )
     raters = serializers.IntegerField(default=1, min_value=1, max_value=1_000, help_text="For hours and effort.")
     ratings_per_pair = serializers.IntegerField(default=2, min_value=1, max_value=20, help_text="For hours and effort.")
     residual = serializers.IntegerField(
-        default=0, min_value=0, help_text="Random pairs per query from below the pool, which estimate what it misses."
+        default=0,
+        min_value=0,
+        help_text="Random pairs per query from below the pool; they estimate the number "
+        "of relevant documents it misses.",
     )
     by = serializers.ChoiceField(
         choices=pools.ORDERS,
         default="score",
-        help_text="`score`: trec_eval's order, as metrics break ties; `rank`: as the system showed them.",
+        help_text="`score`: trec_eval's order, in which metrics break ties; `rank`: the order that the system showed.",
     )
     leave_out_judged = serializers.BooleanField(
-        default=False, help_text="An adaptive strategy learns from judged pairs, and always leaves them out."
+        default=False,
+        help_text="Whether to leave out judged pairs. An adaptive strategy learns from judged pairs and always leaves "
+        "them out.",
     )
 
     relevant_from = serializers.FloatField(
@@ -112,17 +118,24 @@ class Draw(serializers.Serializer):
         help_text="`exact` and `near`: only one of a query's duplicates is judged.",
     )
     similarity = serializers.FloatField(
-        default=SIMILARITY, help_text="For `near`: the smallest share of common three-word parts, above 0.5, up to 1."
+        default=SIMILARITY,
+        help_text="For `near`: the smallest share of common three-word shingles, above 0.5 and at most 1.",
     )
-    apart = PairInput(many=True, default=list, help_text="Documents that are judged separately, even if duplicates.")
-    preview = serializers.BooleanField(default=False, help_text="Only preview the pool; nothing is stored.")
+    apart = PairInput(
+        many=True, default=list, help_text="Documents that are judged separately even if they are duplicates."
+    )
+    preview = serializers.BooleanField(default=False, help_text="Whether to preview the pool without storing it.")
     token = serializers.UUIDField(
-        default=None, allow_null=True, help_text="A UUID for the pool's `id`: a repeated request draws no second pool."
+        default=None,
+        allow_null=True,
+        help_text="A UUID for the pool's `id`; a repeated request with it creates no second pool.",
     )
 
     def validate_strategy(self, value: str) -> str:
         if value not in STRATEGIES:
-            raise serializers.ValidationError(f"Unknown pool strategy {value!r}. Strategies: {', '.join(STRATEGIES)}.")
+            raise serializers.ValidationError(
+                f"Unknown pool strategy {value!r}. Known strategies: {', '.join(STRATEGIES)}."
+            )
         return value
 
 
@@ -134,13 +147,13 @@ def _own_fields() -> dict[str, serializers.Field]:
 
 
 class DrawShown(type("DrawOwn", (Draw,), _own_fields())):  # type: ignore[misc]
-    """The body in the OpenAPI document: with the parameters of the built-in strategies."""
+    """The request body in the OpenAPI document, with the parameters of the built-in strategies."""
 
     pairs = PairInput(many=True, required=False)
 
 
 class Duplicate(serializers.Serializer):
-    """A document that is judged through another one of the same query."""
+    """A document that is judged through another document of the same query."""
 
     query_id = serializers.CharField()
     doc_id = serializers.CharField(help_text="The document that is judged.")
@@ -152,15 +165,15 @@ class Duplicate(serializers.Serializer):
 
 
 class PreviewBody(serializers.Serializer):
-    """A pool that is not stored."""
+    """A preview of a pool, which is not stored."""
 
     summary = serializers.JSONField()
-    duplicates = Duplicate(many=True, source="groups", help_text="The first 200.")
+    duplicates = Duplicate(many=True, source="groups", help_text="The first 200 duplicates.")
     effort = serializers.JSONField(help_text="Ratings, minutes, minutes per rater, and the timing behind them.")
 
 
 def shown_pools() -> QuerySet[Pool]:
-    """Return pools with all that their body needs."""
+    """Return pools with the related rows that their serializer needs."""
     return Pool.objects.prefetch_related("runs").annotate(pair_count=Count("entries"))
 
 
@@ -174,11 +187,11 @@ class Pools(Rows):
 
     @extend_schema(summary="List pools")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Newest first."""
+        """Return the pools, newest first."""
         return self.list(request)
 
     @extend_schema(
-        summary="Draw a pool",
+        summary="Create a pool",
         request=DrawShown,
         responses={200: PreviewBody, 201: PoolBody, 202: Started},
         examples=[
@@ -200,7 +213,7 @@ class Pools(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Each pair records why it was chosen, with the runs and ranks that returned it."""
+        """Each pair records its runs, its ranks in them, and the reason it was chosen."""
         options = self.read_body(Draw)
         options["runs"] = rows_called(self.collection.runs.all(), options["runs"], "runs", "run")
         options["parameters"] = self._parameters()
@@ -221,7 +234,7 @@ class Pools(Rows):
         return self.respond(PoolBody, shown_pools().get(pk=drawn.pk), 201)
 
     def _planned(self, options: dict[str, Any], people: dict[str, int]) -> Budget | None:
-        """Return the number of pairs that fit into the hours, or the total if it is smaller."""
+        """Return the number of pairs that fit into the hours, at most the total."""
         hours = options.pop("hours")
         if hours is None:
             return None
@@ -237,7 +250,7 @@ class Pools(Rows):
         return self.respond(PreviewBody, {**summary, "effort": effort})
 
     def _parameters(self) -> dict[str, Any]:
-        """Return the parameters of the strategy, which rejects unknown ones itself."""
+        """Return the parameters of the strategy, which rejects unknown parameters itself."""
         own = {name: value for name, value in self.request.data.items() if name not in Draw().fields}
         if "pairs" in own:
             try:
@@ -248,7 +261,7 @@ class Pools(Rows):
 
 
 class PoolDuplicates(InCollection):
-    """The documents of a pool that are judged through another one."""
+    """The documents of a pool that are judged through another document."""
 
     serializer_class = Duplicate
     tag = "pools"
@@ -259,14 +272,14 @@ class PoolDuplicates(InCollection):
 
     @extend_schema(summary="List the duplicates of a pool", responses=Duplicate(many=True))
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Each duplicate with the document that is judged instead, in the order of the pool."""
+        """Return each duplicate with the document that is judged instead, in the order of the pool."""
         groups: Sequence[Any] = groups_of(self._pool(uuid))
         page = self.paginate_queryset(groups)
         return self.get_paginated_response(Duplicate(page, many=True).data)
 
     @extend_schema(summary="Judge a duplicate separately", request=PairInput, responses={200: PoolBody})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """It becomes the last pair of the pool; refused with 409 once a round uses the pool."""
+        """The duplicate becomes the last pair of the pool. The status is 409 once a round uses the pool."""
         pair, pool = self.read_body(PairInput), self._pool(uuid)
         judge_separately(pool, query_id=pair["query_id"], doc_id=pair["doc_id"], actor=request.user)
         return self.respond(PoolBody, shown_pools().get(pk=pool.pk))

@@ -1,4 +1,4 @@
-"""Discovery curve of a round, and who may see it."""
+"""Discovery curve of a round, and the readers who may see it."""
 
 from __future__ import annotations
 
@@ -20,22 +20,15 @@ if TYPE_CHECKING:
     from assay.strategies.discovery_curve import DiscoveryCurve
 
 DAY = 24 * 3600
-# Version of the cached value: increase it when the computation changes.
+# Version of the cached value; increase it when the computation changes.
 FORM = 1
 
 
 def discovery_of(pool: Pool | None, rounds: Sequence[Round]) -> DiscoveryCurve:
     """Return the discovery curve of the rounds of one pool.
 
-    A pair counts once it has all its ratings, at the place of the last one; it is relevant when the lower median of its
-    grades is. Unrateable pairs are not on the curve.
-
-    Parameters
-    ----------
-    pool : Pool or None
-        The source of the pairs: it has the number of pairs of each depth and the lowest relevant grade.
-    rounds : sequence of Round
-        The rounds whose judgments count.
+    A pair counts after its last rating, and is relevant if the lower median of its grades is. Unrateable pairs are not
+    on the curve.
     """
     newest = Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
     slots = Slot.objects.filter(round__in=rounds).count()
@@ -62,13 +55,13 @@ def _discovery(pool: Pool | None, rounds: Sequence[Round]) -> DiscoveryCurve:
 
 
 def pool_of(round_: Round) -> Pool | None:
-    """Return the pool of the round's pairs; None where it does not exist any more."""
+    """Return the pool of the round's pairs; None if it no longer exists."""
     origin = round_.pairs.order_by("position").values_list("origin", flat=True).first() or {}
     return Pool.objects.filter(collection=round_.collection, uuid=origin.get("pool")).first()
 
 
 def made_from(pool: Pool) -> QuerySet[Round]:
-    """Return the rounds made from a pool, including drafts; the first pair of each records its pool."""
+    """Return the rounds made from a pool, including drafts. The first pair of each round records its pool."""
     return pool.collection.rounds.filter(pairs__position=0, pairs__origin__pool=str(pool.uuid))
 
 
@@ -78,9 +71,9 @@ def rounds_of(pool: Pool) -> list[Round]:
 
 
 def is_hidden_from(user: Any, rounds: Sequence[Round]) -> bool:
-    """Return whether the curve would reveal grades to a user who may still have to give them.
+    """Return whether the curve would reveal grades of pairs that the user may still grade.
 
-    It would where they rate in one of these open rounds, or may still receive one of their pairs in another round.
+    This is the case if the user rates in one of these open rounds, or may receive one of their pairs in another round.
     """
     if any(round_.state == Round.State.OPEN and is_rater(user, round_) for round_ in rounds):
         return True

@@ -17,21 +17,12 @@ LEFT, BOTTOM = 56.0, 44.0
 # The approximate width of a letter.
 LETTER = 6.2
 BESIDE = "depth k of the same runs, lower bound"
-# More points than pixels would only make the file larger.
+# More points than pixels would only increase the file size.
 MOST_POINTS = 300
 
 
 def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -> Chart:
     """Draw relevant documents over judged pairs, with a lower bound for depth-k pooling of the same runs.
-
-    Parameters
-    ----------
-    curve : DiscoveryCurve
-        The counts.
-    strategy : str
-        The name of the pooling strategy.
-    width : float
-        Width of the chart; up to `judgments.charts.charts.PHONE` its labels are stacked above the curve.
 
     Examples
     --------
@@ -57,7 +48,7 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
     strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
     words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
     if depths:
-        # Where the next depth lies beyond the edge, the line continues to the edge in its direction.
+        # If the next depth is beyond the edge, the line continues to the edge in its direction.
         steps = [(0.0, 0.0), *((one.pairs, one.relevant) for one in depths)]
         if beyond is not None and steps[-1][0] < judged:
             before, after = steps[-1], (beyond.pairs, beyond.relevant)
@@ -70,7 +61,7 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
     words.append(_end(right, y(curve.total), f"{curve.total:,} relevant", narrow))
     last = depths[-1] if depths else None
     if last and not narrow:
-        # Below the corner of its own line: the line after it belongs to the next depth.
+        # Below the corner of its own line, because the next line belongs to the next depth.
         at = (x(last.pairs) + 10, y(last.relevant) + 20)
         words.append(Words(*at, f"depth {last.depth}: {last.relevant:,}+", kind="mute"))
     bars, legend = _legend(strategy, last, narrow)
@@ -81,14 +72,14 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
 
 
 def _thinned(judged: int) -> list[int]:
-    """Return the places at which the curve is drawn, including the first and the last."""
+    """Return the positions at which the curve is drawn, including the first and the last."""
     if judged <= MOST_POINTS:
         return list(range(1, judged + 1))
     return sorted({round(1 + at * (judged - 1) / (MOST_POINTS - 1)) for at in range(MOST_POINTS)})
 
 
 def _end(right: float, y: float, text: str, narrow: bool) -> Words:
-    """Return the total: beside the end of the curve, or above it, where a rising curve leaves room."""
+    """Place the total next to the end of the curve, or above it if a rising curve leaves room there."""
     return Words(right, y - 8, text, "end") if narrow else Words(right + 10, y + 4, text)
 
 
@@ -107,7 +98,7 @@ def _legend(strategy: str, last: Depth | None, narrow: bool) -> tuple[tuple[Bar,
 
 
 def _ticks(top: float) -> list[int]:
-    """Return round numbers from 0 on, the last at or below the top."""
+    """Return round numbers from 0, the last one at or below the top."""
     raw = top / 4
     size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
     step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)

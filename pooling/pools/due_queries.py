@@ -1,4 +1,4 @@
-"""Demand of a growing round: the queries that may get more pairs, and the number of pairs its raters need."""
+"""Demand of a growing round: the queries that may get more pairs, and the number of pairs that its raters need."""
 
 from __future__ import annotations
 
@@ -12,27 +12,13 @@ from judgments.models import Pair, Slot
 from judgments.rating import assignment
 from pooling.models import Refill
 
-# Raters have this many batches ahead, so that no one waits while the next batch is chosen.
+# Raters have this many batches ahead, so that they do not wait while the next batch is chosen.
 AHEAD = 2
 
 
 @dataclass(frozen=True)
 class Room:
-    """The queries that can get more pairs.
-
-    Attributes
-    ----------
-    queries : mapping of str to int
-        The queries that may be requested, fewest pairs first, with the number of pairs each may still get.
-    judged : mapping of str to int
-        The number of pairs per query with all their ratings.
-    pairs : mapping of str to int
-        The number of pairs per query.
-    left : int
-        The number of pairs that the strategy may still choose in total.
-    over : str
-        Why no more pairs will be chosen, as `Refill.End` has it; empty while more may be.
-    """
+    """The queries that can get more pairs."""
 
     queries: Mapping[str, int]
     judged: Mapping[str, int]
@@ -42,10 +28,10 @@ class Room:
 
 
 def room(refill: Refill) -> Room:
-    """Return the room that budget, strategy and judgments leave.
+    """Return the queries and pairs that budget, strategy and judgments still allow.
 
-    A query for which the strategy had no pair is tried again when more of its pairs are judged; when no pair of any
-    such query waits for a rating any more, the strategy has ended.
+    A query without new pairs is tried again after more of its pairs have been judged. If no pair of such queries waits
+    for a rating, the strategy has ended.
     """
     counted = Pair.objects.filter(round=refill.round).order_by().values_list("query__query_id")
     rows = sorted(counted.annotate(number=Count("pk"), first=Min("position")), key=lambda row: (row[1], row[2]))
@@ -53,7 +39,7 @@ def room(refill: Refill) -> Room:
     open_slots = Slot.objects.filter(round=refill.round, filled_by__isnull=True).order_by()
     waiting = dict(open_slots.values_list("pair__query__query_id").annotate(number=Count("pair", distinct=True)))
     judged = {query_id: number - waiting.get(query_id, 0) for query_id, number in pairs.items()}
-    # The residual stratum is part of the budget and is drawn once the rest is used up.
+    # The residual stratum is part of the budget and is drawn when the rest is used up.
     left = (refill.round.most_pairs or 0) - sum(pairs.values()) - refill.residual * len(pairs)
     most = refill.pairs_per_query
     free = {query_id: left if most is None else min(left, most - number) for query_id, number in pairs.items()}
@@ -71,10 +57,10 @@ def wanted(refill: Refill) -> int:
 
 
 def slack(refill: Refill) -> int:
-    """Return the number of pairs beyond the raters' needs; negative where pairs are missing.
+    """Return the number of pairs beyond the raters' needs; negative if pairs are missing.
 
-    Raters who were inactive for the length of a lease do not count: the fewer pairs are chosen early, the more
-    judgments the strategy has for choosing the others.
+    Raters who were inactive for the length of a lease do not count. The later pairs are chosen, the more judgments the
+    strategy can use.
     """
     ahead = assignment.available_pairs(refill.round)
     if not ahead:

@@ -1,4 +1,4 @@
-"""Duplicates in a pool: documents judged through another one, and their removal from the duplicates."""
+"""Duplicates in a pool: documents judged through another document, and their separation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Watch = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Group:
-    """A document that is judged through another document of the same query, as a list shows it."""
+    """A document that is judged through another document of the same query, as a row of a list."""
 
     query_id: str
     query: str
@@ -50,23 +50,9 @@ def compared(
     apart: Iterable[Sequence[str]] = (),
     watch: Watch | None = None,
 ) -> Duplicates | None:
-    """Return how a pool compares documents; None where it does not.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the documents.
-    kind : str
-        ``off``, ``exact`` or ``near``.
-    similarity : float
-        For ``near``: the smallest share of common three-word shingles.
-    apart : iterable of (query_id, doc_id)
-        Pairs that are judged separately.
-    watch : callable, optional
-        Called now and then with the number of documents read.
-    """
+    """Return how a pool compares documents; None if it does not compare them."""
     if kind not in KINDS:
-        choices = f"One of {', '.join(KINDS)}."
+        choices = f"Use one of {', '.join(KINDS)}."
         raise NotValid(f"Unknown duplicate handling {kind!r}.", {"duplicates": choices})
     if kind == OFF:
         return None
@@ -75,7 +61,7 @@ def compared(
 
 
 def contents(collection: Collection, watch: Watch | None = None) -> Callable[[Sequence[str]], list[Content | None]]:
-    """Return a reader of the content that raters see; None for a document without stored content."""
+    """Return a reader of the content that raters see; it returns None for a document without stored content."""
 
     done = 0
 
@@ -95,7 +81,7 @@ def contents(collection: Collection, watch: Watch | None = None) -> Callable[[Se
 
 
 def groups_of_choice(collection: Collection, chosen: ChosenPool, most: int | None = None) -> list[Group]:
-    """Return the duplicates of a pool that is not drawn yet, query by query; at most ``most`` of them."""
+    """Return the duplicates of a pool that is not stored yet, query by query; at most ``most`` of them."""
     if not len(chosen.copies):
         return []
     rows = (
@@ -116,7 +102,7 @@ def groups_of(pool: Pool) -> list[Group]:
 
 
 def entries_with_copies(pool: Pool) -> QuerySet[PoolEntry]:
-    """Return the pairs of the pool that are judged for other documents too."""
+    """Return the pairs of the pool through which other documents are judged."""
     return pool.entries.filter(origin__has_key="copies").order_by("position")
 
 
@@ -151,33 +137,16 @@ def _parts(ids: Sequence[str]) -> Iterable[Sequence[str]]:
 
 @transaction.atomic
 def judge_separately(pool: Pool, *, query_id: str, doc_id: str, actor: User) -> PoolEntry:
-    """Judge a duplicate separately; it becomes the last pair of the pool.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool without a round: a round has its pairs already.
-    query_id, doc_id : str
-        The duplicate.
-    actor : User
-        The lead who compared both.
-
-    Raises
-    ------
-    NotFound
-        No pair of the pool has this document as its duplicate.
-    Conflict
-        A round uses these pairs.
-    """
+    """Judge a duplicate separately; it becomes the last pair of the pool."""
     pool = Pool.objects.select_for_update(of=("self",)).select_related("collection").get(pk=pool.pk)
     if pool.collection.rounds.filter(pairs__origin__pool=str(pool.uuid)).exists():
-        raise Conflict("A round uses these pairs, so they can't change. Draw another pool without this duplicate.")
+        raise Conflict("A round uses these pairs, so they can't change. Create another pool without this duplicate.")
     for entry in entries_with_copies(pool).filter(query__query_id=query_id):
         copies = entry.origin["copies"]
         copy = next((one for one in copies if one["doc_id"] == doc_id), None)
         if copy is not None:
             return _add_separate_entry(pool, entry, copy, actor)
-    raise NotFound(f"Document {doc_id} of query {query_id} is not a duplicate in this pool.")
+    raise NotFound(f"Document {doc_id} of query {query_id} is not judged through another document in this pool.")
 
 
 def _add_separate_entry(pool: Pool, entry: PoolEntry, copy: dict[str, Any], actor: User) -> PoolEntry:
@@ -207,7 +176,7 @@ def _add_separate_entry(pool: Pool, entry: PoolEntry, copy: dict[str, Any], acto
 
 
 def _summary_after_removal(pool: Pool, left: Sequence[Any]) -> dict[str, Any]:
-    """Return the summary with one more pair and one less duplicate; the counts by run stay as drawn."""
+    """Return the summary with one more pair and one less duplicate; the counts by run stay unchanged."""
     summary = dict(pool.summary)
     summary["copies"] -= 1
     summary["groups"] -= not left

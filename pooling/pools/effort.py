@@ -16,13 +16,13 @@ LATEST = 1_000
 
 @dataclass(frozen=True)
 class Pace:
-    """The typical seconds for one rating and the number of timed judgments behind it; 0 for an assumption."""
+    """The typical seconds per rating, and the number of timed judgments behind them; 0 for an assumption."""
 
     seconds: float
     answers: int
 
     def cost(self, ratings: float) -> str:
-        """Return the time for this many ratings as text.
+        """Return the time for a number of ratings as text.
 
         Examples
         --------
@@ -39,14 +39,14 @@ class Pace:
 
     @property
     def words(self) -> str:
-        """Return the source of the seconds as text."""
+        """Return the basis of the seconds as text."""
         if not self.answers:
             return f"assuming {self.seconds:.0f} s per rating; no timings yet"
         return f"at {self.seconds:.0f} s per rating, the median of the last {self.answers:,} in this collection"
 
 
 def pace(collection: Collection) -> Pace:
-    """Return the median of the collection's latest timed grades; an assumption where there are fewer than 20."""
+    """Return the median time of the collection's latest grades; an assumption if there are fewer than 20."""
     timed = Judgment.objects.counted().filter(pair__round__collection=collection, seconds_active__gt=0)
     seconds = list(timed.order_by("-pk").values_list("seconds_active", flat=True)[:LATEST])
     return Pace(median(seconds), len(seconds)) if len(seconds) >= ENOUGH else Pace(ASSUMED_SECONDS, 0)

@@ -1,4 +1,4 @@
-"""Storage of a chosen pool as rows, with its provenance."""
+"""Storage of the chosen pairs as rows, with their provenance."""
 
 from __future__ import annotations
 
@@ -33,21 +33,7 @@ def store(
     summary: dict[str, Any],
     token: UUID | str | None = None,
 ) -> Pool:
-    """Write the pool and its pairs.
-
-    Parameters
-    ----------
-    collection, chosen, actor, runs
-        The chosen pairs, their source, and the user who draws them.
-    told : dict
-        Settings beside the strategy's parameters: part of the provenance, and shown.
-    also : dict
-        Settings that are only shown; None is left out.
-    summary : dict
-        The summary of the pool.
-    token : UUID, optional
-        The id of the pool.
-    """
+    """Write the pool and its pairs."""
     parameters = {name: value for name, value in chosen.params.items() if name != "pairs"}
     if "pairs" in chosen.params:
         parameters["pairs_sha256"] = _hash_of_pairs(chosen.pairs)
@@ -76,7 +62,7 @@ def store(
 
 
 def _provenance(strategy: str, parameters: dict[str, Any], seed: int, runs: Sequence[Run]) -> dict[str, Any]:
-    """Return what the hash of a snapshot covers: hashes of files, no names, which can change."""
+    """Return the settings that a snapshot's hash covers: hashes of files instead of names, which can change."""
     return {
         "strategy": strategy,
         "parameters": parameters,
@@ -94,13 +80,13 @@ def _flat(duplicates: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _hash_of_pairs(pairs: Sequence[PoolPair]) -> str:
-    """Return the hash that replaces a long pair list in the provenance."""
+    """Return the hash that replaces a long list of pairs in the provenance."""
     lines = sorted(f"{pair.query_id}\t{pair.doc_id}\n".encode() for pair in pairs)
     return hashlib.sha256(b"".join(lines)).hexdigest()
 
 
 def _add_entries(pool: Pool, pairs: Sequence[PoolPair]) -> None:
-    """Insert the pairs with plain SQL: creating model objects dominates the time of a large pool."""
+    """Insert the pairs with plain SQL, because creating model objects takes most of the time for a large pool."""
     queries = dict(pool.collection.queries.values_list("query_id", "pk"))
     documents = stub_keys(pool.collection, (pair.doc_id for pair in pairs))
     common = {"strategy": pool.strategy, "seed": pool.seed}

@@ -28,7 +28,7 @@ REST = "More options"
 
 
 class PoolForm(AssayForm):
-    """Runs, strategy and its parameters; the strategy's fields come from its declaration."""
+    """Runs, strategy and its parameters; the fields of a strategy come from its declaration."""
 
     def __init__(self, *args: Any, collection: Collection, strategy: Strategy, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -41,7 +41,7 @@ class PoolForm(AssayForm):
             to_field_name="uuid",
             required=not given,
             widget=forms.CheckboxSelectMultiple,
-            help_text="Each pair then shows its rank in these runs." if given else "",
+            help_text="Each pair records its rank in these runs." if given else "",
             error_messages={"required": "Choose at least one run."},
         )
         for parameter in strategy.parameters:
@@ -65,16 +65,16 @@ class PoolForm(AssayForm):
             required=False,
             strip=False,
             widget=forms.Textarea(attrs={"rows": 8, "class": "mono", "spellcheck": "false"}),
-            help_text="CSV with a header: query_id,doc_id. One pair per line.",
+            help_text="CSV with a header: query_id,doc_id. Write one pair per line.",
         )
         self.fields["file"] = forms.FileField(label="Or a file (optional)", required=False)
 
     @staticmethod
     def defaults(collection: Collection, strategy: Strategy) -> dict[str, Any]:
-        """Return all runs, the strategy's defaults and no limits but a batch when adaptive; no run for a list.
+        """Return the defaults: all runs, the strategy's defaults and no limits, except a batch for an adaptive
+        strategy.
 
-        Equal documents are judged once: a rater cannot see any difference, and the preview shows each one with the
-        document that is judged instead.
+        Equal documents are judged once, because raters see no difference. The preview lists them.
         """
         given = strategy.name == "list"
         return {
@@ -91,7 +91,7 @@ class PoolForm(AssayForm):
 
     @property
     def parts(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """Return the visible fields under their headings, and whether they are folded."""
+        """Return the visible fields under their headings, and whether each group is collapsed."""
         own = [parameter.name for parameter in self.strategy.parameters]
         parts = {
             "": ["runs", *own],
@@ -104,7 +104,7 @@ class PoolForm(AssayForm):
 
     @staticmethod
     def _is_open(bounds: list[forms.BoundField]) -> bool:
-        """Return whether one of the fields has errors or is not at its default."""
+        """Return whether one of the fields has an error or a value other than its default."""
         return any(bound.errors or _plain(bound.value()) != _plain(bound.initial) for bound in bounds)
 
     @property
@@ -118,7 +118,7 @@ class PoolForm(AssayForm):
         """Return the cleaned form, with parsed pairs and hours converted to pairs."""
         cleaned = super().clean() or {}
         for fault in self.errors.get("apart", ()):
-            self.add_error(None, fault)  # the field is hidden, and its errors would be too
+            self.add_error(None, fault)  # the field is hidden, so its errors would be hidden too
         if self.strategy.name == "list":
             self._read_pairs(cleaned)
         if cleaned.get("hours"):
@@ -134,7 +134,7 @@ class PoolForm(AssayForm):
         if upload and upload.size > MOST_PAIRS_BYTES:
             self.add_error("file", "The list of pairs is larger than 16 MB. Use the API for longer lists.")
             return
-        # A text box always submits CRLF; this is not an issue of the list.
+        # A text box always submits CRLF, which is not an issue of the list.
         content = upload.read() if upload else (cleaned.get("pairs") or "").replace("\r\n", "\n").encode()
         try:
             name = upload.name if upload else "pairs"
@@ -146,14 +146,14 @@ class PoolForm(AssayForm):
 
     @property
     def form_values(self) -> list[tuple[str, Any]]:
-        """Return the valid form as names and values, to be submitted as previewed."""
+        """Return the valid form as names and values, so that exactly the previewed pool is submitted."""
         cleaned = self.cleaned_data
         several = ("runs", "pairs", "file", "apart")
         single = [(name, cleaned[name]) for name in self.fields if name not in several]
         pairs = [("pairs", self.pair_list.text)] if self.pair_list else []
         runs = [("runs", run.uuid) for run in cleaned["runs"]]
         apart = [("apart", json.dumps(pair, ensure_ascii=False)) for pair in cleaned.get("apart", ())]
-        # By identity: a residual of 0 equals False but must be included.
+        # Compared by identity, because a residual of 0 equals False but must be included.
         named = [(name, "on" if value is True else value) for name, value in single if value not in (None, "")]
         named = [(name, value) for name, value in named if value is not False]
         return [("strategy", self.strategy.name), *runs, *named, *apart, *pairs]
@@ -163,17 +163,17 @@ class PoolForm(AssayForm):
         return urlencode([*self.form_values, *more])
 
     def query_with(self, name: str, value: Any) -> str:
-        """Return the query string with another value."""
+        """Return the query string of the form with one value changed."""
         return urlencode([(one, value if one == name else current) for one, current in self.form_values])
 
     def without_apart(self, pair: tuple[str, str]) -> str:
-        """Return the query string with this document judged as a duplicate again."""
+        """Return the query string of the form without the separation of this document."""
         left = ("apart", json.dumps(pair, ensure_ascii=False))
         return urlencode([one for one in self.form_values if one != left])
 
     @property
     def choice(self) -> dict[str, Any]:
-        """Return what :func:`pooling.pools.pools.choose` takes."""
+        """Return the arguments of :func:`pooling.pools.pools.choose`."""
         cleaned = self.cleaned_data
         names = [parameter.name for parameter in self.strategy.parameters]
         totals = [cleaned.get("total"), self.planned.pairs if self.planned else None]
@@ -205,7 +205,7 @@ class PoolForm(AssayForm):
 
 
 def _plain(value: Any) -> str:
-    """Return a value as text for comparison: 1 is "1.0", an unticked box is empty."""
+    """Return a value as text for comparison: 1 becomes "1.0", an unticked box is empty."""
     if value is None or value is False:
         return ""
     try:

@@ -21,7 +21,7 @@ class PairList:
 
     @property
     def text(self) -> str:
-        """Return the pairs as CSV that reads back to the same."""
+        """Return the pairs as CSV that can be read again without changes."""
         from assay.formats.pairs_csv import write
         from assay.formats.row_types import PairRow
 
@@ -31,19 +31,7 @@ class PairList:
 
 
 def read_pairs(content: bytes, path: str = "pairs") -> PairList:
-    """Read pairs as ``pairs-csv``; an odd line is an error here, so that no pair is lost.
-
-    Parameters
-    ----------
-    content : bytes
-        CSV with the columns ``query_id`` and ``doc_id``; other columns are ignored.
-    path : str
-        The name of the file in messages.
-
-    Raises
-    ------
-    NotValid
-        No pair, a missing column, or an unreadable line; the message names the line.
+    """Read pairs as ``pairs-csv``; every odd line is an error, so that no pair is lost.
 
     Examples
     --------
@@ -53,7 +41,9 @@ def read_pairs(content: bytes, path: str = "pairs") -> PairList:
     from assay.formats import FORMATS
 
     if not content.strip():
-        raise NotValid("The list has no pairs. Paste lines of query_id,doc_id below that header, or choose a file.")
+        raise NotValid(
+            "The list has no pairs. Paste the header query_id,doc_id and one pair per line, or choose a file."
+        )
     read = FORMATS["pairs-csv"].read(content, path=path)
     read.report.raise_if_errors()
     pairs: Sequence[Pair] = [(row.query_id, row.doc_id) for row in read.rows]

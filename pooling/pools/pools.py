@@ -1,4 +1,4 @@
-"""Pools: choose, preview and draw their pairs, and make a round from them."""
+"""Pools: choose, preview and store their pairs, and create a round from them."""
 
 from __future__ import annotations
 
@@ -57,45 +57,15 @@ def choose(
     apart: Sequence[Sequence[str]] = (),
     watch: Callable[[int], None] | None = None,
 ) -> ChosenPool:
-    """Return the pairs that a strategy chooses, over the collection's queries. Nothing is stored.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection; runs may have results for other queries, which are left out here and reported by run health.
-    strategy : str
-        A member of ``assay.strategies.STRATEGIES``.
-    runs : sequence of Run
-        The runs to pool; none for ``list``.
-    parameters : dict, optional
-        The strategy's parameters: ``depth``, ``p``, ``pairs``.
-    seed : int
-        Of every random choice; stored.
-    budget, residual : int
-        Maximum pairs per query, and random pairs per query from below the pool.
-    total : int, optional
-        Maximum pairs in total, including the residual ones.
-    by : str
-        ``score``: trec_eval's order, in which metrics read the run, so that its top k has no unjudged document.
-        ``rank``: the order each system showed, in which the rank column breaks ties (a run whose ranks contradict its
-        scores is taken by score).
-    leave_out_judged : bool
-        Leave out the pairs that have a human label already. An adaptive strategy always does, and learns from them.
-    relevant_from : float
-        The lowest grade that an adaptive strategy counts as relevant.
-    duplicates, similarity, apart
-        Whether duplicates are judged once, as :func:`pooling.pools.duplicates.compared` takes them.
-    watch : callable, optional
-        Called now and then with the number of documents compared.
-    """
+    """Return the pairs that a strategy chooses for the collection's queries, without storing them."""
     if by not in ORDERS:
-        raise NotValid(f"Unknown run order {by!r}. Choose {' or '.join(ORDERS)}.", {"by": " or ".join(ORDERS)})
+        raise NotValid(f"Unknown run order {by!r}. Use {' or '.join(ORDERS)}.", {"by": " or ".join(ORDERS)})
     from assay.strategies.pool import build_pool
     from assay.strategies.query_groups import once
 
     queries = set(collection.queries.values_list("query_id", flat=True))
     if not queries:
-        raise NotValid("This collection has no queries.", {"queries": "Draw them from a log, or upload a file."})
+        raise NotValid("This collection has no queries.", {"queries": "Draw queries from a log, or upload a file."})
     member = STRATEGIES[strategy]
     learned = known_pairs(collection) if member.adaptive else {}
     chosen = build_pool(
@@ -114,14 +84,14 @@ def choose(
     )
     if strategy == "list":
         _check_queries(parameters or {}, queries)
-        return chosen  # a user listed these pairs, so that all of them are judged
+        return chosen  # a user listed these pairs, so all of them are judged
     return once(chosen, group_labels.sharing(collection).values())
 
 
 def preview(collection: Collection, chosen: ChosenPool, runs: Sequence[Run] = ()) -> dict[str, Any]:
     """Return the summary of a pool before judging as JSON values: :class:`assay.strategies.pool_preview.Preview`.
 
-    ``expected_judged`` has the Judged@k of each run after the pool is judged. Here k is ``cutoff``, the cutoff of the
+    ``expected_judged`` is the Judged@k of each run after the pool is judged. Here k is ``cutoff``, the cutoff of the
     collection's primary metric; ``shallow`` is true when the pool's depth is below it.
     """
     from assay.strategies.pool_preview import advised_depth
@@ -144,7 +114,7 @@ def preview(collection: Collection, chosen: ChosenPool, runs: Sequence[Run] = ()
 def _expected_judged(
     collection: Collection, chosen: ChosenPool, runs: Sequence[Run], depth: int
 ) -> dict[str, float | None]:
-    """Return Judged@depth of each run, in the order in which metrics read it, once the pool is judged."""
+    """Return each run's Judged@depth after the pool is judged, in the order in which metrics read the run."""
     import numpy as np
 
     from assay.strategies.query_groups import spread
@@ -172,30 +142,16 @@ def draw_pool(
     token: UUID | str | None = None,
     **how: Any,
 ) -> Pool:
-    """Choose pairs and store them, each with the runs that returned it and their ranks.
-
-    Parameters
-    ----------
-    collection, strategy, runs
-        As :func:`choose` takes them.
-    actor : User
-        The lead who draws the pool.
-    reason : str
-        Why these pairs were chosen, in a few words, where the strategy does not show it.
-    planned : dict, optional
-        The calculation of the total, as :class:`pooling.pools.effort.Budget` has it; shown with the pool.
-    token : UUID, optional
-        The id of the pool. A second request with the same token, as after a double click, returns the same pool.
-    **how
-        The other arguments of :func:`choose`.
-    """
+    """Choose pairs and store them, each with the runs that returned it and their ranks."""
     if len({run.collection_id for run in runs} | {collection.pk}) > 1:
-        raise NotValid("Some runs belong to another collection.", {"runs": "Choose runs of this collection."})
+        raise NotValid("Some runs belong to another collection.", {"runs": "Choose only runs of this collection."})
     if earlier := _drawn(collection, token):
         return earlier
     chosen = choose(collection, strategy=strategy, runs=runs, **how)
     if not len(chosen):
-        raise NotValid("This pool would be empty.", {"strategy": "Choose more runs, more depth, or other queries."})
+        raise NotValid(
+            "This pool would be empty.", {"strategy": "Choose more runs, a greater depth, or other queries."}
+        )
     from assay.strategies.discovery_curve import depth_sizes
 
     settings = {"by": how.get("by", "score"), **_wishes(chosen, how)}
@@ -207,14 +163,14 @@ def draw_pool(
             pool = store(
                 collection, chosen, actor=actor, runs=runs, settings=settings, also=also, summary=summary, token=token
             )
-            sentence = f"{actor} drew pool {pool} with {amount(len(chosen), 'pair')}"
+            sentence = f"{actor} created pool {pool} with {amount(len(chosen), 'pair')}"
             audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=pool.seed)
             return pool
     except IntegrityError:
         # A concurrent request with this token was faster.
         if earlier := _drawn(collection, token):
             return earlier
-        raise Conflict("This token belongs to another pool. Send a new one.") from None
+        raise Conflict("This token belongs to another pool. Send a new token.") from None
 
 
 def _drawn(collection: Collection, token: UUID | str | None) -> Pool | None:
@@ -222,7 +178,7 @@ def _drawn(collection: Collection, token: UUID | str | None) -> Pool | None:
 
 
 def _wishes(chosen: ChosenPool, how: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings beside the strategy's own that had an effect: part of the provenance."""
+    """Return the settings other than the strategy's own that had an effect; they are part of the provenance."""
     settings: dict[str, Any] = {}
     if chosen.total is not None:
         settings["total"] = chosen.total
@@ -236,24 +192,24 @@ def _wishes(chosen: ChosenPool, how: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_large(runs: Sequence[Run], *, depth: int | None = None, duplicates: str = "off") -> bool:
-    """Return whether reading runs or comparing texts takes too long for a page, so that the pool is drawn by a job."""
+    """Return whether reading runs or comparing texts takes too long for a page, so that a job creates the pool."""
     compared = sum(run.rows if depth is None else min(run.rows, run.queries * depth) for run in runs)
     return sum(run.rows for run in runs) > LARGE or compared > MOST_COMPARED[duplicates]
 
 
 def draw_later(collection: Collection, *, actor: User, runs: Sequence[Run], **options: Any) -> Job:
-    """Start a job that draws the pool."""
+    """Queue a job that creates the pool."""
     token = options.get("token")
     if token and (earlier := Job.objects.filter(collection=collection, parameters__options__token=str(token)).first()):
         return earlier
     options |= {"token": str(token)} if token else {}
     parameters = {"runs": [str(run.uuid) for run in runs], "options": options}
-    title = f"Draw a pool from {len(runs)} run{'' if len(runs) == 1 else 's'}"
+    title = f"Create a pool from {len(runs)} run{'' if len(runs) == 1 else 's'}"
     return jobs.start("pool", title=title, parameters=parameters, collection=collection, actor=actor)
 
 
 def work_on_pool(work: jobs.Work) -> dict[str, Any]:
-    """Run the job of :func:`draw_later`. The pool has the job's id or its token, so that a resumed job finds it."""
+    """Run the job of :func:`draw_later`. The pool has the job's id or its token, so a resumed job finds it."""
     job = work.job
     if job.result:
         return job.result
@@ -261,20 +217,21 @@ def work_on_pool(work: jobs.Work) -> dict[str, Any]:
     work.progress(0)
     options = job.parameters["options"]
     options = {**options, "token": options.get("token") or str(job.uuid)}
-    # Choosing is outside a transaction: it may take minutes, and other users must be able to write.
+    # The choice runs outside a transaction, because it may take minutes and other users must be able to write.
     pool = draw_pool(job.collection, actor=job.created_by, runs=runs, watch=work.progress, **options)
     return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count(), "page": page_of(pool)})
 
 
 def page_of(pool: Pool) -> str:
-    """Return the address of a pool's page."""
+    """Return the URL of a pool's page."""
     return reverse("pool", args=[pool.collection.slug, pool.uuid])
 
 
 def make_round(pool: Pool, *, actor: User, plan: dict[str, Any] | None = None, **options: Any) -> Round:
     """Create a draft round with the pool's pairs; options as in :func:`judgments.rounds.rounds.create_round`.
 
-    ``plan`` is how pairs are chosen while it is open (:mod:`pooling.pools.refill`); it becomes part of its provenance.
+    ``plan`` describes how pairs are chosen while the round is open (:mod:`pooling.pools.refill`); the provenance
+    contains it.
     """
     provenance = {**pool.provenance, "pairs": pool.entries.count(), **({"refill": plan} if plan else {})}
     return rounds.create_round(
@@ -295,7 +252,7 @@ def _check_queries(parameters: dict[str, Any], queries: set[str]) -> None:
     if strange:
         more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
         message = f"The query {strange[0]}{more} is not in this collection."
-        raise NotValid(message, {"pairs": f"{message} Upload the queries first."})
+        raise NotValid(message, {"pairs": f"{message} Upload these queries first."})
 
 
 def _plain(value: Any) -> Any:

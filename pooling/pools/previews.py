@@ -14,37 +14,19 @@ from pooling.models import Run
 from pooling.pools import duplicates, pools
 
 KIND = "pool-preview"
-# The number of duplicates that a page lists; a drawn pool lists all of them.
+# The number of duplicates that a page lists; the page of a stored pool lists all of them.
 MOST_GROUPS = 200
 
 
 def summarize(collection: Collection, *, runs: Sequence[Run], **how: Any) -> dict[str, Any]:
-    """Return the summary of a pool and its first duplicates. Nothing is stored.
-
-    Parameters
-    ----------
-    collection, runs, **how
-        As :func:`pooling.pools.pools.choose` takes them.
-    """
+    """Return the summary of a pool and its first duplicates, without storing the pool."""
     chosen = pools.choose(collection, runs=runs, **how)
     groups = duplicates.groups_of_choice(collection, chosen, MOST_GROUPS)
     return {"summary": pools.preview(collection, chosen, runs), "groups": [asdict(group) for group in groups]}
 
 
 def start(collection: Collection, *, actor: User, page: str, runs: Sequence[Run], **how: Any) -> Job:
-    """Start a preview job, or return the one that is queued or running for the same pool.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the pool.
-    actor : User
-        The user who requests it.
-    page : str
-        The address of the page that shows it.
-    runs, **how
-        As :func:`pooling.pools.pools.choose` takes them.
-    """
+    """Queue a preview job, or return the one that is queued or running for the same pool."""
     key = key_of(runs, how)
     waiting = _jobs_of(collection, key).filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first()
     if waiting:
@@ -61,7 +43,7 @@ def latest(collection: Collection, *, runs: Sequence[Run], **how: Any) -> Job | 
 
 
 def key_of(runs: Sequence[Run], how: dict[str, Any]) -> str:
-    """Return a hash of the settings that a preview depends on, beside the collection."""
+    """Return a hash of the settings, other than the collection, that a preview depends on."""
     identity = {"runs": sorted(str(run.uuid) for run in runs), "how": how}
     return hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()
 

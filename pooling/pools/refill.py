@@ -1,4 +1,4 @@
-"""Growing rounds: start, stop, resume and report the choice of further pairs.
+"""Growing rounds: start, stop, resume and report the choice of additional pairs.
 
 The pool of an adaptive strategy grows with one round, by a plan that the lead sets when the round is created.
 :mod:`pooling.pools.refill_job` decides which pairs are chosen, and when.
@@ -24,10 +24,12 @@ LARGEST_BATCH = 50
 
 
 def archive_obstacle(run: Run) -> str:
-    """Return why a run cannot be archived: an open round chooses pairs from it. Empty where none does."""
+    """Return why a run cannot be archived: an open round chooses pairs from it. Empty if it can."""
     growing = Round.objects.filter(state=Round.State.OPEN, growing=True, refill__pool__runs=run).first()
     return (
-        f"Round {growing} still chooses pairs from it. First close the round or stop choosing pairs." if growing else ""
+        f"Round {growing} still chooses pairs from this run. First close the round or stop choosing pairs."
+        if growing
+        else ""
     )
 
 
@@ -42,36 +44,11 @@ def begin(
     residual: int = 0,
     **options: Any,
 ) -> Round:
-    """Create a draft round that starts with the pool's pairs and gets more pairs once it is open.
-
-    Parameters
-    ----------
-    pool : Pool
-        Drawn by an adaptive strategy; it grows with the round.
-    actor : User
-        The lead who creates it.
-    most_pairs : int
-        The budget: pairs in total, including those of the pool and the residual ones.
-    batch : int
-        The number of pairs of a query chosen at a time; raters have two such batches ahead.
-    pairs_per_query : int, optional
-        The budget of a query, without the residual pairs.
-    residual : int
-        Random pairs per query from the remaining ones, drawn once choosing ends.
-    **options
-        Those of :func:`judgments.rounds.rounds.create_round`.
-
-    Raises
-    ------
-    NotValid
-        The strategy is not adaptive, or the budget leaves nothing to choose.
-    Conflict
-        The pool grows with another round already.
-    """
+    """Create a draft round that starts with the pool's pairs and gets more pairs once it is open."""
     plan = {"batch": batch, "most_pairs": most_pairs, "pairs_per_query": pairs_per_query, "residual": residual}
     _check(pool, **plan)
     round_ = pools.make_round(pool, actor=actor, plan=plan, most_pairs=most_pairs, **options)
-    # Strategies go through the runs by name: a renamed run keeps its place.
+    # Strategies read the runs in the order of their names, so a renamed run keeps its position.
     pool.summary |= {"run_names": {str(run.uuid): run.name for run in pool.runs.all()}}
     pool.save(update_fields=["summary"])
     title = f"Choose the next pairs of {round_}"
@@ -80,13 +57,15 @@ def begin(
         round=round_, pool=pool, batch=batch, pairs_per_query=pairs_per_query, residual=residual, job=job
     )
     Job.objects.filter(pk=job.pk).update(parameters={"refill": str(refill.uuid)})
-    sentence = f"{actor} let round {round_} choose further pairs by {pool.strategy}, up to {amount(most_pairs, 'pair')}"
+    sentence = (
+        f"{actor} set round {round_} to choose additional pairs by {pool.strategy}, up to {amount(most_pairs, 'pair')}"
+    )
     audit.record("refill.begin", sentence, actor=actor, collection=pool.collection, target=round_, seed=pool.seed)
     return round_
 
 
 def can_grow(pool: Pool) -> bool:
-    """Return whether a round over this pool can choose further pairs."""
+    """Return whether a round over this pool can choose additional pairs."""
     if pool.strategy not in STRATEGIES or not STRATEGIES[pool.strategy].adaptive:
         return False
     return not pool.parameters.get("residual") and not Refill.objects.filter(pool=pool).exists()
@@ -95,44 +74,40 @@ def can_grow(pool: Pool) -> bool:
 def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | None, residual: int) -> None:
     if pool.strategy not in STRATEGIES or not STRATEGIES[pool.strategy].adaptive:
         learning = ", ".join(name for name in STRATEGIES if STRATEGIES[name].adaptive)
-        message = f"{pool.strategy} does not learn from judgments. Draw the pool with one of {learning}."
+        message = f"{pool.strategy} does not learn from judgments. Create the pool with one of {learning}."
         raise NotValid(message, {"pool": message})
     if pool.parameters.get("residual"):
-        message = "This pool has a residual stratum already. Draw the pool without one, and request it for the round."
+        message = "This pool already has a residual stratum. Create the pool without one, and request it for the round."
         raise NotValid(message, {"residual": message})
     if not 1 <= batch <= LARGEST_BATCH:
-        raise NotValid(f"{batch} is not a valid batch size.", {"batch": f"A whole number from 1 to {LARGEST_BATCH}."})
+        raise NotValid(
+            f"{batch} is not a valid batch size.", {"batch": f"Enter a whole number from 1 to {LARGEST_BATCH}."}
+        )
     queries = pool.entries.order_by().values("query").distinct().count()
     first, last = pool.entries.count(), residual * queries
     if most_pairs <= first + last:
-        of = f"{amount(first, 'pair is', 'pairs are')} drawn already" + (
+        of = f"{amount(first, 'pair is', 'pairs are')} already chosen" + (
             f" and {amount(last, 'is', 'are')} reserved for the residual stratum" if last else ""
         )
-        message = f"{of}, so that a total of {most_pairs:,} leaves nothing to choose."
+        message = f"{of}, so a total of {most_pairs:,} leaves nothing to choose."
         raise NotValid(message, {"most_pairs": message})
     if pairs_per_query is not None and pairs_per_query * queries <= first:
         message = (
-            f"{amount(first, 'pair')} of {amount(queries, 'query', 'queries')} "
-            f"{agree(first, 'is', 'are')} drawn already, so that {pairs_per_query:,} per query leave nothing to choose."
+            f"{amount(first, 'pair')} of {amount(queries, 'query', 'queries')} {agree(first, 'is', 'are')} already "
+            f"chosen, so {pairs_per_query:,} per query leave nothing to choose."
         )
         raise NotValid(message, {"pairs_per_query": message})
     earlier = Refill.objects.filter(pool=pool).select_related("round").first()
     if earlier is not None:
-        raise Conflict(f"This pool grows with {earlier.round} already. Draw another pool for another round.")
+        raise Conflict(f"This pool already grows with {earlier.round}. Create another pool for another round.")
 
 
 def stop(refill: Refill, *, actor: User) -> None:
-    """Stop choosing pairs. The round stays open; the residual stratum is still drawn.
-
-    Raises
-    ------
-    Conflict
-        Choosing has ended already.
-    """
+    """Stop choosing pairs. The round stays open; the residual stratum is still drawn."""
     with transaction.atomic():
         row = Refill.objects.select_for_update(of=("self",)).select_related("round", "job").get(pk=refill.pk)
         if row.ended or not row.round.growing:
-            raise Conflict(f"The pairs of {row.round} are complete already.")
+            raise Conflict(f"The pairs of {row.round} are already complete.")
         Refill.objects.filter(pk=row.pk).update(ended=Refill.End.STOPPED)
         if not row.residual:
             rounds.stop_growing(row.round, why=Refill.End.STOPPED.label, actor=actor)
@@ -143,18 +118,12 @@ def stop(refill: Refill, *, actor: User) -> None:
 
 
 def resume(refill: Refill, *, actor: User) -> None:
-    """Queue the job again after it failed or was canceled.
-
-    Raises
-    ------
-    Conflict
-        The job is running, or there is nothing to choose any more.
-    """
+    """Queue the job again after it failed or was canceled."""
     row = Refill.objects.select_related("round", "job", "pool__collection").get(pk=refill.pk)
     if not row.round.growing:
         raise Conflict(f"The pairs of {row.round} are complete.")
     if row.job is None or not jobs.again(row.job):
-        raise Conflict("The next pairs are being chosen already.")
+        raise Conflict("The next pairs are already being chosen.")
     sentence = f"{actor} resumed choosing pairs for round {row.round}"
     audit.record("refill.resume", sentence, actor=actor, collection=row.pool.collection, target=row.round)
 
@@ -164,7 +133,7 @@ ACTS = {"go-on": resume, "stop": stop}
 
 
 def status(round_: Round) -> dict[str, Any] | None:
-    """Return the state of choosing as JSON values; None for a round with fixed pairs."""
+    """Return the state of the choice of pairs as a dict; None for a round with fixed pairs."""
     row = Refill.objects.select_related("round", "pool", "job").filter(round=round_).first()
     if row is None:
         return None
@@ -187,7 +156,7 @@ def status(round_: Round) -> dict[str, Any] | None:
 
 
 def _state(row: Refill) -> tuple[str, str]:
-    """Return the state, and a sentence where it needs one."""
+    """Return the state, and a sentence if it needs one."""
     if row.round.state == Round.State.DRAFT:
         return "waiting", "the round is not open yet"
     if not row.round.growing:
@@ -198,4 +167,4 @@ def _state(row: Refill) -> tuple[str, str]:
         return "stopped", job.error if job else "its job was deleted"
     if job.state in (Job.State.QUEUED, Job.State.RUNNING):
         return "choosing", ""
-    return "ahead", "raters have enough pairs; the next ones are chosen as they rate"
+    return "ahead", "raters have enough pairs; more are chosen as they rate"

@@ -1,8 +1,8 @@
 """The job that chooses the next pairs of a growing round.
 
 The job calls the strategy whenever raters have fewer than two batches ahead, with the judgments so far, until the
-budget or the strategy is exhausted. Each step is one transaction that exactly one worker wins. The input of a step is
-stored with it, so that the choice can be repeated from the record.
+budget or the strategy is exhausted. Each step is one transaction, which only one worker can commit. Each step stores
+its input, so that the choice can be repeated.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from assay.strategies.duplicates import Duplicates
     from assay.strategies.pooled_pair import PairCopy, PoolPair
 
-# The factor by which the number of queries grows when the queries before had no pairs left.
+# The factor by which the number of queries grows when the previous queries had no pairs left.
 WIDER = 4
 # The number of other queries whose documents a text-reading strategy gets.
 BACKGROUND = 20
-# Limits for all raters of a round together: pairs per second, and the longest pause in seconds between two checks.
+# Limits for all raters of a round together: pairs per second, and seconds between two checks at most.
 QUICKEST, LONGEST_LOOK = 200, 30
 # The known grade by query and document; None for a pair that a rater holds.
 Known = dict[str, dict[str, float | None]]
 
 
 def queue_if_needed(round_: Round) -> None:
-    """Queue the job if pairs are wanted. It runs after each answer, so that it is cheap when none are."""
+    """Queue the job if pairs are wanted. It runs after each judgment, so it must be cheap otherwise."""
     key = f"refill-enough:{round_.pk}"
     if cache.get(key):
         return
@@ -53,12 +53,12 @@ def queue_if_needed(round_: Round) -> None:
     if row.ended or (left < 0 and _may(due_queries.room(row))):
         jobs.again(row.job)
     elif left >= QUICKEST:
-        # A large first draw is counted seldom, since counting it takes as long as submitting an answer.
+        # A large first draw is counted rarely, because counting it takes as long as submitting a judgment.
         cache.set(key, True, min(left // QUICKEST, LONGEST_LOOK))
 
 
 def queue_all() -> None:
-    """Check every growing round now and then, in case a wake-up was lost."""
+    """Check every growing round from time to time, in case a wake-up was lost."""
     for row in Refill.objects.filter(round__state=Round.State.OPEN, round__growing=True).select_related("round"):
         queue_if_needed(row.round)
 
@@ -68,7 +68,7 @@ def _may(room: due_queries.Room) -> bool:
 
 
 def work_on_refill(work: jobs.Work) -> dict[str, Any]:
-    """Run the job step by step until raters have enough ahead. It can be killed between any two statements."""
+    """Run the job step by step until raters have enough pairs ahead. It can be killed between any two statements."""
     refill = Refill.objects.get(uuid=work.job.parameters["refill"])
     spread, before = 1, refill.round.pairs.count()
     while True:
@@ -80,20 +80,7 @@ def work_on_refill(work: jobs.Work) -> dict[str, Any]:
 
 
 def choose_next(refill: Refill, *, spread: int = 1) -> int | None:
-    """Run the strategy once, and append its pairs.
-
-    Parameters
-    ----------
-    refill : Refill
-        The plan of the round.
-    spread : int
-        The factor for the number of queries, compared with what the wanted pairs need.
-
-    Returns
-    -------
-    int or None
-        Number of pairs appended; None when there is nothing to do now.
-    """
+    """Run the strategy once, and append its pairs."""
     refill = Refill.objects.select_related("round", "pool__collection").get(pk=refill.pk)
     if refill.round.state != Round.State.OPEN or not refill.round.growing:
         return None
@@ -115,7 +102,7 @@ def choose_next(refill: Refill, *, spread: int = 1) -> int | None:
 
 
 def _background(pool: Pool, room: due_queries.Room, requested: Sequence[str]) -> list[str]:
-    """Return some other queries for a text-reading strategy, from which it learns the usual words."""
+    """Return some other queries, from which a text-reading strategy learns the usual words."""
     if not STRATEGIES[pool.strategy].reads:
         return []
     return sorted(room.pairs.keys() - set(requested))[:BACKGROUND]
@@ -141,7 +128,7 @@ def _flat(known: Known) -> dict[tuple[str, str], float | None]:
 
 
 def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
-    """Return the next pairs of these queries: a function of the pool, the queries and the known grades only."""
+    """Return the next pairs of these queries, which depend only on the pool, the queries and the known grades."""
     from assay.strategies.pool import build_pool
 
     pool = refill.pool
@@ -161,7 +148,7 @@ def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
 
 
 def _runs(pool: Pool) -> Iterator[RankedRun]:
-    """Return the pool's runs, one after the other, under their names at the time the round was created."""
+    """Yield the pool's runs, under their names at the time the round was created."""
     names = pool.summary.get("run_names", {})
     for run in pool.runs.all():
         yield stored_runs.ranked(run, by=pool.parameters.get("by", "rank")).named(names.get(str(run.uuid), run.name))
@@ -175,7 +162,7 @@ def _compared(pool: Pool) -> Duplicates | None:
 
 
 def _attach_copies(refill: Refill, chosen: ChosenPool, requested: Sequence[str]) -> int:
-    """Attach duplicates among the chosen pairs to earlier pairs; the strategy then runs once more."""
+    """Attach duplicates among the chosen pairs to earlier pairs; the strategy then runs again."""
     import numpy as np
 
     from assay.strategies.late_duplicates import late_copies
@@ -253,7 +240,7 @@ def _won(refill: Refill, **fields: Any) -> bool:
 
 
 def _record(refill: Refill, known: Known, added: int) -> None:
-    """Store what the step knew, by query: enough to repeat the choice."""
+    """Store the input of the step by query, which is enough to repeat the choice."""
     RefillStep.objects.create(refill=refill, number=refill.steps + 1, known=known, added=added)
 
 
@@ -308,7 +295,7 @@ def _finish(refill: Refill, why: str) -> None:
 
 
 def _residual(refill: Refill, known: Known) -> Sequence[PoolPair]:
-    """Return random pairs below a list of all chosen pairs, so that none of them is drawn again."""
+    """Return random pairs from below a list of all chosen pairs, so that none of these is drawn again."""
     from assay.strategies.pool import build_pool
 
     judged, runs = _flat(known), _runs(refill.pool)

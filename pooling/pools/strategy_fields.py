@@ -11,16 +11,16 @@ from assay.core.parameters import Parameter
 from assay.strategies.pooled_pair import EXACT, NEAR, OFF
 from assay.strategies.strategy import Strategy
 
-ORDER_WORDS = [("score", "by document id, as metrics do"), ("rank", "by rank, as shown to users")]
+ORDER_WORDS = [("score", "by document id, as in metrics"), ("rank", "by rank, as shown to users")]
 DUPLICATE_WORDS = [
     (OFF, "Judge each document separately"),
-    (EXACT, "Judge equal documents once: the same title, text, fields and image"),
-    (NEAR, "Judge nearly equal documents once too: almost the same words, the same numbers and image"),
+    (EXACT, "Judge equal documents once: same title, text, fields and image"),
+    (NEAR, "Also judge nearly equal documents once: almost the same words, same numbers and image"),
 ]
 
 
 class PairsField(forms.Field):
-    """Pairs that the page wrote into hidden fields, each as ``["query", "document"]``."""
+    """Pairs in hidden fields of the page, each as ``["query", "document"]``."""
 
     widget = forms.MultipleHiddenInput
 
@@ -37,23 +37,23 @@ class PairsField(forms.Field):
 
 
 def limits_fields(strategy: Strategy) -> dict[str, forms.Field]:
-    """Return the limits of every strategy except a given list."""
+    """Return the limits of every strategy except a list of pairs."""
     learns = (
-        "Maximum pairs per query. This strategy learns from grades: draw a few pairs, have them judged, draw again. "
-        "Pairs that are judged or waiting in a round are left out."
+        "Maximum pairs per query. This strategy learns from grades: create a small pool, have it judged, then create "
+        "another. Pairs that are judged or waiting in a round are left out."
     )
     fields: dict[str, forms.Field] = {
         "budget": forms.IntegerField(
             label="Pairs per query (optional)",
             required=False,
             min_value=1,
-            help_text=learns if strategy.adaptive else "Maximum; the best-ranked pairs first.",
+            help_text=learns if strategy.adaptive else "Maximum; the best-ranked pairs are chosen first.",
         ),
         "total": forms.IntegerField(
             label="Pairs in total (optional)",
             required=False,
             min_value=1,
-            help_text="Maximum; every query gets the same number, as many as fit.",
+            help_text="Maximum; every query gets the same number of pairs, as many as fit.",
         ),
         "hours": forms.FloatField(
             label="Or hours per rater (optional)",
@@ -77,8 +77,8 @@ def limits_fields(strategy: Strategy) -> dict[str, forms.Field]:
             label="Residual",
             min_value=0,
             max_value=1_000,
-            help_text="Random pairs per query from below the pool: "
-            "they estimate how many relevant documents the pool misses. 5 to 10 are enough.",
+            help_text="Random pairs per query from below the pool. They estimate how many relevant documents the pool "
+            "misses; 5 to 10 are enough.",
         ),
     }
     if strategy.adaptive:

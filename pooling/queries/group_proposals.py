@@ -1,4 +1,4 @@
-"""Proposals of queries that are probably spellings of one need, to be confirmed by a lead."""
+"""Proposals of queries that are probably spellings of one need, for a lead to confirm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DAY = 24 * 3600
 
 @dataclass(frozen=True)
 class Proposal:
-    """Queries that may be one, the most frequent first, each with the reason (empty for the first)."""
+    """Queries that may express one need, most frequent first, each with the reason (empty for the first)."""
 
     queries: tuple[Query, ...]
     reasons: tuple[str, ...]
@@ -33,7 +33,7 @@ class Proposal:
 
     @property
     def name(self) -> str:
-        """Return the group that some of them are in already, else the text of the most frequent one."""
+        """Return the group that some of the queries are already in, else the text of the most frequent query."""
         return next((query.group for query in self.queries if query.group), self.queries[0].text[:100])
 
     @property
@@ -42,9 +42,9 @@ class Proposal:
 
 
 def proposals(collection: Collection) -> list[Proposal]:
-    """Propose groups, the one with the most searches first.
+    """Propose groups, those with the most searches first.
 
-    Left out is what a lead decided already: queries in one group, and rejected proposals.
+    Queries that are already in one group and rejected proposals are left out.
     """
     alike = _alike(collection)
     rows = collection.queries.in_bulk([pk for keys, _ in alike for pk in keys])
@@ -56,7 +56,7 @@ def proposals(collection: Collection) -> list[Proposal]:
 
 
 def _alike(collection: Collection) -> list[tuple[tuple[int, ...], tuple[str, ...]]]:
-    """Return similar queries by key, and why. Cached, since queries and sources never change."""
+    """Return similar queries by key, with the reason. Cached, because queries and sources never change."""
     state = collection.queries.aggregate(many=Count("pk"), last=Max("pk"), searches=Sum("frequency"))
     sources = collection.label_sources.aggregate(many=Count("pk"), last=Max("pk"))
     key = ":".join(str(part) for part in ("alike", collection.pk, *state.values(), *sources.values()))
@@ -72,7 +72,7 @@ def _alike(collection: Collection) -> list[tuple[tuple[int, ...], tuple[str, ...
 
 
 def _clicked(collection: Collection, keys: Sequence[int], places: Iterable[int]) -> dict[int, frozenset[object]]:
-    """Return the clicked documents by the place of the query, over all click sources."""
+    """Return the clicked documents by the index of the query, over all click sources."""
     wanted = {keys[place]: place for place in places}
     rows = ClickCount.objects.filter(label__query__collection=collection, clicks__gt=0)
     clicked: dict[int, set[object]] = {}

@@ -17,7 +17,7 @@ FIRST = 3
 
 
 def first_titles(collection: Collection, queries: Sequence[Query]) -> dict[str, list[str]]:
-    """Return the titles of a few top documents by query id: of the newest pool with the query, else of a run.
+    """Return the titles of a few top documents by query id, from the newest pool with the query or from a run.
 
     Runs that take too long to read for a page are skipped.
     """

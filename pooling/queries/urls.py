@@ -1,4 +1,4 @@
-"""Page routes of queries."""
+"""Page routes of query groups and narratives."""
 
 from __future__ import annotations
 

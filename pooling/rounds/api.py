@@ -1,4 +1,4 @@
-"""API of rounds: make a round from a pool, list rounds and control the choice of further pairs."""
+"""API of rounds: create a round from a pool, list rounds and control the choice of additional pairs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Plan(Strict):
         default=refill.BATCH,
         min_value=1,
         max_value=refill.LARGEST_BATCH,
-        help_text="Pairs of a query chosen at a time; raters have two such batches ahead.",
+        help_text="Number of pairs of a query chosen at a time; raters have two such batches ahead.",
     )
     residual = serializers.IntegerField(
         default=0, min_value=0, max_value=1_000, help_text="Random pairs per query, drawn when choosing ends."
@@ -42,11 +42,12 @@ class Plan(Strict):
 
 
 class RefillBody(serializers.Serializer):
-    """The state of choosing."""
+    """The state of the choice of pairs."""
 
     state = serializers.ChoiceField(
         choices=("waiting", "choosing", "ahead", "stopped", "complete"),
-        help_text="Waiting for the round to open, choosing, far enough ahead, failed or canceled, or ended.",
+        help_text="Whether choosing waits for the round to open, is in progress, is far enough ahead, failed, was "
+        "canceled, or has ended.",
     )
     reason = serializers.CharField()
     strategy = serializers.CharField()
@@ -56,12 +57,12 @@ class RefillBody(serializers.Serializer):
     most_pairs = serializers.IntegerField()
     pairs = serializers.IntegerField()
     judged = serializers.IntegerField(help_text="Pairs with all their ratings, from which the strategy learns.")
-    steps = serializers.IntegerField(help_text="How often the strategy was run.")
+    steps = serializers.IntegerField(help_text="Number of runs of the strategy.")
     job = serializers.UUIDField(allow_null=True)
 
 
 class RefillAct(serializers.Serializer):
-    """Actions of a lead."""
+    """Actions of a lead on the choice of pairs."""
 
     act = serializers.ChoiceField(choices=("go-on", "stop"))
 
@@ -69,21 +70,29 @@ class RefillAct(serializers.Serializer):
 class NewRound(SettingsBody):
     """A round over the pairs of a pool."""
 
-    FIXED = {"most_pairs": "Send this within `refill`: a round without it has only the pool's pairs."}
+    FIXED = {"most_pairs": "Send this field inside `refill`. A round without `refill` has only the pool's pairs."}
     name = serializers.CharField(max_length=120)
     pool = serializers.UUIDField()
-    scale = ScaleBody(required=False, allow_null=True, default=None, help_text="Null for 0-3 with the usual names.")
+    scale = ScaleBody(
+        required=False, allow_null=True, default=None, help_text="The scale; null for 0-3 with the default labels."
+    )
     guidelines = serializers.CharField(
         required=False,
         allow_null=True,
         allow_blank=True,
         default=None,
         trim_whitespace=False,
-        help_text="Markdown. A text that differs from the newest version becomes the next one; null uses the newest.",
+        help_text="Markdown. A text that differs from the newest version becomes a new version; null uses the newest "
+        "version.",
     )
-    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names.")
+    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names of the raters.")
     seed = Seed()
-    refill = Plan(required=False, allow_null=True, default=None, help_text="Null for the pool's pairs only.")
+    refill = Plan(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="How to choose additional pairs; null for a round with the pool's pairs only.",
+    )
 
 
 class Rounds(Rows):
@@ -97,7 +106,7 @@ class Rounds(Rows):
 
     @extend_schema(summary="List rounds", parameters=[OpenApiParameter("state"), OpenApiParameter("name")])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Newest first."""
+        """Return the rounds, newest first."""
         return self.list(request)
 
     @extend_schema(
@@ -122,7 +131,7 @@ class Rounds(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """The round is a draft until it is opened. Its pairs, scale and guidelines never change."""
+        """The round is a draft until it is opened. Its pairs, scale and guidelines never change after it is created."""
         options = self.read_body(NewRound)
         pool = self._pool(options.pop("pool"))
         scale, text, plan = options.pop("scale"), options.pop("guidelines"), options.pop("refill")
@@ -133,7 +142,7 @@ class Rounds(Rows):
         if scale:
             options["grades"] = [(row["value"], row["label"], row["cue"]) for row in scale["grades"]]
             options["relevant_from"] = scale["relevant_from"]
-        # In one transaction: a refused round leaves no version of the guidelines behind.
+        # In one transaction, so that a rejected round leaves no new version of the guidelines.
         with transaction.atomic():
             version = version_for(self.collection, text, actor=request.user)
             make = partial(refill.begin, **plan) if plan else pools.make_round
@@ -149,7 +158,7 @@ class Rounds(Rows):
 
 
 class RefillOfRound(InRound):
-    """How an open round chooses further pairs."""
+    """The choice of additional pairs in an open round."""
 
     serializer_class = RefillBody
     also = (409,)
@@ -157,13 +166,14 @@ class RefillOfRound(InRound):
 
     @extend_schema(summary="Get the state of choosing pairs")
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """404 for a round with fixed pairs."""
+        """The status is 404 for a round with fixed pairs."""
         self._row()
         return Response(refill.status(self.round))
 
     @extend_schema(summary="Resume or stop choosing pairs", request=RefillAct)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """`go-on` resumes after a failure or cancellation; `stop` leaves the round open with its present pairs."""
+        """`go-on` resumes after a failure or cancellation. `stop` ends the choice and leaves the round open with its
+        current pairs."""
         verb = refill.ACTS[self.read_body(RefillAct)["act"]]
         verb(self._row(), actor=request.user)
         return Response(refill.status(self.round))
@@ -171,12 +181,13 @@ class RefillOfRound(InRound):
     def _row(self) -> Refill:
         row = Refill.objects.filter(round=self.round).first()
         if row is None:
-            raise NotFound(f"The pairs of {self.round} are fixed. No pairs are chosen while it is open.")
+            raise NotFound(f"The pairs of {self.round} are fixed. Assay adds no pairs while it is open.")
         return row
 
 
 def version_for(collection: Collection, text: str | None, *, actor: User) -> GuidelinesVersion:
-    """Return the newest version if its text is the same or no text is given. Otherwise save the text as a version."""
+    """Return the newest version if its text is the same or no text is given; otherwise save the text as a new
+    version."""
     newest = guidelines.latest(collection)
     if text is None or not text.strip():
         return newest or guidelines.add_version(collection, markdown=guidelines.DEFAULT_TEMPLATE, actor=actor)

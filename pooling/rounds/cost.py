@@ -1,4 +1,4 @@
-"""Cost of a round for its raters, and the agreement that it can measure."""
+"""Cost of a round for its raters, and the precision of the agreement that it can measure."""
 
 from __future__ import annotations
 
@@ -9,28 +9,16 @@ from math import sqrt
 from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
 from pooling.pools.effort import Pace
 
-# Half the width of alpha's 95% interval times the square root of the doubly rated pairs, measured on real 0-3 grades
-# with moderate agreement: 0.24 at 50 pairs, 0.12 at 200, 0.06 at 800.
+# Half-width of alpha's 95% interval times the square root of the doubly rated pairs, measured on real 0-3 grades with
+# moderate agreement: 0.24 at 50 pairs, 0.12 at 200, 0.06 at 800.
 WIDTH = 1.7
-# The overlap that is proposed where it is enough for a verdict.
+# The proposed overlap, if it is enough for a verdict.
 SHARE = 0.2
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The effort of a round.
-
-    Attributes
-    ----------
-    pairs, overlapping, ratings_per_pair, raters : int
-        Pairs, pairs with several ratings, ratings per pair, and raters.
-    pace : Pace
-        Seconds per rating.
-    per_query : sequence of int
-        Number of pairs of each query.
-    most : Cost or None
-        The cost at the largest size of a growing round.
-    """
+    """The effort of a round."""
 
     pairs: int
     overlapping: int
@@ -72,12 +60,12 @@ class Cost:
 
     @property
     def half_width(self) -> float | None:
-        """Return the approximate half-width of the interval of the agreement; None where it cannot be estimated."""
+        """Return the approximate half-width of the interval of the agreement; None if it cannot be estimated."""
         return min(1.0, WIDTH / sqrt(self.rated_twice)) if self.rated_twice > 1 else None
 
     @property
     def lacking(self) -> str:
-        """Return what the agreement lacks for a verdict, as text; empty where it has enough."""
+        """Return what is missing for a verdict on agreement, as text; empty if nothing is missing."""
         if not self.rated_twice:
             return "without overlap, agreement cannot be measured"
         lacks = []
@@ -112,6 +100,6 @@ def offers(cost: Cost) -> list[Offer]:
 
 
 def usual_overlap(pairs: int, per_query: Sequence[int], pace: Pace) -> float:
-    """Return the share of doubly rated pairs: every fifth pair where that is enough for a verdict, else every pair."""
+    """Return the share of doubly rated pairs: 20% if that is enough for a verdict, otherwise all pairs."""
     fifth = Cost(pairs, round(pairs * SHARE), 2, 0, pace, per_query)
     return SHARE if fifth.enough_overlap else 1.0

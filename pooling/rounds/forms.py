@@ -46,7 +46,7 @@ GradeRows = forms.formset_factory(GradeForm, extra=0, max_num=101, absolute_max=
 
 
 def grade_rows(data: Any = None, more: int = 0, grades: Sequence[tuple[int, str, str]] = DEFAULT_GRADES) -> Any:
-    """Return the rows of the scale with two blank rows, or the submitted rows with more blank rows."""
+    """Return the rows of the scale with two blank rows, or the submitted rows with additional blank rows."""
     blank = [{} for _ in range(BLANK_GRADES)]
     usual = [{"value": value, "label": label, "cue": cue} for value, label, cue in grades]
     there = (data or {}).get("grades-TOTAL_FORMS", "")
@@ -87,7 +87,7 @@ class RoundForm(SettingsForm):
         versions = versions_for(collection)
         self.fields["guidelines"].queryset = versions
         if not versions.exists():
-            self.fields["guidelines"].widget.choices = [("", "the template, as version 1")]
+            self.fields["guidelines"].widget.choices = [("", "the template (becomes version 1)")]
         members = Membership.objects.filter(collection=collection, role__in=[Role.RATER, Role.LEAD])
         self.members: Sequence[Membership] = list(members.select_related("user"))
         self.fields["raters"].choices = [
@@ -97,7 +97,7 @@ class RoundForm(SettingsForm):
     def _add_plan(self) -> None:
         """Add the settings for choosing pairs while the round is open, for a pool with an adaptive strategy."""
         self.fields["goes_on"] = forms.BooleanField(
-            label="Choose further pairs from incoming judgments",
+            label="Choose additional pairs based on incoming judgments",
             required=False,
             help_text="If off, the round has only the pairs of this pool.",
         )
@@ -106,7 +106,7 @@ class RoundForm(SettingsForm):
             required=False,
             min_value=2,
             max_value=10_000_000,
-            help_text="The budget, including the pairs of the pool.",
+            help_text="This includes the pairs of the pool.",
         )
         self.fields["pairs_per_query"] = forms.IntegerField(
             label="Maximum pairs per query (optional)", required=False, min_value=1, max_value=100_000
@@ -116,7 +116,7 @@ class RoundForm(SettingsForm):
             required=False,
             min_value=1,
             max_value=LARGEST_BATCH,
-            help_text="Raters have two batches ahead. With smaller batches the strategy learns sooner.",
+            help_text="Raters have two batches ahead. Smaller batches let the strategy learn sooner.",
         )
         self.fields["residual"] = forms.IntegerField(
             label="Residual",
@@ -145,7 +145,7 @@ class RoundForm(SettingsForm):
         return cleaned
 
     def tell(self, error: AssayError) -> None:
-        """Show an error of the scale above the form: its rows are a separate formset."""
+        """Show an error of the scale above the form, because its rows are a separate formset."""
         fault = getattr(error, "fields", {}).get("scale")
         super().tell(NotValid(f"{error} {fault}") if fault else error)
 
@@ -163,7 +163,8 @@ class QueriesForm(AssayForm):
         required=False,
         max_length=100_000,
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false"}),
-        help_text="One per line. Take them from the query log, from colleagues, or from your own searches this week.",
+        help_text="One query per line. Take queries from the query log, from "
+        "colleagues, or from your own recent searches.",
     )
     file = forms.FileField(
         label="Or: CSV with queries and results (optional)",
@@ -178,16 +179,10 @@ class QueriesForm(AssayForm):
         return cleaned
 
     def text_of_file(self) -> str:
-        """Return the text of the file.
-
-        Raises
-        ------
-        NotValid
-            The file is too large for this page, or not UTF-8.
-        """
+        """Return the text of the file."""
         upload = self.cleaned_data["file"]
         if upload.size > MOST_START_BYTES:
-            message = "This page takes files up to 2 MB. For more, upload a queries file and a documents file."
+            message = "This page accepts files up to 2 MB. For more, upload a queries file and a documents file."
             raise NotValid(message, {"file": message})
         try:
             return upload.read().decode("utf-8-sig")

@@ -1,8 +1,7 @@
-"""Quick start without a log or runs: ten queries and what the search returns for them today.
+"""Quick start without a log or runs: ten queries and their current search results.
 
 Pasted queries and results become queries, documents, a run, a list pool and an open round in one step, so that rating
-starts within minutes. The run holds what the search returns today, in the pasted order; it is scored
-when the labels are frozen.
+starts within minutes. The run contains the pasted results in their order; it is scored when the labels are frozen.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from pooling.runs import runs
 
 MOST_QUERIES = 100
 MOST_RESULTS = 100
-RUN = "search today"
+RUN = "current search"
 LINK = re.compile(r"https?://\S+")
 
 
 class Result(NamedTuple):
-    """One pasted line: a title, with an optional link and text."""
+    """One pasted result: a title, with an optional link and text."""
 
     title: str
     url: str
@@ -46,7 +45,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Start:
-    """A query with the results of the user's search."""
+    """A query with the pasted results."""
 
     query: str
     results: Sequence[Result]
@@ -54,11 +53,6 @@ class Start:
 
 def read_queries(text: str) -> list[str]:
     """Return one query per line; blank and repeated lines are ignored.
-
-    Raises
-    ------
-    NotValid
-        No query, or more than this page takes.
 
     Examples
     --------
@@ -70,15 +64,17 @@ def read_queries(text: str) -> list[str]:
         raise NotValid("There are no queries.", {"queries": "Type one query per line; ten are enough to start."})
     if len(queries) > MOST_QUERIES:
         message = (
-            f"This page takes at most {MOST_QUERIES} queries, and this list has {len(queries):,}. "
-            "Upload a queries file for more."
+            f"This page accepts at most {MOST_QUERIES} queries, but this list has {len(queries):,}. Upload a queries "
+            "file for more."
         )
         raise NotValid(message, {"queries": message})
     if any("\0" in query for query in queries):
-        raise NotValid("A query contains a NUL character.", {"queries": "Type it again without the NUL character."})
+        raise NotValid("A query contains a NUL character.", {"queries": "Remove the NUL character."})
     too_long = [query for query in queries if len(query) > 2048]
     if too_long:
-        raise NotValid("A query is too long.", {"queries": f"At most 2,048 characters: {too_long[0][:60]}…"})
+        raise NotValid(
+            "A query is too long.", {"queries": f"Shorten it to at most 2,048 characters: {too_long[0][:60]}…"}
+        )
     return queries
 
 
@@ -107,11 +103,6 @@ def read_results(text: str) -> list[Result]:
 def read_csv(text: str) -> list[Start]:
     """Return queries with their results from a file with the columns ``query,title,url,text``, one result per record.
 
-    Raises
-    ------
-    NotValid
-        A column is missing, or a record has no query, or neither title nor link; the message names the line.
-
     Examples
     --------
     >>> read_csv("query,title,url,text\\ntent,Fell 2,https://shop.example/1,For two.")[0].results
@@ -137,7 +128,7 @@ def read_csv(text: str) -> list[Start]:
 
 def _record(record: dict[str, Any], line: int) -> tuple[str, Result]:
     if "more" in record:
-        raise _odd(f"Line {line} has more fields than the header. Put quotes around texts with commas.")
+        raise _odd(f"Line {line} has more fields than the header. Put quotes around text that contains commas.")
     query, title, url = (" ".join((record.get(name) or "").split()) for name in ("query", "title", "url"))
     text = (record.get("text") or "").strip()
     if any("\0" in part for part in (query, title, url, text)):
@@ -154,19 +145,11 @@ def _odd(message: str) -> NotValid:
 
 
 def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name: str = "First round") -> Round:
-    """Store queries and results, and open a round over them with the actor as its rater.
-
-    Raises
-    ------
-    NotValid
-        No results at all, or too many for one query.
-    Conflict
-        Another user started at the same moment and took the same ids.
-    """
+    """Store queries and results, and open a round over them with the actor as its rater."""
     starts = [start for start in starts if start.results]
     if not starts:
         raise NotValid(
-            "There is nothing to rate yet. Paste at least one result for one query.", {"results": "Paste at least one."}
+            "There is nothing to rate yet. Paste at least one result.", {"results": "Paste at least one result."}
         )
     for start in starts:
         if len(start.results) > MOST_RESULTS:
@@ -176,7 +159,7 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
         with transaction.atomic():
             return _begin(collection, starts, actor, name)
     except IntegrityError as error:
-        raise Conflict("Another user started at the same moment. Nothing was stored; submit again.") from error
+        raise Conflict("Another user submitted at the same time. Nothing was stored; submit again.") from error
 
 
 def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: str) -> Round:
@@ -202,7 +185,7 @@ def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: s
 
 
 def _store_run(collection: Collection, pairs: Sequence[tuple[str, str]], actor: User) -> None:
-    """Store the pasted lists as a run, and make it the baseline where there is none; reuse an equal run."""
+    """Store the pasted results as a run, or reuse an equal run; make it the baseline if there is none."""
     places: Counter[str] = Counter()
     lines = [csv_row(["query_id", "doc_id", "score", "rank"])]
     for query_id, doc_id in pairs:
@@ -215,7 +198,7 @@ def _store_run(collection: Collection, pairs: Sequence[tuple[str, str]], actor: 
     upload = ingestion.receive(
         collection, kind="runs", format="run-csv", file=io.BytesIO(content), filename="pasted.csv", actor=actor
     )
-    options = {"name": _free_name(collection.runs, RUN), "description": "Search results pasted at the start"}
+    options = {"name": _free_name(collection.runs, RUN), "description": "Search results pasted in the quick start"}
     made = ingestion.store(upload, actor=actor, options=options)
     if not collection.runs.filter(baseline=True).exists():
         runs.set_baseline(collection, collection.runs.get(uuid=made["id"]), actor=actor)
@@ -233,7 +216,7 @@ def _queries(collection: Collection, texts: Sequence[str]) -> dict[str, Query]:
 
 
 def _document(collection: Collection, result: Result) -> Document:
-    """Return the document by its link, else by its content: a repeated line is one document."""
+    """Return the document by its link or its content, so that a repeated line is one document."""
     digest = content_hash(result.title, result.text, result.url, "", {})
     usable = LINK.fullmatch(result.url) and len(result.url) <= MAX_LENGTH
     doc_id = result.url if usable else f"d-{digest[:12]}"

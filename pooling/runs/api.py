@@ -35,7 +35,7 @@ class ResultInput(serializers.Serializer):
     query_id = serializers.CharField()
     doc_id = serializers.CharField()
     score = serializers.FloatField()
-    rank = serializers.IntegerField(required=False, help_text="Compared with the scores, which decide the order.")
+    rank = serializers.IntegerField(required=False, help_text="Compared with the scores, which determine the order.")
 
 
 class RunReading(Reading):
@@ -51,7 +51,7 @@ class RunFileInput(RunReading, FileSent):
 
 
 class RunChange(Strict):
-    """Fields of a stored run that can change."""
+    """Changeable fields of a stored run."""
 
     generator_family = serializers.CharField(
         required=False, allow_blank=True, max_length=LONGEST, help_text=model_families.HELP
@@ -62,12 +62,12 @@ class RunChange(Strict):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs:
-            raise serializers.ValidationError("Send generator_family, baseline or both.")
+            raise serializers.ValidationError("Send `generator_family`, `baseline`, or both.")
         return attrs
 
 
 class RunBody(serializers.Serializer):
-    """A run and its figures."""
+    """A run and its statistics."""
 
     id = serializers.UUIDField(source="uuid")
     name = serializers.CharField()
@@ -78,7 +78,7 @@ class RunBody(serializers.Serializer):
     baseline = serializers.BooleanField(help_text="Whether other runs are compared with this one.")
     sha256 = serializers.CharField(help_text="Hash of the uploaded file.")
     content_sha256 = serializers.CharField(
-        help_text="Hash of the content, whatever the format and the order of its rows; empty for an older run."
+        help_text="Hash of the content, independent of the format and the order of rows; empty for an older run."
     )
     rows = serializers.IntegerField()
     queries = serializers.IntegerField()
@@ -106,7 +106,7 @@ class Runs(Imports):
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
         if not options.get("name"):
             message = "A posted list has no file name. Give the run a name."
-            raise NotValid(message, {"name": "Add ?name=bm25 to the address."})
+            raise NotValid(message, {"name": "Add ?name=bm25 to the URL."})
         if not any(isinstance(row, Mapping) and row.get("rank") is not None for row in rows):
             return scored_lines("run-jsonl", rows)
         tag = "-".join(options["name"].split())
@@ -122,7 +122,7 @@ class Runs(Imports):
 
 
 class InRun(InCollection):
-    """The base of addresses below ``runs/<uuid>/``."""
+    """Base class of endpoints below ``runs/<uuid>/``."""
 
     run: Run
     tag = "runs"
@@ -161,7 +161,8 @@ class RunHealth(InRun):
 
     @extend_schema(summary="Get a run's health", responses={200: dict})
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Depths, ties, ranks against scores, missing queries, unjudged documents, and the similarity of other runs."""
+        """Return depths, ties, ranks that contradict scores, missing queries, unjudged documents, and the similarity to
+        other runs."""
         return Response(run_health.check(self.run).as_json())
 
 
@@ -174,12 +175,13 @@ class RunFile(InRun):
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID, run_format: str) -> StreamingHttpResponse:
-        """As TREC run, CSV or Parquet. Queries keep their order; documents are in the order that metrics use."""
+        """Return the run as TREC run, CSV or Parquet. Queries keep their order; documents are in the order that metrics
+        use."""
         name, body = downloads.export(self.run, run_format)
         answer = StreamingHttpResponse(body, content_type="application/octet-stream")
         answer.headers["Content-Disposition"] = disposition(name)
         return answer
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file in its own format, whatever the request prefers."""
+        """Return the file in its own format for any Accept header."""
         return super().perform_content_negotiation(request, force=True)

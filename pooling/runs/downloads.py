@@ -32,15 +32,8 @@ def filename(run: Run, format: str) -> str:
 def export(run: Run, format: str) -> tuple[str, Iterator[bytes]]:
     """Return a run in one of ``FILES``: the file's name, and its content block by block.
 
-    Scores are as uploaded. Ranks are the system's own where every row has one, else the positions in trec_eval's order,
-    in which the rows are.
-
-    Raises
-    ------
-    NotFound
-        The format is unknown.
-    NotValid
-        An id contains white space, which a TREC run cannot have.
+    Scores are as uploaded. Ranks are the system's own if every row has one, otherwise the positions in trec_eval's
+    order, in which the rows are sorted.
     """
     if format not in FILES:
         raise NotFound(f"Unknown run format {format}. Available formats: {', '.join(FILES)}.")
@@ -78,7 +71,7 @@ def _blocks(rows: RunRows, heading: str, write: Write) -> Iterator[bytes]:
 
 
 def _parquet(run: Run) -> bytes:
-    """Return the stored file, converted to Parquet where it has another format."""
+    """Return the stored file, converted to Parquet if it has another format."""
     file = runs.opened(run)
     if run.stored_sha256:
         return storage.read_bytes(run.path)

@@ -15,6 +15,6 @@ class RenameForm(AssayForm):
 
 
 class FamilyForm(AssayForm):
-    """The language model that contributed to a run."""
+    """The family of the language model behind a run."""
 
     generator_family = family_field()

@@ -1,4 +1,4 @@
-"""Current health of a stored run: its figures, its unjudged documents and similar runs."""
+"""Current health of a stored run: its statistics, its unjudged documents and similar runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Unlabeled:
 
     @property
     def share(self) -> float | None:
-        """Return the mean share per query; None where the run answers none of the snapshot's queries."""
+        """Return the mean share per query; None if the run answers no query of the snapshot."""
         return self.holes.share
 
 
@@ -54,25 +54,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Health:
-    """Quality figures of a run: of its file, and of the collection in its present state.
-
-    Attributes
-    ----------
-    figures : Figures
-        Depths, ties, ranks.
-    depths : list of (from, to, queries)
-        Number of queries by number of documents.
-    now : Part
-        Unjudged@10 by human grades, and the queries left out.
-    strange : int
-        Queries that the run answers and the collection does not have.
-    stayed_out, twice : int
-        Odd rows of the file that were left out, and how many of them repeated a document.
-    snapshot : Unlabeled or None
-        The unlabeled documents by the newest snapshot; None without a snapshot.
-    others : list of Other
-        The other runs, the most similar first.
-    """
+    """Quality statistics of a run, from its file and from the current state of the collection."""
 
     figures: Figures
     depths: list[tuple[int, int, int]]
@@ -84,7 +66,7 @@ class Health:
     others: list[Other]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values under plain names."""
+        """Return the statistics as a dict."""
         snapshot = self.snapshot
         return {
             **asdict(self.figures),
@@ -102,7 +84,7 @@ class Health:
 
 
 def check(run: Run) -> Health:
-    """Return the present quality figures of a run."""
+    """Return the current quality statistics of a run."""
     queries = sorted(run.collection.queries.values_list("query_id", flat=True))
     figures, counts, answered = _of_file(run)
     bins = run.report.get("bins", {})
@@ -119,7 +101,7 @@ def check(run: Run) -> Health:
 
 
 def _of_file(run: Run) -> tuple[Figures, list[int], frozenset[str]]:
-    """Return what depends only on the file: its figures, the depth of each query, its queries."""
+    """Return the statistics that depend only on the file: its figures, the depth of each query, its queries."""
 
     def read() -> tuple[Figures, list[int], frozenset[str]]:
         table = runs.ranked(run)
@@ -130,7 +112,7 @@ def _of_file(run: Run) -> tuple[Figures, list[int], frozenset[str]]:
 
 
 def jaccards(chosen: Sequence[Run]) -> list[list[float | None]]:
-    """Return the Jaccard similarity of all runs, shape (runs, runs); None where no query is answered."""
+    """Return the Jaccard similarity of all runs, of shape (runs, runs); None if no query is answered."""
     if not chosen:
         return []
     queries = sorted(chosen[0].collection.queries.values_list("query_id", flat=True))
@@ -146,7 +128,7 @@ def _others(run: Run, queries: Sequence[str]) -> list[Other]:
 
 
 def _comparer(queries: Sequence[str]) -> Callable[[Run, Run], Likeness]:
-    """Return a comparison of two runs that caches its results, in either order."""
+    """Return a function that compares two runs in either order and caches the result."""
     over = hashlib.sha256("\n".join(queries).encode()).hexdigest()
     known: dict[str, Tops] = {}
 

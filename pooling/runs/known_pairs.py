@@ -17,7 +17,7 @@ UNFINISHED = (Round.State.DRAFT, Round.State.OPEN)
 
 
 def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
-    """Return the pairs with a counted human grade in any round, and the pairs that such a grade is carried to."""
+    """Return the pairs with a counted human grade in any round, and the pairs that such a grade carries over to."""
     from assay.strategies.query_groups import spread
 
     rows = Pair.objects.filter(round__collection=collection, slots__filled_by__state="graded")
@@ -30,8 +30,8 @@ def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
 def known_pairs(collection: Collection, queries: Sequence[str] | None = None) -> dict[tuple[str, str], float | None]:
     """Return the lower median of each pair's human grades; None for a pair that still waits for a rating.
 
-    An adaptive strategy learns from these grades and never chooses one of these pairs. A pair counts once it has all
-    its ratings: a choice must not reveal the grades of an open pair to a lead who rates too.
+    An adaptive strategy learns from these grades and never chooses these pairs again. A pair counts after its last
+    rating, because a choice must not reveal grades of an open pair to a lead who rates too.
     """
     from assay.strategies.query_groups import spread
 
@@ -54,7 +54,7 @@ def known_pairs(collection: Collection, queries: Sequence[str] | None = None) ->
     for query_id, doc_id, some in carried_labels.copies_of(
         Pair.objects.filter(round__collection=collection, **of_pair)
     ):
-        # A duplicate has the grade of the document it is judged through.
+        # A duplicate has the grade of the document through which it is judged.
         if (query_id, doc_id) in known:
             for copy in some:
                 known.setdefault((query_id, copy["doc_id"]), known[query_id, doc_id])

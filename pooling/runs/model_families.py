@@ -1,4 +1,4 @@
-"""Model family of a run, as its owner declared it."""
+"""Model family of a run, as declared by its owner."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from judgments.models import Collection, Upload, User, audit
 from pooling.models import Run
 
 HELP = (
-    f"The family of the model that writes, reranks or embeds in this system: {', '.join(FAMILIES)}, or another "
-    f"vendor’s name; {NO_MODEL} if the system uses no language model. If empty, it is derived from the run’s name."
+    f"The family of the language model in this system: {', '.join(FAMILIES)}, or another vendor’s name; {NO_MODEL} if "
+    "it uses none. Leave empty to derive the family from the run’s name."
 )
 
 
 @transaction.atomic
 def declare(run: Run, *, family: str, actor: User) -> None:
-    """Declare the family of the system's language model, so that Assay can warn about judges of the same family.
-
-    Raises
-    ------
-    NotValid
-        As `declared_family`.
-    """
+    """Declare the family of the system's language model, so that Assay can warn about judges of the same family."""
     declared = declared_family(family)
     if declared == run.generator_family:
         return
@@ -35,14 +29,14 @@ def declare(run: Run, *, family: str, actor: User) -> None:
 
 
 def systems(collection: Collection) -> list[System]:
-    """Return the collection's runs in the form that `judgments.machines.judge_runs.kinship` takes."""
+    """Return the collection's runs in the format of `judgments.machines.judge_runs.kinship`."""
     rows = collection.runs.order_by("name").values_list("name", "generator_family", "description")
     return [System(*row) for row in rows]
 
 
 def family_field() -> forms.CharField:
     """Return the form field of the model family."""
-    label = "Family of its language model (optional)"
+    label = "Language model family (optional)"
     return forms.CharField(label=label, required=False, max_length=LONGEST, help_text=HELP)
 
 

@@ -1,4 +1,4 @@
-"""Overlap of the runs' first documents: in all runs, in some or in one, and how many are unjudged."""
+"""Overlap of the runs' first documents: how many are in all runs, in some or in one, and how many are unjudged."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Overlap:
-    """The parts of the runs over the first documents of every query; `pooling.runs.health` compares runs in pairs."""
+    """Overlap of the runs in their first documents of every query; `pooling.runs.health` compares runs in pairs."""
 
     depth: int
     parts: tuple[Part, ...]
 
 
 def first(run: Run, depth: int = DEPTH) -> First:
-    """Return the first documents of every query of a run; cached, since the hash of the file identifies the result."""
+    """Return the first documents of every query of a run; cached, because the hash of the file identifies the
+    result."""
     key = f"first:{run.sha256}:{run.path}:{depth}"
     documents = cache.get(key)
     if documents is None:
@@ -70,17 +71,7 @@ def first(run: Run, depth: int = DEPTH) -> First:
 
 
 def overlap(collection: Collection, chosen: Sequence[Run], depth: int = DEPTH) -> Overlap:
-    """Compare the first documents of runs, over the collection's own queries.
-
-    Parameters
-    ----------
-    collection : Collection
-        The collection of the queries, with the human grades that make a document judged.
-    chosen : sequence of Run
-        In display order.
-    depth : int
-        Number of documents per query.
-    """
+    """Compare the first documents of runs, over the collection's own queries."""
     queries = set(collection.queries.values_list("query_id", flat=True))
     judged: dict[str, set[str]] = {}
     for query_id, doc_id in judged_pairs(collection):

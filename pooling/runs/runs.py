@@ -1,4 +1,4 @@
-"""Runs of a collection: check, store, read, rename and set as baseline."""
+"""Runs of a collection: check, store, read, rename, and set as baseline."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOP = 10
 
 
 def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
-    """Compare a run with the collection: unknown queries and documents are reported, and stored as they are."""
+    """Compare a run with the collection; unknown queries and documents are reported, and stored unchanged."""
     earlier = collection.runs.filter(sha256=upload.sha256).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is already stored as the run {earlier}. Nothing was stored again.")
@@ -45,12 +45,16 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
     findings = []
     if strange_queries and queries:
         first = next(row for row in rows if row.query_id in strange_queries)
-        what = f"queries that are not in this collection: {len(strange_queries):,}; the first is {first.query_id}"
-        findings.append(_warning(first, "W57", what, "stored, not scored", "Import the queries if they belong here."))
+        what = f"{len(strange_queries):,} queries that are not in this collection; the first is {first.query_id}"
+        findings.append(
+            _warning(
+                first, "W57", what, "stored, not scored", "Import these queries if they belong to this collection."
+            )
+        )
     if strange_documents and documents:
         first = next(row for row in rows if row.doc_id in strange_documents)
-        what = f"documents without content in this collection: {len(strange_documents):,}; the first is {first.doc_id}"
-        findings.append(_warning(first, "W38", what, "stored; raters see no text", "Import the documents."))
+        what = f"{len(strange_documents):,} documents without content in this collection; the first is {first.doc_id}"
+        findings.append(_warning(first, "W38", what, "stored; raters see no text", "Import these documents."))
     figures = _figures(rows)
     if figures.mostly_tied:
         findings.append(_mostly_tied(figures))
@@ -91,7 +95,7 @@ def store(
 ) -> dict[str, Any]:
     """Store the run under a unique name.
 
-    The rows are the valid ones when a lead left out the others. The hash of the uploaded file is recorded.
+    If a lead left out odd rows, only the valid rows are stored. The hash of the uploaded file is recorded.
     """
     if checked.stored is None:
         raise AssertionError("a run file is written before the run is stored")
@@ -120,7 +124,7 @@ def store(
 
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
-    """Write the rows as Parquet before the transaction, since a large run takes a while and would block writers."""
+    """Write the rows as Parquet before the transaction, because a large run takes long and would block writers."""
     from assay.formats.stored_run import write_stored
 
     body, content_sha256 = write_stored(checked.rows)
@@ -129,35 +133,27 @@ def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Che
 
 
 def announce(run: Run, actor: User) -> None:
-    """Notify upper apps about a new run once the transaction is committed."""
+    """Notify upper apps about a new run after the transaction is committed."""
     for tell in RUN_LISTENERS:
         transaction.on_commit(partial(tell, run, actor))
 
 
 def free_name(collection: Collection, wanted: str) -> str:
-    """Return the wanted name if it is free.
-
-    Raises
-    ------
-    NotValid
-        It contains a control character.
-    Conflict
-        Another run has it.
-    """
+    """Return the wanted name if it is free."""
     name = wanted.strip()[:120] or "run"
     if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     if collection.runs.filter(name=name).exists():
         raise _taken(name)
     return name
 
 
 def _taken(name: str) -> Conflict:
-    return Conflict(f"Another run is called {name}. Choose another name, for example {name}-2.")
+    return Conflict(f"Another run is already called {name}. Choose another name, for example {name}-2.")
 
 
 def default_name(collection: Collection, filename: str) -> str:
-    """Return the default name of a run, as ``assay evaluate`` would name it beside the existing runs."""
+    """Return the default name of a run, as ``assay evaluate`` would name it among the existing runs."""
     files = dict(collection.runs.values_list("name", "filename"))
     alike = [file for file in files.values() if stem(file) == stem(filename)]
     others = [name for name, file in files.items() if stem(file) != stem(filename)]
@@ -171,16 +167,7 @@ def default_names(collection: Collection, filenames: Sequence[str]) -> list[str]
 
 
 def ranked(run: Run, *, by: str = "score") -> RankedRun:
-    """Return the run's ranked documents; cached for a while, since pools and scores read the same runs repeatedly.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    by : str
-        ``score``: trec_eval's order, the only one that metrics use. ``rank``: the order in which the system showed its
-        documents, where its rank column does not contradict its scores; the rank column breaks ties.
-    """
+    """Return the run's ranked documents; cached, because pools and scores read the same runs repeatedly."""
     key = f"run:{by}:{run.sha256}:{run.path}"
     table = cache.get(key)
     if table is None:
@@ -191,14 +178,9 @@ def ranked(run: Run, *, by: str = "score") -> RankedRun:
 
 
 def opened(run: Run) -> RunFile:
-    """Return the run's file, for reading at once or a few whole queries at a time.
+    """Return the run's file, for reading it completely or query by query.
 
-    A run stored before runs became Parquet is in storage as uploaded, or as CSV, and is read as such.
-
-    Raises
-    ------
-    AssayError
-        The file is missing in storage, or differs from what was stored.
+    Runs stored by earlier releases may be in their uploaded format or CSV.
     """
     try:
         body = storage.read_bytes(run.path)
@@ -220,7 +202,7 @@ def _by_score(run: Run) -> RankedRun:
 
 
 def _by_rank(run: Run) -> RankedRun:
-    """Return the run by rank where the ranks add information without contradicting the scores."""
+    """Return the run ordered by rank if the ranks add information without contradicting the scores."""
     file = opened(run)
     rows = file.rows()
     return rows.by_rank(run.name) if rows.ranks_agree() else file.whole()
@@ -244,8 +226,8 @@ def rename(run: Run, *, name: str, actor: User) -> None:
 
 @transaction.atomic
 def set_baseline(collection: Collection, run: Run | None, *, actor: User) -> None:
-    """Set the run that others are compared with; with None the collection has no baseline."""
-    # Locked, so that concurrent requests come one after the other.
+    """Set the run that others are compared with; None removes the baseline."""
+    # Locked, so that concurrent requests run one after the other.
     Collection.objects.select_for_update().get(pk=collection.pk)
     before = collection.runs.filter(baseline=True).first()
     if before == run:
@@ -260,9 +242,9 @@ def set_baseline(collection: Collection, run: Run | None, *, actor: User) -> Non
 
 
 def needed_by(run: Run) -> str:
-    """Return why a run cannot be deleted: pools use it. Empty where none does."""
+    """Return why a run cannot be deleted: pools use it. Empty if it can."""
     pools = run.pools.count()
-    return f"{pools} pool{' uses' if pools == 1 else 's use'} it." if pools else ""
+    return f"{pools} pool{' uses' if pools == 1 else 's use'} this run." if pools else ""
 
 
 def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:
@@ -270,10 +252,10 @@ def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:
 
 
 def _mostly_tied(figures: Figures) -> Finding:
-    """About the file as a whole: no line of it is wrong, and its order is hardly the system's."""
+    """An issue of the whole file: no single line is wrong, but its order is unlikely to be the system's."""
     what = f"{figures.tied_rows:,} of {figures.rows:,} rows share their score with another row of the same query"
     done = "stored; metrics order them by document id, descending, as trec_eval does"
-    return Finding(None, "W58", "", what, done, "Export the scores with all their digits.")
+    return Finding(None, "W58", "", what, done, "Export the scores with all digits.")
 
 
 RUNS = ImportKind(

@@ -29,20 +29,25 @@ class StratumBody(serializers.Serializer):
     id = serializers.UUIDField(source="uuid")
     name = serializers.CharField()
     share = serializers.FloatField(help_text="Share of the whole traffic; the shares of all strata sum to 1.")
-    part_of = serializers.CharField(allow_null=True, help_text="The stratum that included its traffic before.")
+    part_of = serializers.CharField(allow_null=True, help_text="The stratum that previously included its traffic.")
     filters = serializers.JSONField()
 
 
 class NewStratum(Draw):
-    """A stratum to add, and its draw; tiers are cut within the stratum."""
+    """A stratum to add, with its draw; tiers are cut within the stratum."""
 
     name = serializers.CharField(max_length=100)
     log = serializers.UUIDField(
-        required=False, allow_null=True, help_text="Without a log, all listed queries are added."
+        required=False, allow_null=True, help_text="The log to draw from; without a log, all listed queries are added."
     )
-    share = serializers.FloatField(required=False, allow_null=True, help_text="Computed if the log determines it.")
+    share = serializers.FloatField(
+        required=False, allow_null=True, help_text="Its share of the whole traffic; computed if the log determines it."
+    )
     part_of = serializers.CharField(
-        required=False, allow_null=True, allow_blank=True, help_text="By default derived; empty for new traffic."
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        help_text="By default derived from the log; empty for new traffic.",
     )
     first = serializers.CharField(required=False, max_length=100, help_text="Stratum name for the existing queries.")
     words = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
@@ -55,7 +60,7 @@ class NewStratum(Draw):
 
 
 class StratumJoined(serializers.Serializer):
-    """The stratum, and the ids of its queries: new and existing ones."""
+    """The new stratum, and the ids of its new and existing queries."""
 
     stratum = StratumBody()
     new = serializers.SerializerMethodField()
@@ -73,7 +78,9 @@ class ProposalBody(serializers.Serializer):
 
     queries = serializers.SerializerMethodField(help_text="Ids, the most frequent first.")
     texts = serializers.SerializerMethodField()
-    reasons = serializers.ListField(child=serializers.CharField(), help_text="The reason of each; empty for the first.")
+    reasons = serializers.ListField(
+        child=serializers.CharField(), help_text="The reason for each query; empty for the first."
+    )
 
     def get_queries(self, proposal: Any) -> list[str]:
         return [query.query_id for query in proposal.queries]
@@ -83,28 +90,30 @@ class ProposalBody(serializers.Serializer):
 
 
 class Refusal(serializers.Serializer):
-    """Queries of a proposed group that have several needs."""
+    """Queries of a proposed group that have different needs."""
 
     queries = serializers.ListField(child=serializers.CharField(max_length=500), min_length=2)
 
 
 class DraftRequest(serializers.Serializer):
-    """The queries to draft a narrative for."""
+    """The queries for which to draft narratives."""
 
     queries = serializers.ListField(
-        child=serializers.CharField(max_length=500), required=False, help_text="By default all without a narrative."
+        child=serializers.CharField(max_length=500),
+        required=False,
+        help_text="Query ids; by default all queries without a narrative.",
     )
     drafter = serializers.ChoiceField(choices=list(DRAFTERS), default="template")
 
 
 class Drafted(serializers.Serializer):
-    """The number of drafts; raters see a draft only after a person confirms it."""
+    """The number of drafts. Raters see a draft only after a person has confirmed it."""
 
     drafted = serializers.IntegerField()
 
 
 class Strata(Rows):
-    """The parts of the traffic that a collection represents."""
+    """The parts of the traffic that the collection represents."""
 
     queryset = Stratum.objects.select_related("part_of").order_by("pk")
     serializer_class = StratumBody
@@ -114,7 +123,7 @@ class Strata(Rows):
 
     @extend_schema(summary="List strata")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Empty in a collection that represents one traffic."""
+        """The list is empty if the collection represents a single traffic."""
         return self.list(request)
 
     @extend_schema(
@@ -128,7 +137,7 @@ class Strata(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Existing queries keep ids, tiers, weights and probabilities."""
+        """Existing queries keep their ids, tiers, weights and probabilities."""
         options = self.read_body(NewStratum)
         uuid = options.pop("log", None)
         if uuid is None:
@@ -159,26 +168,26 @@ class Proposals(InCollection):
 
     @extend_schema(summary="List proposed query groups", responses=ProposalBody(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """The group with the most searches comes first. To accept one, send its queries to `query-groups/`."""
+        """Return the group with the most searches first. To accept a group, send its queries to `query-groups/`."""
         return Response(ProposalBody(proposals(self.collection), many=True).data)
 
     @extend_schema(summary="Reject a proposed group", request=Refusal, responses={204: None})
     def post(self, request: Request, slug: str) -> Response:
-        """Records that these queries express different needs; they are not proposed together again."""
+        """Record that these queries express different needs; they will not be proposed together again."""
         queries = queries_called(self.collection, self.read_body(Refusal)["queries"])
         groups.refuse(self.collection, queries, actor=request.user)
         return Response(status=204)
 
 
 class Drafts(InCollection):
-    """Narratives for a person to complete."""
+    """Drafts of narratives for a person to complete."""
 
     serializer_class = Drafted
     tag = "queries"
 
     @extend_schema(summary="Draft narratives", request=DraftRequest, responses=Drafted)
     def post(self, request: Request, slug: str) -> Response:
-        """For queries with neither a narrative nor a draft."""
+        """Draft narratives for queries that have neither a narrative nor a draft."""
         options = self.read_body(DraftRequest)
         number = narratives.draft_missing(
             self.collection,

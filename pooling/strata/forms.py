@@ -14,7 +14,7 @@ from judgments.web.forms import AssayForm
 from pooling.logs import query_logs
 from pooling.logs.query_logs import DEFAULT_SIZES, MOST_QUERIES
 
-# The option that derives from the log which stratum included this traffic.
+# The option that derives from the log which stratum included this traffic before.
 BY_LOG = "by-log"
 NEW_TRAFFIC = "new"
 BIGGEST_SEED = 2**31 - 1
@@ -35,32 +35,33 @@ class StratumForm(AssayForm):
         required=False,
         label="Words (optional)",
         max_length=2_000,
-        help_text="Queries of the log that contain any of these, separated by commas.",
+        help_text="The stratum has the queries of the log that contain any of these words, separated by commas.",
     )
     queries = forms.CharField(
         required=False,
         label="Queries (optional)",
         max_length=500_000,
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        help_text="One per line. With a log, the draw uses only these; without one, all of them are added.",
+        help_text="One query per line. With a log, queries are drawn only from this list; without a log, all of them "
+        "are added.",
     )
     language = forms.CharField(
-        required=False, label="Language (optional)", max_length=35, help_text="If the log has a language column."
+        required=False, label="Language (optional)", max_length=35, help_text="Requires a log with a language column."
     )
-    whole = forms.ChoiceField(label="Former stratum of its traffic", required=False)
+    whole = forms.ChoiceField(label="Stratum that included this traffic before", required=False)
     share = forms.FloatField(
         label="Share of the whole traffic (optional)",
         required=False,
         min_value=0.000001,
         max_value=0.999999,
-        help_text="Of all future searches: 0.2 is a fifth. Leave empty if the log included this traffic.",
+        help_text="Share of all future searches: 0.2 is a fifth. Leave empty if the log already includes this traffic.",
     )
     first = forms.CharField(
-        label="Name for the existing queries", max_length=100, help_text="They become a stratum too."
+        label="Name for the existing queries", max_length=100, help_text="These queries become a stratum too."
     )
     method = forms.ChoiceField(
         label="Draw",
-        choices=[(STRATIFIED, "by tier, cut inside the stratum"), (PPS, "by traffic")],
+        choices=[(STRATIFIED, "by tier within the stratum"), (PPS, "by traffic")],
         widget=forms.RadioSelect,
     )
     head = forms.IntegerField(label="Head", min_value=0, max_value=MOST_QUERIES)
@@ -106,7 +107,7 @@ class StratumForm(AssayForm):
             if not cleaned.get("queries", "").strip():
                 self.add_error("queries", "List the queries, or choose a log to draw from.")
             if not cleaned.get("share") and "share" not in self.errors:
-                self.add_error("share", "A list has no traffic. Enter a share such as 0.2.")
+                self.add_error("share", "A list has no traffic data. Enter a share such as 0.2.")
         return cleaned
 
     @property

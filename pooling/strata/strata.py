@@ -1,9 +1,9 @@
 """Addition of a part of the traffic, such as a category or a language, to a collection as a stratum.
 
 The new queries are drawn separately from their part of a log. A query that is already in the collection and is drawn
-again is recorded in both strata. If the traffic belonged to an older stratum (``part_of``), all queries of that
-stratum that belong to the new part move to it with certainty, because they are already available, and the draw is
-made from the rest. Either way each stratum has a sample with known probabilities, and old queries keep their design.
+again belongs to both strata. If an older stratum included the traffic (``part_of``), all of its queries that belong to
+the new part move to it with certainty, and the rest is drawn. Each stratum thus has a sample with known probabilities,
+and existing queries keep their design.
 """
 
 from __future__ import annotations
@@ -59,37 +59,7 @@ def add_stratum(
     frame: CountedLog | None = None,
     **cuts: Any,
 ) -> Joined:
-    """Draw queries of one part of the traffic into a collection, as a stratum of its own.
-
-    Parameters
-    ----------
-    log : QueryLog
-        The log to draw from: the log of an earlier draw, or another.
-    actor : User
-        The lead who adds it.
-    name : str
-        The name of the stratum, unique in the collection.
-    share : float, optional
-        Its share of the whole traffic. Computed where ``part_of`` was drawn from the whole of this log.
-    part_of : str, optional
-        The stratum whose traffic included this one's; ``""`` for none. By default the one that was drawn from the whole
-        of the same log.
-    first : str
-        The stratum name of the queries drawn before there were strata.
-    words, queries, language
-        The queries of the log that belong to it; see `assay.sampling.log_filters.Filter`.
-    sizes, method, n, seed, window_days, **cuts
-        As :func:`pooling.logs.query_logs.draw` takes them; tiers are cut inside the stratum.
-    frame : CountedLog, optional
-        The result of `pooling.logs.traffic.counted` for this window, if already known.
-
-    Raises
-    ------
-    NotValid
-        No query of the log belongs to it, or name, share or sizes are not valid.
-    Conflict
-        The name is taken.
-    """
+    """Draw queries of one part of the traffic into a collection as a new stratum."""
     members = Filter(tuple(words), tuple(queries), language)
     frame = traffic.counted(log, window_days=window_days) if frame is None else frame
     if language:
@@ -97,8 +67,8 @@ def add_stratum(
     own = members.of(frame.queries)
     if not own:
         raise NotValid(
-            f"No query of {log} belongs to {name}.",
-            {"words": f"No query of {log} belongs to {name}. Choose other words, or a wider window."},
+            f"No query of {log} matches {name}.",
+            {"words": f"No query of {log} matches {name}. Choose other words or a longer period."},
         )
     cut = cut_tiers(own, **cuts)
     with transaction.atomic():
@@ -140,13 +110,7 @@ def add_list(
     part_of: str = "",
     first: str = strata.FIRST,
 ) -> Joined:
-    """Add a list of queries as a stratum: all of them, each with an equal part of the stratum's traffic.
-
-    Raises
-    ------
-    NotValid
-        No query, an invalid one, or a name or share that is not valid.
-    """
+    """Add all queries of a list as a stratum, each with an equal part of the stratum's traffic."""
     once: dict[str, str] = {}
     for text in queries:
         once.setdefault(normalize(text), text.strip())
@@ -180,9 +144,9 @@ def add_list(
 
 
 def add_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
-    """Start a job that runs :func:`add_stratum`.
+    """Queue a job that runs :func:`add_stratum`.
 
-    A name is unique in a collection: while it is being added, the same request returns the same job.
+    A repeated request for the same name returns the running job.
     """
     parameters = {"log": str(log.uuid), "options": options}
     title = f"Add stratum {options['name']}"
@@ -193,7 +157,8 @@ def add_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
 
 
 def work_on_stratum(work: jobs.Work) -> dict[str, Any]:
-    """Run the job of :func:`add_later`. The stratum and its record are stored atomically: a resumed job finds both."""
+    """Run the job of :func:`add_later`. The stratum and its record are stored in one transaction, so a resumed job
+    finds both."""
     if work.job.result:
         return work.job.result
     log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
@@ -207,7 +172,7 @@ def work_on_stratum(work: jobs.Work) -> dict[str, Any]:
 
 
 def _whole(log: QueryLog, first: str) -> str:
-    """Return the stratum that was drawn from the whole of this log, or an empty text."""
+    """Return the name of the stratum that was drawn from the whole of this log, or an empty string."""
     samples = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
     for sample in samples.order_by("pk"):
         design = sample.parameters.get("stratum", {})
@@ -218,7 +183,7 @@ def _whole(log: QueryLog, first: str) -> str:
 
 
 def _counted_share(log: QueryLog, whole: str, own: int, all_: int) -> float:
-    """Return the share of the new stratum, from the searches that the log counts in the older one."""
+    """Return the share of the new stratum, from the searches that the log counts in the older stratum."""
     if not whole or _whole(log, whole) != whole:
         message = "The log does not determine the share of the whole traffic. Enter a number between 0 and 1."
         raise NotValid(message, {"share": message})
@@ -227,7 +192,7 @@ def _counted_share(log: QueryLog, whole: str, own: int, all_: int) -> float:
 
 
 def _known(collection: Collection) -> dict[str, Query]:
-    """Return the collection's queries by their normalized text; the oldest one of several."""
+    """Return the collection's queries by their normalized text; the oldest query for each text."""
     queries: dict[str, Query] = {}
     for query in collection.queries.order_by("pk"):
         queries.setdefault(normalize(query.text), query)
@@ -243,7 +208,7 @@ def _standing_for(stratum: Stratum, known: Mapping[str, Query]) -> dict[str, Que
 def _place(
     log: QueryLog, record: QuerySample, stratum: Stratum, drawn: Sequence[SampledQuery], known: Mapping[str, Query]
 ) -> tuple[list[Query], list[Query]]:
-    """Store new queries in this stratum; add a further place for existing queries with a weight."""
+    """Store new queries in this stratum, and record the membership of existing queries with its weight."""
     raw = drawn_queries.raw_rows(log, drawn)
     taken = set(log.collection.queries.values_list("query_id", flat=True))
     new: list[Query] = []
@@ -269,7 +234,7 @@ def _place(
         with transaction.atomic():
             Query.objects.bulk_create(new, batch_size=500)
     except IntegrityError as error:
-        raise Conflict("Another user added queries at the same moment. Draw again.") from error
+        raise Conflict("Another user added queries at the same time. Draw again.") from error
     Query.objects.bulk_update(filled, [*drawn_queries.DRAWN, "stratum"], batch_size=500)
     Place.objects.bulk_create(places, batch_size=500)
     return new, [*filled, *(place.query for place in places)]
@@ -278,9 +243,8 @@ def _place(
 def _tell(actor: User, stratum: Stratum, collection: Collection, new: int, there: int, whence: str) -> None:
     audit.record(
         "strata.add_stratum",
-        f"{actor} added stratum {stratum} with "
-        f"{amount(new + there, 'query', 'queries')}{whence}; {amount(there, 'query', 'queries')} "
-        "existed already",
+        f"{actor} added stratum {stratum} with {amount(new + there, 'query', 'queries')}{whence}; "
+        f"{amount(there, 'query', 'queries')} already existed",
         actor=actor,
         collection=collection,
         target=stratum,

@@ -75,7 +75,7 @@ def _add(request: HttpRequest, collection: Collection, form: StratumForm) -> Htt
 
 def _words(joined: Joined) -> str:
     number, there = len(joined.new), len(joined.there)
-    also = f" {amount(there, 'existing query belongs', 'existing queries belong')} to it too." if there else ""
+    also = f" {amount(there, 'existing query also belongs', 'existing queries also belong')} to it." if there else ""
     share = percent(joined.stratum.share)
     return f"{joined.stratum} represents {share} of the traffic, with {number:,} new quer{_ies(number)}.{also}"
 
@@ -85,7 +85,7 @@ def _ies(number: int) -> str:
 
 
 def _from_link(request: HttpRequest) -> dict[str, Any]:
-    """Return the fields that a link to this page fills in, for a missing stratum."""
+    """Return the values that a link to this page prefills, for a missing stratum."""
     names = ("name", "words", "language", "log", "share")
     return {name: request.GET[name][:200] for name in names if request.GET.get(name)}
 

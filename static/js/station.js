@@ -89,16 +89,16 @@ function began(card) {
 
 const EMPTY = {
   "": [`Loading the next ${data.noun}s`, "Please wait."],
-  line: [`No connection and no more ${data.noun}s`, `Your grades are stored in this browser. They are sent when you are online again, and then the next ${data.noun}s appear.`],
+  line: [`No connection and no more ${data.noun}s`, `Your grades are stored in this browser and will be sent when you are online again. Then the next ${data.noun}s appear.`],
   done: [`No more ${data.noun}s for now`, "Sending your last answers."],
-  server: [`The server does not respond, and there are no more ${data.noun}s`, `Your grades are stored in this browser. They are sent when the server responds, and then the next ${data.noun}s appear.`],
-  login: ["Your session has ended", "Your grades are stored in this browser. Log in again to send them and continue where you were."],
+  server: [`The server does not respond, and there are no more ${data.noun}s`, `Your grades are stored in this browser and will be sent when the server responds. Then the next ${data.noun}s appear.`],
+  login: ["Your session has ended", "Your grades are stored in this browser. Log in again to send them and continue where you stopped."],
 };
 
 async function showEmpty(said = "") {
   clearTimeout(timer);
   delete dataset.ready;
-  const [head, words] = EMPTY[deck.empty] ?? (deck.stopped ? ["You can’t rate here any more", deck.empty] : [`No more ${data.noun}s for now`, deck.empty]);
+  const [head, words] = EMPTY[deck.empty] ?? (deck.stopped ? ["You can’t rate here anymore", deck.empty] : [`No more ${data.noun}s for now`, deck.empty]);
   const text = words.replace("in this browser", kept.place);
   find("#grades").inert = true;
   if (deck.stopped) {
@@ -134,7 +134,7 @@ deck.addEventListener("lost", () => {
 
 // --- Answers.
 
-/** What was written and spent on the document goes with it, wherever it goes from here. */
+/** Keep the note and the time with the document, whatever happens to it next. */
 function keep(card) {
   card.spent = clock.spent;
   card.note = note.value.trim();
@@ -170,7 +170,7 @@ function grade(value) {
 }
 
 function undo() {
-  if (deck.stopped) return toast("You can’t undo answers any more.");
+  if (deck.stopped) return toast("You can’t undo answers anymore.");
   if (deck.current) keep(deck.current);
   const last = deck.back();
   if (last) {
@@ -260,7 +260,7 @@ tabs.addEventListener("answered", ({ detail }) => {
   kept.look();
   if (!deck.remove(detail.pair)) return;
   deck.advance();
-  show("You answered that one in your other tab.");
+  show("You answered that document in another tab.");
 });
 tabs.addEventListener("undone", () => { kept.look(); });
 

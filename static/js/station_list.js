@@ -89,7 +89,7 @@ async function fetchNext() {
   if (await outbox.flush() && !open().length && !leaving && !stopped) coming.fetch();
 }
 
-/** A row says something else than what was recorded of it. That it cannot be judged has a reason. */
+/** Record the new selection of a row; "cannot judge" needs a reason first. */
 function settle(row) {
   row.rest();
   if (!row.changed) return;

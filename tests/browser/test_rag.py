@@ -72,7 +72,7 @@ def test_ten_graded_answers_reach_the_scorecard(
     address = f"{live_server.url}/c/shop/rag/{imported.uuid}/"
     log_in(lead)
     page.goto(address)
-    page.get_by_role("link", name="Have people grade the answers").click()
+    page.get_by_role("link", name="Have people grade answers").click()
     form = page.get_by_role("form", name="Rounds of answers")
     form.get_by_label("new", exact=True).check()
     for dimension in ("faithful", "complete"):
@@ -93,7 +93,7 @@ def test_ten_graded_answers_reach_the_scorecard(
     rounds.close_round(round_, actor=lead)
     log_in(engineer)
     page.goto(address)
-    people = page.get_by_role("region", name="People’s grades", exact=True)
+    people = page.get_by_role("region", name="Human grades", exact=True)
     expect(people).to_contain_text("0.900")  # (3 x 1 + 3 x 2) / 10
     expect(people).to_contain_text("n = 10")
     assert violations(page) == []

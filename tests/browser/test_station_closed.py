@@ -39,7 +39,7 @@ def test_a_closed_round_takes_the_documents_away(page, station, enter, open_roun
     page.route("**/rate/", lambda route: route.abort() if route.request.method == "HEAD" else route.continue_())
     rounds.close_round(open_round, actor=lead)
     press(page, "2")
-    expect(page.get_by_role("heading", name="You can’t rate here any more")).to_be_visible()
+    expect(page.get_by_role("heading", name="You can’t rate here anymore")).to_be_visible()
     expect(page.locator("#shown")).to_contain_text("is closed")
     expect(stored_notice(page)).to_contain_text("1 rejected by the server")
     expect(page.locator("#undo")).to_be_disabled()

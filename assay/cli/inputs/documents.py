@@ -25,7 +25,7 @@ def documents(path: str) -> dict[str, list[str]]:
     """
     name = "pairs-jsonl" if path == "-" else format_of(path)
     if name is None or kind_of(name) not in KINDS:
-        raise NotValid(f"{path}: has no documents of queries; give pairs.jsonl, a pool, qrels or a run")
+        raise NotValid(f"{path}: has no queries with documents; use pairs.jsonl, a pool, qrels or a run")
     listed: dict[str, dict[str, None]] = {}
     for row in read_as(name, path):
         listed.setdefault(row.query_id, {})[row.doc_id] = None

@@ -51,7 +51,7 @@ def read_earlier_fetch(
         No file is named, or it belongs to another fetch.
     """
     if out in (None, STDIN):
-        raise NotValid("--resume needs --out FILE, the file to complete")
+        raise NotValid("--resume needs --out FILE with the file to complete")
     assert out is not None  # noqa: S101 (for mypy)
     if not Path(out).exists():
         return EarlierFetch()
@@ -60,8 +60,8 @@ def read_earlier_fetch(
     there = documents_out and Path(documents_out).exists()
     if documents_out and not there:
         raise NotValid(
-            f"{documents_out}: does not exist, although {out} does; the documents so far would be lost. Name the file "
-            "that the interrupted fetch wrote"
+            f"{documents_out}: does not exist, although {out} does, so the documents fetched so far would be "
+            "missing. Name the file that the interrupted fetch wrote"
         )
     return EarlierFetch(rows, _documents(str(documents_out)) if there else ())
 
@@ -71,12 +71,13 @@ def _check(out: str, rows: tuple[RunRow, ...], name: str, depth: int, queries: s
     for row in rows:
         deep[row.query_id] = deep.get(row.query_id, 0) + 1
     if others := {row.tag for row in rows} - {"-".join(name.split())}:
-        raise NotValid(f"{out}: contains the run {min(others)}, not {name}; write each run to its own file")
+        raise NotValid(f"{out}: contains the run {min(others)}, not {name}; write each run to a separate file")
     if odd := deep.keys() - queries:
-        raise NotValid(f"{out}: contains the query {min(odd)}, which is not in QUERIES; give the queries of that run")
+        raise NotValid(f"{out}: contains the query {min(odd)}, which is not in QUERIES; use the queries of that run")
     if max(deep.values(), default=0) > depth:
         raise NotValid(
-            f"{out}: has {max(deep.values())} documents for a query, more than --depth {depth}; use its depth"
+            f"{out}: has {max(deep.values())} documents for a query, more than --depth {depth}; use the depth of "
+            "that run"
         )
 
 

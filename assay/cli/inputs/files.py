@@ -35,7 +35,7 @@ def write_out(text: str, out: str | None) -> None:
 
 
 def stdin_once(paths: Sequence[str]) -> None:
-    """Refuse standard input for more than one file.
+    """Reject standard input for more than one file.
 
     Raises
     ------
@@ -43,11 +43,11 @@ def stdin_once(paths: Sequence[str]) -> None:
         ``-`` is given twice.
     """
     if list(paths).count(STDIN) > 1:
-        raise NotValid("standard input (-) is given for more than one file; give it once")
+        raise NotValid("standard input (-) is used for more than one file; use it once")
 
 
 def named(argument: str) -> tuple[str, str]:
-    """Split ``NAME=PATH``; without a name it is the file's name up to the first dot.
+    """Split ``NAME=PATH``; the default name is the file name up to the first dot.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def named(argument: str) -> tuple[str, str]:
 
 
 def named_runs(arguments: Sequence[str], *, distinct: bool = True) -> list[tuple[str, str]]:
-    """Split each ``NAME=PATH``; files with the same name up to the first dot get the part that differs.
+    """Split each ``NAME=PATH``; files with the same name up to the first dot are named by the part that differs.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def named_runs(arguments: Sequence[str], *, distinct: bool = True) -> list[tuple
     twice = next((name for name, paths in files.items() if len(paths) > 1 and STDIN not in paths), None)
     if distinct and twice is not None:
         both = ", ".join(files[twice])
-        raise NotValid(f"two runs are named {twice!r} ({both}); give one of them another name with NAME=PATH")
+        raise NotValid(f"two runs are named {twice!r} ({both}); rename one with NAME=PATH")
     return named
 
 
@@ -108,7 +108,7 @@ def _split(argument: str) -> tuple[str, str]:
     name, equals, path = argument.partition("=")
     if equals and name and "/" not in name and not Path(argument).exists():
         if not path:
-            raise NotValid(f"{argument!r} names no file; write NAME=PATH or PATH")
+            raise NotValid(f"{argument!r} does not name a file; write NAME=PATH or PATH")
         return name, path
     return "", argument
 
@@ -128,7 +128,7 @@ def _tag(path: str) -> str | None:
 
 
 def print_profile(seconds: Mapping[str, float]) -> None:
-    """Print on standard error where the time went, the most costly work first."""
+    """Print the time of each step on standard error, slowest first."""
     total = sum(seconds.values()) or 1.0
     for name, spent in sorted(seconds.items(), key=lambda entry: -entry[1]):
         sys.stderr.write(f"profile: {name:<12} {spent:8.3f} s  {spent / total:4.0%}\n")

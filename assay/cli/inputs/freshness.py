@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from assay.core.read_report import Report
     from assay.formats.row_types import DocumentRow
 
-NONE_GIVEN = Missing("no baseline is given; name a manifest, a bundle or older documents with --baseline")
-NO_DOCUMENTS = Missing("no current documents are given; name them with --documents")
-NO_LOG = Missing("no current query log is given; name it with --log")
+NONE_GIVEN = Missing("no baseline was given; name a manifest, a bundle or older documents with --baseline")
+NO_DOCUMENTS = Missing("no current documents were given; name them with --documents")
+NO_LOG = Missing("no current query log was given; name it with --log")
 HEAD = 1 << 16
 Names = Mapping[str, str]
 
@@ -37,7 +37,7 @@ class BaselineFacts:
 
 @dataclass(frozen=True)
 class CurrentFacts:
-    """The facts of the current files; ``there`` are the judged documents among them, None if not known."""
+    """The facts of the current files; ``there`` contains the judged documents among them, or None if unknown."""
 
     documents: int | Missing
     hashes: Mapping[str, str] | Missing
@@ -61,7 +61,7 @@ def read_baseline(path: str | None, doc_ids: set[str], names: Names, reports: li
         return _of_bundle({**beside, "manifest.json": file.read_bytes}, path)
     documents = _documents(path, reports)
     counted = {kind: values(count_values(documents, name), "in the older documents") for kind, name in names.items()}
-    no = Missing("older documents do not contain it; name a manifest with --baseline")
+    no = Missing("older documents do not have this information; name a manifest with --baseline")
     hashes = _hashes(documents, doc_ids)
     return BaselineFacts(Known(no, len(documents), hashes, counted["category"], counted["language"], no))
 
@@ -96,7 +96,7 @@ def _of_bundle(files: Mapping[str, Callable[[], bytes]], path: str) -> BaselineF
     try:
         known = known_then(baseline, hashes if hash_rows else missing, queries)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise UnreadableInput(path, None, f"its baseline cannot be read: {error}", "export the bundle again") from error
+        raise UnreadableInput(path, None, f"cannot read its baseline: {error}", "export the bundle again") from error
     return BaselineFacts(known, _days(manifest, files), baseline.get("traffic"), tuple(queries))
 
 
@@ -111,7 +111,7 @@ def _rows(format: str, name: str, files: Mapping[str, Callable[[], bytes]]) -> l
 
 
 def _days(manifest: Mapping[str, Any], files: Mapping[str, Callable[[], bytes]]) -> float | Missing:
-    """Return the days since the median rating if the bundle has dates, else since the freeze."""
+    """Return the days since the median rating if the bundle has dates, otherwise since the freeze."""
     days = sorted(filter(None, (_moment(row.rated_at) for row in _rows("ratings-csv", "ratings.csv", files))))
     frozen = _moment(str((manifest.get("list") or {}).get("frozen_at", "")))
     moment = days[len(days) // 2] if days else frozen
@@ -134,7 +134,7 @@ def read_current(
     before: BaselineFacts,
     reports: list[Report],
 ) -> CurrentFacts:
-    """Read the current documents and log, as far as they are given."""
+    """Read the current documents and log, if given."""
     traffic = _traffic(log, before) if log else NO_LOG
     if documents is None:
         return CurrentFacts(NO_DOCUMENTS, NO_DOCUMENTS, NO_DOCUMENTS, NO_DOCUMENTS, traffic, None)
@@ -187,7 +187,7 @@ def _traffic(path: str, before: BaselineFacts) -> Traffic | Missing:
     log = count_stream(open_log(file, path=path, format=name), window_days=window(before.traffic))
     if not log.queries:
         raise NotValid(
-            f"{path}: has no searches within {amount(window(before.traffic), 'day')} of its last day; give a longer log"
+            f"{path}: has no searches within {amount(window(before.traffic), 'day')} of its last day; use a longer log"
         )
     cut = cut_tiers(log.queries, **cuts(before.traffic))
     covered, tiers = count_searches(cut, before.queries) if before.queries else (None, {})

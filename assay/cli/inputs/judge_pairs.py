@@ -1,4 +1,4 @@
-"""Pairs of a ``pairs.jsonl`` that a judge has yet to grade, and the labels made of its answers."""
+"""Pairs of a ``pairs.jsonl`` that a judge has yet to grade, and the labels from its answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_HELD = 30_000_000
 
 
 class PairFile:
-    """The pairs of a file, read again for each iteration, so that memory does not grow with their number.
+    """The pairs of a file, read again for each iteration to limit memory use.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class PairFile:
         return (row for row in self._rows(self._opened()) if row.line not in self._repeated)
 
     def portions(self, size: int | None) -> Iterator[list[PairRow]]:
-        """Yield up to `size` pairs at a time, fewer if their texts are long; all at once for None."""
+        """Yield up to `size` pairs at a time, or fewer if their texts are long; all pairs at once if None."""
         rows: list[PairRow] = []
         held = 0
         for row in self:
@@ -67,7 +67,7 @@ class PairFile:
             yield rows
 
     def refuse_none(self, judge: str, earlier: int) -> None:
-        """Refuse a file of which no pair can be judged.
+        """Reject a file in which no pair can be judged.
 
         Raises
         ------
@@ -75,7 +75,10 @@ class PairFile:
             No pair has the fields that the judge needs.
         """
         if self.number and not self.judgeable and not earlier:
-            raise NotValid(f"{self.path}: no pair has what {judge} needs: {', '.join(self.needs)}; add it to the pairs")
+            raise NotValid(
+                f"{self.path}: no pair has all the fields that {judge} needs: {', '.join(self.needs)}; add them to "
+                "the pairs"
+            )
 
     def _opened(self) -> tuple[Any, Any]:
         from assay.formats import pairs_jsonl
@@ -113,11 +116,11 @@ class PairFile:
             elif first[1] == digest:
                 self._repeated.add(row.line)
                 tally.move("accepted", "duplicate")
-                tally.once("W33", row.line, f"says the same as line {first[0]}", done="counted once")
+                tally.once("W33", row.line, f"is the same as line {first[0]}", done="counted once")
             else:
                 tally.move("accepted", "conflict")
-                what = f"the pair {row.query_id} {row.doc_id} again, with other values than on line {first[0]}"
-                tally.note("E16", row.line, what, done="held back", fix="keep one of the two")
+                what = f"repeats the pair {row.query_id} {row.doc_id} of line {first[0]} with different values"
+                tally.note("E16", row.line, what, done="held back", fix="keep one of them")
         report = finish(content, tally)
         report.raise_if_errors()
         print_warnings([report])
@@ -143,7 +146,7 @@ class Pairs:
     ready : list of (PairRow, Context)
         Pairs with all fields that the judge needs.
     lacking : list of (PairRow, list of str)
-        Pairs with the fields that they lack.
+        Pairs with their missing fields.
     earlier : int
         Number of pairs that are already judged.
     """
@@ -237,5 +240,5 @@ def print_counts(path: str, pairs: Totals, counts: Mapping[str, int]) -> None:
         lines.append(f"  skipped, already judged: {pairs.earlier}")
     if pairs.first is not None:
         first, missing = pairs.first
-        lines.append(f"  not judged: {pairs.lacking} without {', '.join(missing)}, the first at {path}:{first.line}")
+        lines.append(f"  not judged: {pairs.lacking} without {', '.join(missing)}; the first is {path}:{first.line}")
     sys.stderr.write("\n".join(lines) + "\n")

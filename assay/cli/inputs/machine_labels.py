@@ -27,11 +27,11 @@ class MachineLabels:
     judge : str
         Its name with its model, if the file has them.
     outcomes : dict of str to int
-        Number of answers by outcome; empty for qrels, which hold only grades.
+        Number of answers by outcome; empty for qrels, which contain only grades.
     cost_usd : float or None
         Cost of all answers, including failures; None if the file has none.
     examples : set of (query_id, doc_id)
-        Pairs whose human grade was in the prompt, which agreement must not count.
+        Pairs whose human grade was in the prompt, which are excluded from agreement.
     left_out : int
         Number of examples left out of a comparison.
     """
@@ -80,7 +80,7 @@ def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
     UnreadableInput
         The file cannot be read.
     NotValid
-        The file has several judges and none is named, the named one is missing, or no pair has a grade.
+        The file has several judges and none is named, the named judge is missing, or no pair has a grade.
     """
     from assay.formats import labels_jsonl, sniff
     from assay.formats.labels import count_outcomes, judge_name, machine_grades, rows_of_judge
@@ -119,7 +119,7 @@ def _of_qrels(path: str, source: Path | str | bytes, judge: str | None) -> Machi
     from assay.formats.qrels_and_runs import load_qrels
 
     if judge is not None:
-        raise NotValid(f"{path}: qrels do not name a judge; leave --judge out")
+        raise NotValid(f"{path}: qrels do not name a judge; remove --judge")
     qrels, report = load_qrels(source, path)
     print_warnings([report])
     return MachineLabels({(query, doc): grade for query, doc, grade in qrels.rows()}, Path(path).name, {}, None)

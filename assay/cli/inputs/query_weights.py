@@ -25,10 +25,10 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
     path : str
         A queries.csv, ``-`` for standard input.
     sampled : bool
-        Whether the queries are a sample, whose weights are divided by the inclusion probability. If False,
-        probabilities in the file are only used to check the claim.
+        Whether the queries are a sample, whose weights are divided by the inclusion probability. If False, the
+        probabilities in the file are used only to check this.
     by_tier : bool
-        Whether the breakdown by tier is requested; then weights may be missing altogether.
+        Whether the breakdown by tier is requested; if so, the weights may be missing.
 
     Returns
     -------
@@ -62,8 +62,8 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
             raise UnreadableInput(
                 path,
                 row.line,
-                f"the query {row.query_id!r} has no stratum, but others have one",
-                "give all queries a stratum, or none",
+                f"the query {row.query_id!r} has no stratum, but other queries do",
+                "give every query a stratum, or none",
             )
         design = SamplingDesign(
             weights={row.query_id: _weight(path, row) for row in rows} if weighted else {},
@@ -76,7 +76,7 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
     except UnreadableInput:
         raise
     except NotValid as error:
-        raise NotValid(f"{path}: {error} (leave --design none out)") from error
+        raise NotValid(f"{path}: {error} (remove --design none)") from error
     _warn_unequal_probabilities(path, design)
     return design, read.report
 
@@ -100,7 +100,9 @@ def _read(path: str) -> Read[QueryRow]:
 def _weight(path: str, row: QueryRow) -> float:
     if row.weight is None or row.weight < 0:
         what = "no weight" if row.weight is None else f"the negative weight {row.weight:g}"
-        raise UnreadableInput(path, row.line, f"the query {row.query_id!r} has {what}", "weight is a share of traffic")
+        raise UnreadableInput(
+            path, row.line, f"the query {row.query_id!r} has {what}", "the weight is a share of traffic"
+        )
     return row.weight
 
 
@@ -112,8 +114,9 @@ def _probabilities(path: str, rows: Sequence[QueryRow], sampled: bool) -> dict[s
         if row.probability is None or not 0 < row.probability <= 1:
             what = "no probability" if row.probability is None else f"the probability {row.probability:g}"
             need = (
-                "expected an inclusion probability above 0 and up to 1, because a weight alone counts the traffic "
-                "twice if queries were drawn in proportion to it. Give --design none if nothing was sampled"
+                "expected an inclusion probability above 0 and up to 1, because a weight alone counts the "
+                "traffic twice if queries were drawn in proportion to it. Add --design none if the queries were "
+                "not sampled"
             )
             raise UnreadableInput(path, row.line, f"the query {row.query_id!r} has {what}", need)
         probabilities[row.query_id] = row.probability
@@ -124,6 +127,6 @@ def _warn_unequal_probabilities(path: str, design: SamplingDesign) -> None:
     """Print a warning if ``--design none`` ignores unequal inclusion probabilities."""
     if not design.sampled and design.weights and len(set(design.probabilities.values())) > 1:
         sys.stderr.write(
-            f"note: {path}: has unequal inclusion probabilities, which --design none ignores; the weighted "
-            "mean then describes only these queries, not the traffic they were drawn from\n"
+            f"note: {path}: --design none ignores the unequal inclusion probabilities; the weighted mean "
+            "describes only these queries, not the traffic they were drawn from\n"
         )

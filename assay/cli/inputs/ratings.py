@@ -1,4 +1,4 @@
-"""Read a ratings file and separate the grades of human raters from machine, gold and adjudicated rows."""
+"""Read a ratings file and separate the grades of human raters from machine grades, gold grades and resolutions."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.core.errors import UnreadableInput
 
 RESIDUAL = "residual"
-EXPECTED = "expected the CSV of assay pool --residual N, with query_id,doc_id,why,probability"
+EXPECTED = "expected the CSV written by assay pool --residual N, with query_id,doc_id,why,probability"
 
 
 def read_residual(path: str) -> list[tuple[str, str, float]]:

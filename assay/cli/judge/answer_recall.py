@@ -30,18 +30,16 @@ Ranks = dict[str, dict[str, list[str]]]
 
 def add_recall_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of recall."""
-    group = parser.add_argument_group("recall of expected answers: token_overlap, semantic, expected_answer")
+    group = parser.add_argument_group("recall of expected answers, for token_overlap, semantic and expected_answer")
     group.add_argument(
-        "--run", metavar="[NAME=]RUN", action="append", help="a ranking; default: the ranks of the pairs"
+        "--run", metavar="[NAME=]RUN", action="append", help="run to measure; default: the ranks of the pairs"
     )
     group.add_argument("-k", type=int, metavar="K", help=f"number of documents per query; default {CUTOFF}")
-    group.add_argument(
-        "--match", choices=MATCHES, help="a text counts for the first answer that it matches, or for all"
-    )
+    group.add_argument("--match", choices=MATCHES, help="count a text for the first answer that it matches, or for all")
 
 
 def refuse(args: argparse.Namespace) -> None:
-    """Refuse the options of recall for a judge that does not match texts with answers.
+    """Reject the recall options for a judge that does not match texts with answers.
 
     Raises
     ------
@@ -51,7 +49,7 @@ def refuse(args: argparse.Namespace) -> None:
     if given := [option for option in OPTIONS if getattr(args, option) is not None]:
         flag = "-k" if given[0] == "k" else f"--{given[0]}"
         what = f"{flag} applies to judges that match texts with expected answers"
-        raise NotValid(f"{what}, and {args.judge} does not; leave it out")
+        raise NotValid(f"{what}, and {args.judge} does not; remove it")
 
 
 def ranks(args: argparse.Namespace, rows: Iterable[PairRow], judge: Any) -> Ranks | None:
@@ -60,18 +58,18 @@ def ranks(args: argparse.Namespace, rows: Iterable[PairRow], judge: Any) -> Rank
     Raises
     ------
     NotValid
-        The judge matches no answers, k is below 1, or nothing is ranked.
+        The judge does not match answers, k is below 1, or no document has a rank.
     """
     if all(getattr(args, option) is None for option in OPTIONS):
         return None
     if not hasattr(judge, "batch_judge"):
         refuse(args)
     if args.k is not None and args.k < 1:
-        raise NotValid(f"-k is {args.k}; give 1 or more")
+        raise NotValid(f"-k is {args.k}; use 1 or more")
     if args.run is None:
         ranked = sorted((row for row in rows if row.rank is not None), key=lambda row: row.rank or 0)
         if not ranked:
-            raise NotValid(f"{args.pairs}: no pair has a rank; add it to the pairs, or give a ranking with --run FILE")
+            raise NotValid(f"{args.pairs}: no pair has a rank; add ranks to the pairs, or name a run with --run FILE")
         return {Path(args.pairs).name: _by_query((row.query_id, row.doc_id) for row in ranked)}
     from assay.formats.qrels_and_runs import open_run
 
@@ -93,12 +91,12 @@ def print_recall(args: argparse.Namespace, rows: Sequence[PairRow], ranked: Rank
         if unknown:
             queries = counted(unknown, "query", "queries")
             notes.append(
-                f"note: {name}: {queries} without a recall: a document of the first {k} is not among the pairs\n"
+                f"note: {name}: {queries} without a recall, because a document in the top {k} is not among the pairs\n"
             )
     stream = sys.stderr if args.out in (None, "-") else sys.stdout
     stream.write(text_table(["run", "metric", "match", "mean", "queries"], lines, left=3))
     if missing := getattr(judge, "missing", 0):
-        notes.append(f"note: {counted(missing, 'unreadable or missing answer')} of the model, counted as no match\n")
+        notes.append(f"note: {counted(missing, 'unreadable or missing answer')} from the model, counted as no match\n")
     sys.stderr.write("".join(notes))
 
 
@@ -143,7 +141,7 @@ class RecordedAnswers:
     endpoint : Endpoint
         The model that answered.
     replies : mapping of str to Reply
-        By the questions' keys.
+        The replies by question key.
     """
 
     def __init__(self, judge: ModelJudge, endpoint: Endpoint, replies: Mapping[str, Reply]) -> None:

@@ -27,7 +27,7 @@ class BatchFile:
         Raises
         ------
         NotValid
-            The file is not a file of batches.
+            The file is not a batch file.
         """
         if not self._path.exists():
             return {}
@@ -35,7 +35,7 @@ class BatchFile:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
             return {str(batch): [str(key) for key in keys] for batch, keys in stored["batches"].items()}
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise NotValid(f"{self._path}: is not a file of batches; move it away to start again") from None
+            raise NotValid(f"{self._path}: is not a batch file; move it to start again") from None
 
     def save(self, batches: Mapping[str, Sequence[str]]) -> None:
         """Replace the file atomically, or remove it if no batch is open."""

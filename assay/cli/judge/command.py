@@ -30,20 +30,27 @@ OF_SEVERAL = {one.NAME: one for one in (pairwise, ensemble)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments, with those that the judges declare."""
+    """Declare the arguments, including those of the judges."""
     known = ", ".join((*JUDGES, *MODEL_JUDGES, *OF_SEVERAL))
-    model_help = f"{', '.join((*MODEL_JUDGES, pairwise.NAME))}: the provider's model (pairwise: may be repeated)"
-    parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl: query_id, query, doc_id, text, expected")
+    model_help = f"the provider's model, for {', '.join((*MODEL_JUDGES, pairwise.NAME))} (pairwise: may be repeated)"
+    parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl with query_id, query, doc_id, text, expected")
     parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {known}, or your own MODULE:CLASS")
     add_member_options(parser, JUDGES, {"model": model_help}, repeated=["model"])
-    parser.add_argument("--out", metavar="FILE", help="labels.jsonl (pairwise: battles.jsonl); default standard output")
     parser.add_argument(
-        "--resume", action="store_true", help="skip the pairs that FILE already has and append the rest"
+        "--out", metavar="FILE", help="labels.jsonl (pairwise: battles.jsonl); default: standard output"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print how much there is to judge, and exit")
-    parser.add_argument("--ledger", metavar="FILE", help="file for all calls to the model; default: next to --out")
     parser.add_argument(
-        "--canaries", type=int, metavar="N", help="test the judge with prompt-injection probes in N documents"
+        "--resume", action="store_true", help="skip the pairs that are already in FILE and append the rest"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print an estimate without judging")
+    parser.add_argument(
+        "--ledger", metavar="FILE", help="file that records all calls to the model; default: next to --out"
+    )
+    parser.add_argument(
+        "--canaries",
+        type=int,
+        metavar="N",
+        help="test the judge with prompt-injection probes (canaries) in N documents",
     )
     parser.add_argument(
         "--batch", action="store_true", default=None, help="use the provider's batch API; answers may take up to a day"
@@ -63,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         return pairwise.run(args)
     if args.model is not None:
         for name in args.model[:-1]:
-            warn_no_effect(f"--model {name}", f"the judge {args.judge} takes one model, and the last one counts")
+            warn_no_effect(f"--model {name}", f"the judge {args.judge} takes one model and uses the last one")
         args.model = args.model[-1]
     if args.judge == ensemble.NAME:
         return ensemble.run(args)
@@ -81,10 +88,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_foreign(args: argparse.Namespace) -> None:
-    """Refuse options that belong to other judges."""
+    """Reject options of other judges."""
     for name, module in OF_SEVERAL.items():
         if name != args.judge and (given := [option for option in module.OWN if getattr(args, option) is not None]):
-            raise NotValid(f"{_option(given[0])} applies only to the judge {name}, not to {args.judge}; leave it out")
+            raise NotValid(f"{_option(given[0])} applies only to the judge {name}, not to {args.judge}; remove it")
     if args.judge not in (*MODEL_JUDGES, *OF_SEVERAL):
         return
     if args.judge in OF_SEVERAL:
@@ -92,7 +99,7 @@ def _refuse_foreign(args: argparse.Namespace) -> None:
     mine = ("scale", "under_test") if args.judge == ensemble.NAME else ("model", *ASKING)
     every = [*member_options(args, JUDGES), *(name for name in ASKING if getattr(args, name) is not None)]
     if given := [name for name in every if name not in mine]:
-        raise NotValid(f"{_option(given[0])} does not apply to the judge {args.judge}; leave it out")
+        raise NotValid(f"{_option(given[0])} does not apply to the judge {args.judge}; remove it")
 
 
 def _known(name: str) -> JudgeKind:
@@ -109,7 +116,7 @@ def _known(name: str) -> JudgeKind:
 
 def _run_here(args: argparse.Namespace, kind: JudgeKind, own: Sequence[str] = ()) -> int:
     if given := [name for name in ASKING if getattr(args, name) is not None and name not in own]:
-        raise NotValid(f"{_option(given[0])} applies to judges with a model, and {kind.name} has none; leave it out")
+        raise NotValid(f"{_option(given[0])} applies to judges with a model, and {kind.name} has none; remove it")
     options = member_options(args, JUDGES)
     parameters, judge = kind.checked(options), kind.judge(options)
     model = str(parameters.get("model", ""))

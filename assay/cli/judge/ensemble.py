@@ -22,11 +22,11 @@ def add_ensemble_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the ensemble judge."""
     from assay.llm.judges.ensemble import RULES
 
-    group = parser.add_argument_group("ensemble: labels of other judges")
-    group.add_argument("--of", metavar="LABELS", nargs="+", help="labels.jsonl with the labels of one or more judges")
+    group = parser.add_argument_group("ensemble of other judges' labels")
+    group.add_argument("--of", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
     group.add_argument("--rule", choices=list(RULES), help="rule that combines the grades; default median")
     group.add_argument("--least", type=int, metavar="N", help="minimum number of grades for a label; default 2")
-    group.add_argument("--apart", metavar="FILE", help="write the pairs as CSV, those with the least agreement first")
+    group.add_argument("--apart", metavar="FILE", help="write the pairs as CSV, least agreement first")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
     combined = {pair: together[pair] for pair in pairs if pair in together}
     parameters = json.loads(json.dumps(ensemble.parameters_of(judged, rule, least)))
     if not combined:
-        raise NotValid(f"{args.pairs}: none of its pairs is in {' '.join(args.of)}; give labels of the same collection")
+        raise NotValid(
+            f"{args.pairs}: none of its pairs is in {' '.join(args.of)}; use labels from the same collection"
+        )
     output = LabelFile(args.out)
     earlier = output.holds(NAME, parameters, repair=not args.dry_run) if args.resume else {}
     waiting = {pair: one for pair, one in combined.items() if pair_key(*pair) not in earlier}
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if earlier:
         lines.append(f"  skipped, already judged: {len(earlier)}")
     if len(combined) < len(pairs):
-        lines.append(f"  not judged: {len(pairs) - len(combined)} of {args.pairs} without a label of these judges")
+        lines.append(f"  not judged: {len(pairs) - len(combined)} of {args.pairs} without a label from these judges")
     sys.stderr.write("\n".join(lines) + "\n")
     return 0
 
@@ -74,8 +76,8 @@ def run(args: argparse.Namespace) -> int:
 def _rule_options(args: argparse.Namespace) -> tuple[Any, int, tuple[int, ...]]:
     """Return the rule, the minimum number of grades, and the scale."""
     if not args.of:
-        raise NotValid("the judge ensemble needs labels of other judges; name them with --of FILE FILE")
+        raise NotValid("the judge ensemble needs labels from other judges; name them with --of FILE FILE")
     least = OWN["least"] if args.least is None else args.least
     if least < 1:
-        raise NotValid(f"--least is {least}; give 1 or more")
+        raise NotValid(f"--least is {least}; use 1 or more")
     return args.rule or OWN["rule"], least, scale_values(args.scale or DEFAULT)

@@ -41,7 +41,7 @@ def probe_canaries(
     grades = [_grade(work, row) for row, _ in pairs]
     chosen = _worst([(grade, context) for grade, (_, context) in zip(grades, pairs, strict=True)], top, most, seed)
     if not chosen:
-        sys.stderr.write("canaries: none inserted, since no pair has a grade below the highest\n")
+        sys.stderr.write("canaries: none inserted, because no pair has a grade below the highest\n")
         return Ended("done", "", 0, 0)
     canaries = plant([context for _, context in chosen], top, seed=seed)
     asking = Asking(work.judge, work.endpoint, [one.context for one in canaries], work.known.replies)

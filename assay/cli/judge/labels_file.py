@@ -51,12 +51,12 @@ class LabelFile:
             The file cannot be read as labels.
         """
         if self._path is None:
-            raise NotValid("--resume needs --out FILE, the file to complete")
+            raise NotValid("--resume needs --out FILE with the file to complete")
         grades, answers, without = DiskMapping(), DiskMapping(), 0
         for row in self._rows(repair):
             if (row.judge, row.parameters) != (judge, parameters):
                 theirs = f"{row.judge or 'another judge'} with {row.parameters}"
-                what = f"{self._path}:{row.line}: a label of {theirs}, not of {judge} with {parameters}"
+                what = f"{self._path}:{row.line}: this label is from {theirs}, not from {judge} with {parameters}"
                 raise NotValid(f"{what}; write to another file")
             self._refuse_two(row, answers)
             if row.outcome in again:
@@ -68,19 +68,19 @@ class LabelFile:
         return grades
 
     def _refuse_two(self, row: MachineLabel, answers: DiskMapping) -> None:
-        """Refuse a file with two answers of one model to the same prompt."""
+        """Reject a file with two answers of a model to the same prompt."""
         key = "\n".join((row.query_id, row.doc_id, row.model, row.prompt_sha256))
         answer = row.outcome if row.grade is None and row.usefulness is None else [row.grade, row.usefulness]
         first = answers.setdefault(key, [row.line, answer])
         if first[1] != answer:
-            what = f"{row.query_id} {row.doc_id} is answered again, in another way than on line {first[0]}"
-            raise UnreadableInput(str(self._path), row.line, what, "keep one of the two", "E16")
+            what = f"{row.query_id} {row.doc_id} has a different answer than on line {first[0]}"
+            raise UnreadableInput(str(self._path), row.line, what, "keep one of them", "E16")
 
     def _rows(self, repair: bool) -> Iterator[MachineLabel]:
         """Yield the labels in the file."""
         from assay.formats import labels_jsonl
 
-        size = whole_lines(self._path, repair, "its pair is judged again")
+        size = whole_lines(self._path, repair, "its pair will be judged again")
         if self._path is None or not size:
             return
         with self._path.open("rb") as stream:

@@ -67,7 +67,7 @@ class _Work:
 def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
     """Judge the remaining pairs and write each label as its answer arrives."""
     if args.canaries is not None and args.canaries < 0:
-        raise NotValid(f"--canaries is {args.canaries}; give 0 or more")
+        raise NotValid(f"--canaries is {args.canaries}; use 0 or more")
     endpoint = provider.endpoint(args, key_needed=not args.dry_run)
     prompt_options.refuse_unsupported_options(args, endpoint)
     warn_same_family([endpoint.model], args.under_test)
@@ -111,14 +111,14 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
 
 
 def _asker(args: argparse.Namespace) -> Asker:
-    """Return the function that sends questions: one by one, or in batches."""
+    """Return the function that sends questions, individually or in batches."""
     from assay.llm.providers.calls import ask
 
     if not args.batch:
         return ask
     ledger = default_ledger_path(args.out, args.ledger)
     if ledger is None:
-        raise NotValid("--batch needs --out FILE: the open batches are recorded next to it")
+        raise NotValid("--batch needs --out FILE, because open batches are recorded next to it")
     from assay.cli.judge.batch_file import BatchFile
     from assay.llm.providers.batches import POLL, ask_in_batches
 
@@ -222,10 +222,12 @@ def _print_usage(work: _Work, ended: Ended) -> None:
     read, written = work.tokens
     lines = [f"  asked {counted(ended.answered, 'question')}: {counted(read, 'token')} read, {written} written{cost}"]
     if work.estimated:
-        what = "calls without token counts are charged at their maximum cost"
+        what = "calls without token counts are counted at their maximum cost"
         lines.append(f"note: {what}: {work.estimated:.4f} USD, marked in the ledger")
     if work.left_out:
-        lines.append(f"note: left out of the calls: {', '.join(sorted(work.left_out))}; the model does not take them")
+        lines.append(
+            f"note: left out of the calls, because the model does not accept them: {', '.join(sorted(work.left_out))}"
+        )
     if work.remembered:
         lines.append(f"  answers from the ledger: {work.remembered}")
     if len(work.models) > 1:

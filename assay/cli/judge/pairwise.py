@@ -19,13 +19,18 @@ PROMPT_OPTIONS = ("guidelines",)
 
 def add_pairwise_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the pairwise judge."""
-    group = parser.add_argument_group("pairwise: which documents to compare; writes battles.jsonl for assay zelo fit")
+    group = parser.add_argument_group(
+        "documents to compare, for pairwise, which writes battles.jsonl for assay zelo fit"
+    )
     group.add_argument(
-        "--cycles", metavar="N", type=int, help="random rounds; each compares a document with two others; default 4"
+        "--cycles",
+        metavar="N",
+        type=int,
+        help="number of random rounds, each of which compares every document with two others; default 4",
     )
     group.add_argument("--most", metavar="N", type=int, help="compare only the first N documents of each query")
     group.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the battles shown in both orders; default 0"
+        "--both", metavar="SHARE", type=float, help="share of the battles to show in both orders; default 0"
     )
     group.add_argument("--texts", metavar="FILE", help="pairs.jsonl with the texts, if PAIRS has none")
 
@@ -43,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     for option in ("canaries", "batch", "poll"):
         if getattr(args, option) is not None:
-            raise NotValid(f"--{option} does not apply to the judge pairwise; leave it out")
+            raise NotValid(f"--{option} does not apply to the judge pairwise; remove it")
     for option in prompt_options.OF:
         if option not in PROMPT_OPTIONS and getattr(args, option) is not None:
             warn_no_effect(f"--{option.replace('_', '-')}", "the judge pairwise does not use it")
@@ -55,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, option) is None:
             setattr(args, option, default)
     if args.most is not None and args.most < 2:
-        raise NotValid(f"--most is {args.most}; give 2 or more")
+        raise NotValid(f"--most is {args.most}; use 2 or more")
     for endpoint in ensemble.endpoints(args, key_needed=False):
         prompt_options.refuse_unsupported_options(args, endpoint, draws=True)
     return judge(args, pairwise)
@@ -72,9 +77,9 @@ def _pairwise_judge(args: argparse.Namespace) -> Any:
 
 
 def _refuse_forgetting(args: argparse.Namespace) -> None:
-    """Refuse to resume without the ledger, because all battles would be judged and paid for again."""
+    """Reject a resume without the ledger, because all battles would be judged and paid for again."""
     if args.out is None:
-        raise NotValid("--resume needs --out FILE, the file to complete")
+        raise NotValid("--resume needs --out FILE with the file to complete")
     ledger = default_ledger_path(args.out, args.ledger)
     if Path(args.out).exists() and (ledger is None or not ledger.exists()):
         raise NotValid(f"--resume needs the ledger {ledger}, which does not exist; name it with --ledger")

@@ -1,4 +1,4 @@
-"""Options for the prompt of a model judge: template, scale, guidelines, examples and sampling numbers."""
+"""Options for the prompt of a model judge: template, scale, guidelines, examples and sampling parameters."""
 
 from __future__ import annotations
 
@@ -40,30 +40,26 @@ NAMES = (*OF, *COMMON)
 def add_words_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the prompt."""
     group = parser.add_argument_group("prompt of the model")
-    group.add_argument("--scale", metavar="MIN:MAX", help="scale of the grades; default 0:3, for binary 0:1")
+    group.add_argument("--scale", metavar="MIN:MAX", help="grade scale; default 0:3, or 0:1 for binary")
     group.add_argument("--scale-file", metavar="FILE", help="grade,label,cue as CSV, or a JSON list of such objects")
-    group.add_argument("--guidelines", metavar="FILE", help="the guidelines of the raters, as text or Markdown")
-    group.add_argument(
-        "--examples", metavar="FILE", help="people's grades from which examples are drawn: qrels or ratings"
-    )
+    group.add_argument("--guidelines", metavar="FILE", help="the rater guidelines, as text or Markdown")
+    group.add_argument("--examples", metavar="FILE", help="human grades from which to draw examples: qrels or ratings")
     group.add_argument("--examples-pairs", metavar="FILE", help="pairs.jsonl with the texts of the examples")
     group.add_argument("--examples-most", type=int, metavar="N", help=f"number of examples; default {EXAMPLES}")
     group.add_argument("--relevant", type=int, metavar="GRADE", help="the lowest relevant grade")
+    group.add_argument("--probabilities", action="store_true", default=None, help="request grade probabilities")
     group.add_argument(
-        "--probabilities", action="store_true", default=None, help="request the probabilities of the grades"
+        "--text-metric", metavar="NAME", help="metric that scores an answer, for downstream; default token_f1"
     )
     group.add_argument(
-        "--text-metric", metavar="NAME", help="downstream: metric that scores an answer; default token_f1"
+        "--template", metavar="FILE", help="custom prompt with placeholders in braces, or JSON with system and prompt"
     )
+    group.add_argument("--temperature", type=float, metavar="X", help="temperature; default 0")
+    group.add_argument("--most-tokens", type=int, metavar="N", help="maximum tokens per answer")
     group.add_argument(
-        "--template", metavar="FILE", help="your own prompt with placeholders in braces, or JSON with system and prompt"
+        "--most-characters", type=int, metavar="N", help="maximum characters per document, default 12000"
     )
-    group.add_argument("--temperature", type=float, metavar="X", help="default 0")
-    group.add_argument("--most-tokens", type=int, metavar="N", help="maximum tokens of an answer")
-    group.add_argument(
-        "--most-characters", type=int, metavar="N", help="maximum characters of a document, default 12000"
-    )
-    group.add_argument("--seed", type=int, help="seed of the model, the examples and the canaries; default 0")
+    group.add_argument("--seed", type=int, help="seed for the model, the examples and the canaries; default 0")
 
 
 def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Iterable[Any]) -> tuple[JudgeOptions, list[list[Any]]]:
@@ -113,7 +109,7 @@ def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Iterable[Any]) 
 
 
 def check_numbers(args: argparse.Namespace) -> None:
-    """Refuse numbers that are out of bounds.
+    """Reject numbers that are out of bounds.
 
     Raises
     ------
@@ -123,7 +119,7 @@ def check_numbers(args: argparse.Namespace) -> None:
     for name, low, high in (("temperature", 0, 2), ("most_tokens", 1, 100_000), ("most_characters", 100, 1_000_000)):
         value = getattr(args, name)
         if value is not None and not low <= value <= high:
-            raise NotValid(f"--{name.replace('_', '-')} is {value:g}; give {low} to {high:,}")
+            raise NotValid(f"--{name.replace('_', '-')} is {value:g}; use {low} to {high:,}")
 
 
 def template(path: str, own: Template | None, places: Sequence[str], needed: Sequence[str]) -> Template:
@@ -135,7 +131,7 @@ def template(path: str, own: Template | None, places: Sequence[str], needed: Seq
         The file is not UTF-8 or is empty, or a placeholder is unknown or missing.
     """
     if own is None:
-        raise NotValid("--template does not apply to this judge, which has a fixed prompt; leave it out")
+        raise NotValid("--template does not apply to this judge, which has a fixed prompt; remove it")
     try:
         return own.worded(text_of(path), places, needed)
     except NotValid as fault:
@@ -145,7 +141,7 @@ def template(path: str, own: Template | None, places: Sequence[str], needed: Seq
 def _scale(args: argparse.Namespace, kind: ModelJudgeKind) -> tuple[GradeMeaning, ...]:
     if args.scale_file is not None:
         if args.scale is not None:
-            raise NotValid("--scale and --scale-file are both given; give one of them")
+            raise NotValid("--scale and --scale-file cannot be combined; remove one of them")
         return _scale_file(args.scale_file)
     if args.scale is None or "scale" not in kind.takes:
         return kind.scale
@@ -168,7 +164,7 @@ def _scale_file(path: str) -> tuple[GradeMeaning, ...]:
             GradeMeaning(int(row["grade"]), str(row["label"]).strip(), str(row.get("cue") or "")) for row in rows
         ]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise NotValid(f"{path}: a scale has grade,label,cue as CSV columns, or a JSON list of such objects") from None
+        raise NotValid(f"{path}: a scale needs CSV columns grade,label,cue, or a JSON list of such objects") from None
     if len({one.value for one in meanings}) != len(meanings) or not all(one.label for one in meanings):
         raise NotValid(f"{path}: a grade is repeated or has no label; list each grade once, with a label")
     return tuple(sorted(meanings, key=lambda one: one.value))
@@ -190,7 +186,7 @@ def text_of(path: str) -> str:
 
 
 def refuse_unsupported_options(args: argparse.Namespace, endpoint: Endpoint, *, draws: bool = False) -> None:
-    """Refuse a temperature or a seed that this model does not take.
+    """Reject a temperature or a seed that the model does not accept.
 
     Parameters
     ----------
@@ -212,12 +208,12 @@ def refuse_unsupported_options(args: argparse.Namespace, endpoint: Endpoint, *, 
 
     question = Question("", "", "", temperature=0.25, seed=1)
     body = endpoint.body(question)
-    who = f"{endpoint.protocol.title} does not take it for {endpoint.model}"
+    who = f"{endpoint.protocol.title} does not accept it for {endpoint.model}"
     if args.temperature and endpoint.body(replace(question, temperature=0.5)) == body:
-        raise NotValid(f"--temperature is {args.temperature:g}, and {who}; leave it out")
+        raise NotValid(f"--temperature is {args.temperature:g}, and {who}; remove it")
     draws = draws or args.examples is not None or bool(args.canaries)
     if args.seed and not draws and endpoint.body(replace(question, seed=2)) == body:
-        raise NotValid(f"--seed is {args.seed}, and {who}; leave it out")
+        raise NotValid(f"--seed is {args.seed}, and {who}; remove it")
 
 
 def _text_metric(name: str | None) -> Any:
@@ -232,10 +228,10 @@ def _examples(
     if args.examples is None and args.examples_pairs is None:
         return []
     if args.examples is None or args.examples_pairs is None:
-        raise NotValid("--examples and --examples-pairs go together: people's grades and the graded texts; give both")
+        raise NotValid("--examples (human grades) and --examples-pairs (the graded texts) must be used together")
     most = EXAMPLES if args.examples_most is None else args.examples_most
     if not 1 <= most <= 100:
-        raise NotValid(f"--examples-most is {most}; give 1 to 100")
+        raise NotValid(f"--examples-most is {most}; use 1 to 100")
     from assay.cli.inputs.human_labels import read_human_labels
     from assay.formats import pairs_jsonl
     from assay.llm.judges.few_shot import draw
@@ -257,12 +253,12 @@ def _examples(
         grade = grades[row.query_id, row.doc_id]
         if (row.query_id, row.doc_id) in judged or (row.query.strip(), row.text.strip()) in same:
             what = f"{args.examples_pairs}:{row.line}: {row.query_id} {row.doc_id} is among the pairs to judge"
-            raise NotValid(f"{what}; an example would reveal its grade, so remove it from one of the files")
+            raise NotValid(f"{what}; an example would reveal its grade, so remove the pair from one of the files")
         if grade not in values:
             raise NotValid(
                 f"{args.examples}: {row.query_id} {row.doc_id} has the grade {grade:g}, which is not on the scale"
             )
         graded.append(((row.query_id, row.doc_id, int(grade)), Example(row.query, row.text, int(grade))))
     if not graded:
-        raise NotValid(f"{args.examples_pairs}: none of its pairs has a grade in {args.examples}; add some")
+        raise NotValid(f"{args.examples_pairs}: none of its pairs has a grade in {args.examples}; add graded pairs")
     return draw(graded, most, grade=lambda one: one[1].grade, seed=args.seed or 0)

@@ -26,14 +26,14 @@ def add_engine_options(parser: argparse._ActionsContainer, *, required: bool = T
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a setting of the engine (docs/connectors.md), not a secret; may be repeated",
+        help="a setting of the engine (see docs/connectors.md) that is not secret; may be repeated",
     )
     parser.add_argument(
         "--secret",
         metavar="NAME[=ENV_VARIABLE]",
         action="append",
         default=[],
-        help="a secret setting, read from an environment variable or from a hidden prompt",
+        help="a secret setting, read from an environment variable or a hidden prompt",
     )
 
 
@@ -87,9 +87,12 @@ def _given(words: list[str], kind: ConnectorKind) -> dict[str, str]:
         if not equals or not name:
             raise NotValid("--set takes NAME=VALUE, such as --set address=http://localhost:9200")
         if name in kind.secrets:
-            raise NotValid(f"{name} is a secret, and other users can see it here; write --secret {name}=ENV_VARIABLE")
+            raise NotValid(
+                f"{name} is a secret, and other users could see it on the command line; write --secret "
+                f"{name}=ENV_VARIABLE"
+            )
         if name in given:
-            raise NotValid(f"--set {name} is given twice; give it once")
+            raise NotValid(f"--set {name} appears twice; use it once")
         given[name] = value
     return given
 
@@ -99,10 +102,12 @@ def _secrets(words: list[str], kind: ConnectorKind) -> dict[str, str]:
     for each in words:
         name, equals, variable = each.partition("=")
         if name not in kind.secrets or name in secrets:
-            raise NotValid(f"{SECRET_FORM}, each once; the secrets of {kind.name}: {', '.join(kind.secrets) or 'none'}")
+            raise NotValid(
+                f"{SECRET_FORM}, each secret once; secrets of {kind.name}: {', '.join(kind.secrets) or 'none'}"
+            )
         secrets[name] = os.environ.get(variable, "") if equals else _prompt_for_secret(name)
         if not secrets[name].strip():
-            where = "the environment variable is missing or empty" if equals else "nothing was typed"
+            where = "the environment variable is missing or empty" if equals else "no value was entered"
             raise NotValid(f"--secret {name}: {where}. {SECRET_FORM}")
     return secrets
 

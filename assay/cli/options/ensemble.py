@@ -28,19 +28,19 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def endpoints(args: argparse.Namespace, *, key_needed: bool = True) -> list[Endpoint]:
-    """Return the models, in the order given.
+    """Return the models in the given order.
 
     Raises
     ------
     NotValid
-        No model is given, one is given twice, or one is not valid.
+        No model is given, a model is given twice, or a model is not valid.
     """
     if not args.model:
-        raise NotValid("no model is given; name one with --model")
+        raise NotValid("no model was given; name one with --model")
     models = [endpoint(args, given, key_needed=key_needed) for given in args.model]
     times = Counter((one.protocol.name, one.base_url, one.model) for one in models)
     if twice := [model for (_, _, model), number in times.items() if number > 1]:
-        raise NotValid(f"--model {twice[0]} is given twice and would be paid for twice; give it once")
+        raise NotValid(f"--model {twice[0]} appears twice and would cost twice as much; use it once")
     return models
 
 

@@ -20,7 +20,7 @@ def add_family(parser: argparse.ArgumentParser) -> None:
         metavar="RUN=FAMILY",
         action="append",
         default=[],
-        help="declare the model family that a run uses (GPT, Llama, ...; none); default: guessed from its name",
+        help="the model family of a run (GPT, Llama, ...; none); default: guessed from its name",
     )
 
 
@@ -30,12 +30,12 @@ def add_under_test(parser: argparse._ActionsContainer) -> None:
         "--under-test",
         metavar="NAME[=FAMILY]",
         action="append",
-        help="a system whose documents are judged: warn if it uses the same model family as a judge",
+        help="a system whose documents are judged; warn if it uses the same model family as a judge",
     )
 
 
 def warn_same_family(models: Iterable[str], under_test: Sequence[str] | None) -> None:
-    """Warn of systems from the same model family as one of these models.
+    """Warn about systems from the same model family as one of these models.
 
     Parameters
     ----------
@@ -74,9 +74,7 @@ def kin_of_runs(judge: str, runs: Sequence[str], declared: Sequence[str]) -> lis
     for one in declared:
         name, equals, family = one.rpartition("=")
         if not equals or name not in runs:
-            raise NotValid(
-                f"--family {one}: write RUN=FAMILY with one of the runs: {', '.join(runs) or 'none is given'}"
-            )
+            raise NotValid(f"--family {one}: write RUN=FAMILY with one of the runs: {', '.join(runs) or 'none given'}")
         known[name] = _declared(f"--family {one}", family)
     return kin_of(judge, [System(name, known.get(name, "")) for name in runs])
 

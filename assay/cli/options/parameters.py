@@ -44,7 +44,7 @@ def add_member_options(
 
 
 def member_options(args: argparse.Namespace, family: Mapping[str, Member]) -> dict[str, Any]:
-    """Return the given values by parameter name; the member refuses parameters that it does not take."""
+    """Return the given values by parameter name; the member rejects unknown parameters."""
     return {name: getattr(args, name) for name, _, _ in _member_parameters(family) if getattr(args, name) is not None}
 
 

@@ -35,30 +35,33 @@ NAMES = (
 
 
 def add_provider_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a provider; the key is not an option, because command lines are public on a machine."""
+    """Declare the options of a provider; the key is not an option, because other users can see command lines."""
     from assay.llm.providers import PROTOCOLS
     from assay.llm.providers.protocol import WITHOUT
 
-    group = parser.add_argument_group("provider of the model")
+    group = parser.add_argument_group("model provider")
     group.add_argument("--provider", metavar="NAME", help=f"{', '.join(PROTOCOLS)}; default {DEFAULT}")
-    group.add_argument("--base-url", metavar="URL", help="another server with the provider's API")
-    group.add_argument("--key-variable", metavar="NAME", help="environment variable with the key")
+    group.add_argument("--base-url", metavar="URL", help="address of another server with the provider's API")
+    group.add_argument("--key-variable", metavar="NAME", help="environment variable with the API key")
     group.add_argument("--budget-usd", type=float, metavar="X", help="maximum cost in USD; needs both prices")
     group.add_argument("--max-calls", type=int, metavar="N", help="maximum number of calls")
     group.add_argument("--price-in", type=float, metavar="X", help="USD per million tokens read")
     group.add_argument("--price-out", type=float, metavar="X", help="USD per million tokens written")
-    group.add_argument("--concurrency", type=int, metavar="N", help="calls in flight, default 8")
+    group.add_argument("--concurrency", type=int, metavar="N", help="maximum concurrent calls, default 8")
     group.add_argument("--per-minute", type=float, metavar="N", help="maximum calls per minute")
     group.add_argument("--tokens-per-minute", type=float, metavar="N", help="maximum tokens per minute")
-    group.add_argument("--timeout", type=float, metavar="S", help="seconds per attempt, default 60")
+    group.add_argument("--timeout", type=float, metavar="S", help="timeout per attempt in seconds, default 60")
     add_under_test(group)
     group.add_argument(
         "--thinks",
         action=argparse.BooleanOptionalAction,
-        help="the model reasons before it answers: max_completion_tokens, no temperature; default: by its name",
+        help=(
+            "treat the model as a reasoning model: send max_completion_tokens and no temperature; default: "
+            "guessed from its name"
+        ),
     )
     group.add_argument(
-        "--leave-out", metavar="NAMES", help=f"parameters never to send, separated by commas: {', '.join(WITHOUT)}"
+        "--leave-out", metavar="NAMES", help=f"comma-separated parameters never to send: {', '.join(WITHOUT)}"
     )
 
 
@@ -76,20 +79,20 @@ def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: 
     protocol = PROTOCOLS[args.provider or DEFAULT]
     name = args.model if model is None else model
     if not name:
-        raise NotValid("no model is given; name one with --model")
+        raise NotValid("no model was given; name one with --model")
     for option in ("price_in", "price_out"):
         price = getattr(args, option)
         if price is not None and not 0 <= price < float("inf"):
-            raise NotValid(f"--{option.replace('_', '-')} is {price:g}; give dollars per million tokens")
+            raise NotValid(f"--{option.replace('_', '-')} is {price:g}; use dollars per million tokens")
     url = args.base_url or protocol.base_url
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-        raise NotValid(f"--base-url is {url!r}; give an address such as http://localhost:8000/v1")
+        raise NotValid(f"--base-url is {url!r}; use an address such as http://localhost:8000/v1")
     if odd := odd_parameters(url):
-        what = "only api-version is allowed, since the address is written to files; put the key in the environment"
+        what = "only api-version is allowed, because the address is written to files; put the key in the environment"
         raise NotValid(f"--base-url has the parameter {odd[0][:40]}; {what}")
     left_out = frozenset(one.strip() for one in (args.leave_out or "").split(",") if one.strip())
     if odd_names := left_out - WITHOUT.keys():
-        raise NotValid(f"--leave-out has {min(odd_names)}; give any of {', '.join(WITHOUT)}")
+        raise NotValid(f"--leave-out has {min(odd_names)}; use any of {', '.join(WITHOUT)}")
     key = _key(args, protocol.key_variable) if key_needed else ""
     return Endpoint(protocol, name, url.rstrip("/"), key, args.price_in, args.price_out, left_out, args.thinks)
 
@@ -120,9 +123,9 @@ def budget(args: argparse.Namespace, spent: float, calls: int) -> Budget:
     if args.budget_usd is not None and (args.price_in is None or args.price_out is None):
         raise NotValid("--budget-usd needs --price-in and --price-out, in dollars per million tokens read and written")
     if args.budget_usd is not None and not 0 <= args.budget_usd < float("inf"):
-        raise NotValid(f"--budget-usd is {args.budget_usd:g}; give dollars, 0 or more")
+        raise NotValid(f"--budget-usd is {args.budget_usd:g}; use 0 dollars or more")
     if args.max_calls is not None and args.max_calls < 0:
-        raise NotValid(f"--max-calls is {args.max_calls}; give 0 or more")
+        raise NotValid(f"--max-calls is {args.max_calls}; use 0 or more")
     return Budget(args.budget_usd, args.max_calls, spent, calls)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_reader_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that readers share; each format takes some of them."""
+    """Declare the shared reader options; each format takes some of them."""
     group = parser.add_argument_group("reading the file")
     group.add_argument("--scale", metavar="MIN:MAX", help="valid grades, such as 0:3")
     group.add_argument(
@@ -23,16 +23,16 @@ def add_reader_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=COLUMN",
         action="append",
         default=[],
-        help="column of the file by our name, such as count=searches; may be repeated",
+        help="map a column, such as count=searches; may be repeated",
     )
     group.add_argument(
-        "--conflicts", choices=["first", "last", "min", "max"], help="which of two conflicting grades counts"
+        "--conflicts", choices=["first", "last", "min", "max"], help="which of two conflicting grades to use"
     )
     group.add_argument(
         "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
     )
-    group.add_argument("--delimiter", metavar="CHARACTER", help="separator of cells; write tab for TAB")
-    group.add_argument("--header", choices=["yes", "no"], help="whether queries.tsv begins with a header")
+    group.add_argument("--delimiter", metavar="CHARACTER", help="cell separator; write tab for TAB")
+    group.add_argument("--header", choices=["yes", "no"], help="whether queries.tsv has a header")
     group.add_argument("--encoding", choices=["utf-8", "latin-1"], help="character encoding; default: utf-8")
 
 
@@ -57,9 +57,9 @@ def read_file(
     kind : str, optional
         The wanted kind, if the format is detected from the content.
     likely : str, optional
-        The preferred kind, if the content fits several.
+        The preferred kind, if the content matches several.
     option : str
-        The option with which the user names the format, for messages.
+        The option that sets the format, for messages.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def _options(member: Format, args: argparse.Namespace) -> dict[str, Any]:
     for name in options:
         if name not in member.options:
             known = ", ".join(member.options) or "none"
-            raise NotValid(f"the format {member.name} takes no option {name}; it takes: {known}")
+            raise NotValid(f"the format {member.name} has no option {name}; options: {known}")
     if len(options.get("delimiter", ",")) != 1:
         raise NotValid(f"the delimiter {args.delimiter!r} is not one character")
     return options

@@ -13,7 +13,7 @@ LARGEST = 1000
 
 def add_scale(parser: argparse.ArgumentParser) -> None:
     """Declare ``--scale``."""
-    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"scale of the grades, default {DEFAULT}")
+    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"grade scale, default {DEFAULT}")
 
 
 def scale_values(text: str) -> tuple[int, ...]:
@@ -32,5 +32,5 @@ def scale_values(text: str) -> tuple[int, ...]:
     ends = re.fullmatch(r"(-?\d{1,6}):(-?\d{1,6})", text.strip())
     values = range(int(ends[1]), int(ends[2]) + 1) if ends else range(0)
     if not 2 <= len(values) <= LARGEST:
-        raise NotValid(f"--scale is {text!r}; give MIN:MAX with whole numbers, MIN below MAX, such as {DEFAULT}")
+        raise NotValid(f"--scale is {text!r}; write MIN:MAX with whole numbers and MIN below MAX, such as {DEFAULT}")
     return tuple(values)

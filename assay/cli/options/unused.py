@@ -11,7 +11,7 @@ def warn_no_effect(option: str, reason: str) -> None:
 
 
 def seed_of(given: int | None, reason: str = "") -> int:
-    """Return the seed, 0 by default; with a reason, warn that a given seed has no effect."""
+    """Return the seed, 0 by default; if there is a reason, warn that a given seed has no effect."""
     if given is not None and reason:
         warn_no_effect(f"--seed {given}", reason)
     return given or 0

@@ -47,7 +47,7 @@ def _coefficients(report: AgreementReport) -> str:
         COEFFICIENTS[name].title: one for name, one in report.coefficients.items() if COEFFICIENTS[name].raters != "two"
     }
     cells = [[name, number(one.value), interval(one), str(one.n), one.reason or ""] for name, one in rows.items()]
-    table = text_table(["coefficient", "value", "95 % interval", "n", ""], cells)
+    table = text_table(["coefficient", "value", "95% interval", "n", ""], cells)
     return table + _reasons([one.reason for one in rows.values()])
 
 
@@ -81,7 +81,7 @@ def _by_grade(rows: Sequence[GradeAgreement]) -> str:
         ]
         for row in rows
     ]
-    return text_table(["grade", "specific agreement", "alpha, this grade or not", "n", ""], cells)
+    return text_table(["grade", "specific agreement", "alpha, this grade vs. others", "n", ""], cells)
 
 
 def _by_group(part: str, rows: Sequence[GroupAgreement]) -> str:
@@ -97,7 +97,7 @@ def _by_group(part: str, rows: Sequence[GroupAgreement]) -> str:
         ]
         for row in rows
     ]
-    return text_table([part, "alpha, ordinal", "95 % interval", "equal", "steps apart", "n", ""], cells)
+    return text_table([part, "alpha, ordinal", "95% interval", "equal", "steps apart", "n", ""], cells)
 
 
 def interval(one: Agreement) -> str:

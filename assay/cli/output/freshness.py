@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.staleness.report import Report
     from assay.staleness.signal import Finding
 
-WORDS = {"fresh": "fresh", "warn": "warns", "stale": "STALE", "unknown": "not known"}
+WORDS = {"fresh": "fresh", "warn": "warns", "stale": "STALE", "unknown": "unknown"}
 
 
 def as_table(report: Report) -> str:
@@ -24,7 +24,7 @@ def as_table(report: Report) -> str:
         for one in report.findings
     ]
     parts = [text_table(("signal", "state", "now", "baseline", "limits"), rows, left=2)]
-    parts.append("".join(f"{one.signal.name}: {one.words or f'not known; {one.reason}'}\n" for one in report.findings))
+    parts.append("".join(f"{one.signal.name}: {one.words or f'unknown; {one.reason}'}\n" for one in report.findings))
     if report.runs:
         held = [
             [run.name, share(run.mean), share(run.p90), f"{run.holes:,}", f"{run.returned:,}", f"{run.queries:,}"]
@@ -71,7 +71,7 @@ def limits(one: Finding) -> str:
 def _next_steps(report: Report) -> str:
     if not report.actions:
         left = len(report.unknown)
-        unknown = f"; {counted(left, 'signal is', 'signals are')} not known" if left else ""
+        unknown = f"; {counted(left, 'signal is', 'signals are')} unknown" if left else ""
         return f"no action is needed{unknown}\n"
     lines = [f"the labels are {'stale' if report.state == 'stale' else 'aging'}; next steps:"]
     for name in dict.fromkeys(action.name for action in report.actions):

@@ -16,7 +16,7 @@ from assay.cli.output.text_table import counted, number
 if TYPE_CHECKING:
     from assay.decisions.gate_verdicts import GateResult, Verdict
 
-# What XML 1.0 cannot hold, not even escaped.
+# Characters that XML 1.0 does not allow, even escaped.
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -34,9 +34,9 @@ class Output:
         ``candidate`` and ``baseline`` with ``name``, ``path`` and ``sha256`` (None without a baseline); ``rules``, the
         files of rules.
     seconds : float
-        How long scoring and deciding took.
+        Duration of scoring and deciding.
     reading : sequence of str
-        The options that say how the files were read, for the command to look further with.
+        The options with which the files were read, for the inspection command.
     """
 
     result: GateResult
@@ -56,7 +56,7 @@ class Output:
 
 
 def as_text(output: Output) -> str:
-    """Return one line per rule: the verdict, the numbers, and a command to look further."""
+    """Return one line per rule: the verdict, the numbers, and a command to inspect the result."""
     machine = machine_note(output.qrels)
     lines = [_line(output, verdict) for verdict in output.result.verdicts]
     return "".join(f"{line}\n" for line in [*lines, *([f"note: {machine}"] if machine else [])])
@@ -118,14 +118,14 @@ def as_markdown(output: Output) -> str:
     lines += [f"- {_text(line)}" for line in [*([machine] if machine else []), *result.warnings]]
     failed = [verdict for verdict in result.verdicts if not verdict.passed]
     commands = dict.fromkeys(_command(output, verdict) for verdict in failed)
-    lines += [f"- look at {_code(command)}" for command in commands]
+    lines += [f"- inspect with {_code(command)}" for command in commands]
     files = [
         ("labels" if output.source == "qrels" else "samples", output.qrels),
         ("candidate", output.files["candidate"]),
         ("baseline", output.files["baseline"]),
     ]
     described = [f"{what} {_code(of['path'])} (sha256 {of['sha256'][:12]})" for what, of in files if of]
-    lacking = "samples without output" if result.unit == "sample" else "queries not answered"
+    lacking = "samples without an output" if result.unit == "sample" else "unanswered queries"
     settings = f"{lacking}: {result.missing}, seed {result.seed}"
     return "\n".join([*lines, f"- {', '.join(described)}; {settings}", ""])
 
@@ -143,7 +143,7 @@ def _line(output: Output, verdict: Verdict) -> str:
     if verdict.reason:
         parts.append(verdict.reason)
     if not verdict.passed:
-        parts.append(f"look at: {_command(output, verdict)}")
+        parts.append(f"inspect with: {_command(output, verdict)}")
     return "; ".join(parts)
 
 

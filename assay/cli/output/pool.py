@@ -39,9 +39,9 @@ def as_csv(pool: Pool, batch: int, *, copies: bool = False) -> str:
 
 
 def _joined(copies: Sequence[PairCopy]) -> str:
-    """Return the ids of the copies in one cell, joined like the names of runs."""
+    """Return the ids of the copies in one cell, joined like run names."""
     if odd := next((copy.doc_id for copy in copies if ";" in copy.doc_id), None):
-        raise NotValid(f"document {odd!r} contains ';', which separates copies in a CSV; use --format json")
+        raise NotValid(f"document {odd!r} contains ';', which separates copies in CSV; use --format json")
     return ";".join(copy.doc_id for copy in copies)
 
 
@@ -93,9 +93,9 @@ def print_summary(pool: Pool, args: argparse.Namespace) -> None:
         for system in summary.systems
     ]
     if summary.differing > FEW:
-        lines.append(f"  {summary.differing} systems differ")
+        lines.append(f"  {summary.differing} systems are distinct")
     if advised := advised_depth(pool.strategy, pool.params, summary.differing):
-        lines.append(f"  with more than {FEW} systems that differ, depth {advised[0]} to {advised[1]} is advised")
+        lines.append(f"  with more than {FEW} distinct systems, use depth {advised[0]} to {advised[1]}")
     if summary.copies:
         copies = counted(summary.copies, "duplicate")
         lines.append(f"  judged once: {copies} in {counted(summary.groups, 'group')}")
@@ -109,5 +109,5 @@ def print_summary(pool: Pool, args: argparse.Namespace) -> None:
     if pool.judged:
         lines.append(f"  left out, already judged: {pool.judged}")
     if pool.over_budget:
-        lines.append(f"  left out, over the budget: {pool.over_budget}")
+        lines.append(f"  left out, beyond the budget: {pool.over_budget}")
     sys.stderr.write("\n".join(lines) + "\n")

@@ -68,10 +68,10 @@ def missed_lines(missed: Missed) -> list[str]:
     --------
     >>> from assay.estimators.missed_documents import CURVE, Missed
     >>> missed_lines(Missed(None, None, None, CURVE, 3, 40, 2, reason="2 judged queries are too few"))
-    ['relevant documents still unjudged: not known; 2 judged queries are too few']
+    ['relevant documents still unjudged: unknown; 2 judged queries are too few']
     """
     if missed.value is None or missed.low is None or missed.high is None:
-        return [f"relevant documents still unjudged: not known; {missed.reason}"]
+        return [f"relevant documents still unjudged: unknown; {missed.reason}"]
     ends = f"{missed.level:.0%} interval {missed.low:,.0f} to {missed.high:,.0f}"
     among = f"among {counted(missed.unjudged, 'unjudged pair')} of {counted(missed.queries, 'query', 'queries')}"
     first = f"relevant documents still unjudged: about {missed.value:,.0f}, {ends}, {among}"

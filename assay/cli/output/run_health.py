@@ -87,27 +87,27 @@ def in_words(health: dict[str, Any]) -> Iterator[str]:
     if health["against_rows"]:
         yield (
             f"ranks: {counted(health['against_rows'], 'row is', 'rows are')} ordered differently by score, in "
-            f"{health['against_queries']:,} of the queries, first in {health['first_against']}; scores count"
+            f"{health['against_queries']:,} of the queries, first in {health['first_against']}; the scores decide"
         )
     elif health["ranked_rows"]:
         ties = health["reordered_rows"]
         yield "ranks: agree with the scores" + (
-            f"; {counted(ties, 'tied row is', 'tied rows are')} in another order by rank" if ties else ""
+            f"; {counted(ties, 'tied row is', 'tied rows are')} ordered differently by rank" if ties else ""
         )
     else:
         yield "ranks: none"
     if "queries_left_out" in health:
         unjudged = health[f"unjudged_at_{DEPTH}"]
         unjudged_text = (
-            "not defined, since the run has no query of the qrels" if unjudged is None else f"{unjudged:.3f}"
+            "undefined, because the run has no query of the qrels" if unjudged is None else f"{unjudged:.3f}"
         )
         yield (
-            f"against the qrels: {_queries(health['queries_left_out'])} left out, "
-            f"{health['queries_not_in_qrels']:,} that the qrels do not have; unjudged@{DEPTH} {unjudged_text}"
+            f"against the qrels: {_queries(health['queries_left_out'])} missing from the run, "
+            f"{health['queries_not_in_qrels']:,} not in the qrels; unjudged@{DEPTH} {unjudged_text}"
         )
     for other in health["runs"]:
         if other["jaccard"] is None:
-            yield f"similarity to {other['path']}: not defined, since no query has results"
+            yield f"similarity to {other['path']}: undefined, because no query has results"
             continue
         yield (
             f"similarity to {other['path']}: Jaccard@{DEPTH} {other['jaccard']:.3f}, RBO@{DEPTH} {other['rbo']:.3f}, "

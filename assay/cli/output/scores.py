@@ -67,8 +67,10 @@ def _notes(report: ScoreReport) -> str:
     machine = machine_note(report.qrels)
     lines = [
         *([f"{machine}\n"] if machine else []),
-        f"{counted(report.qrels['queries'], 'query', 'queries')}, {counted(report.qrels['judgments'], 'judgment')}; "
-        f"queries that a run does not answer {rule}\n",
+        (
+            f"{counted(report.qrels['queries'], 'query', 'queries')}, "
+            f"{counted(report.qrels['judgments'], 'judgment')}; unanswered queries {rule}\n"
+        ),
     ]
     if report.settings["level"] is not None:
         lines += _about_intervals(report)
@@ -79,9 +81,9 @@ def _notes(report: ScoreReport) -> str:
 
 
 def _about_holes(report: ScoreReport) -> list[str]:
-    """Return how far grades of unjudged documents could move each mean."""
+    """Return the range of each mean over possible grades of unjudged documents."""
     return [
-        f"{run.name}, range if all documents within the cutoff were judged: {', '.join(bounds)}\n"
+        f"{run.name}, range of scores if all documents within the cutoff were judged: {', '.join(bounds)}\n"
         for run in report.evaluation.runs
         if (bounds := [f"{name} {one.low:.4f} to {one.high:.4f}" for name, one in _open_bounds(run)])
     ]
@@ -100,11 +102,12 @@ def _about_ties(report: ScoreReport) -> list[str]:
         past = f", past {one.others[0]}" if one.others else ""
         past += f" and {len(one.others) - 1} more" if len(one.others) > 1 else ""
         where = f"{counted(one.queries, 'query', 'queries')} with a tie across the cutoff"
-        bounds = f"{one.metric} is {one.low:.4f} to {one.high:.4f}{past} by the order of tied documents"
+        bounds = f"{one.metric} is {one.low:.4f} to {one.high:.4f}{past}, depending on the order of tied documents"
         lines.append(f"{one.run}: {bounds}; {where}\n")
     if len(doubts) > MAX_TIE_LINES:
         lines.append(
-            f"and {len(doubts) - MAX_TIE_LINES} more means that hang on ties; --format json has ties_at of all\n"
+            f"and {len(doubts) - MAX_TIE_LINES} more means that depend on ties; --format json lists all of them "
+            "in ties_at\n"
         )
     return lines
 
@@ -135,20 +138,20 @@ def _about(diagnostics: Diagnostics) -> str:
     parts = [
         counted(diagnostics.rows, "row"),
         f"{diagnostics.ties:.1%} tied",
-        f"{counted(diagnostics.holes, 'hole')} in the top 10",
+        f"{counted(diagnostics.holes, 'unjudged document')} in the top 10",
     ]
     if diagnostics.queries_missing:
-        parts.append(counted(diagnostics.queries_missing, "judged query", "judged queries") + " not answered")
+        parts.append(counted(diagnostics.queries_missing, "judged query", "judged queries") + " unanswered")
     if diagnostics.queries_unjudged:
         parts.append(counted(diagnostics.queries_unjudged, "query", "queries") + " without judgments ignored")
     if diagnostics.queries_without_relevant:
-        parts.append(counted(diagnostics.queries_without_relevant, "query", "queries") + " without anything relevant")
+        parts.append(counted(diagnostics.queries_without_relevant, "query", "queries") + " without relevant documents")
     if diagnostics.identical_to:
-        parts.append(f"ranks as {', '.join(diagnostics.identical_to)} does")
+        parts.append(f"same ranking as {', '.join(diagnostics.identical_to)}")
     if diagnostics.ranks_contradicted:
         parts.append(counted(diagnostics.ranks_contradicted, "rank") + " against the scores")
     if diagnostics.float32_ties:
-        parts.append(counted(diagnostics.float32_ties, "pair") + " that only float64 tells apart")
+        parts.append(counted(diagnostics.float32_ties, "pair") + " that only float64 distinguishes")
     if diagnostics.duplicates:
         parts.append(counted(diagnostics.duplicates, "identical judgment") + " kept once")
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""Plain text tables: names aligned left, numbers aligned right."""
+"""Plain text tables with left-aligned names and right-aligned numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     Returns
     -------
     str
-        Lines without blanks at their ends, each with its line end.
+        Lines without trailing blanks, each with a line end.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with a fixed count of decimals, ``-`` if undefined.
+    """Return a number with a fixed number of decimals, or ``-`` if undefined.
 
     Examples
     --------

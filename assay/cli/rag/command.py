@@ -34,15 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "outputs",
         metavar="OUTPUTS",
         nargs="*",
-        help="outputs.jsonl of a system, or a run, or NAME=PATH; repeat it for several",
+        help="outputs.jsonl of a system, or a run, or NAME=PATH; may be repeated",
     )
     parser.add_argument(
         "-m",
         "--metric",
         metavar="METRIC",
         action="append",
-        help="a class name such as TokenF1 or RecallAtK(k=5), a name such as recall@5, or a quoted list; docs/rag.md "
-        "lists them; default: a selection that needs no model",
+        help=(
+            "a class name such as TokenF1 or RecallAtK(k=5), a name such as recall@5, or a quoted list; see "
+            "docs/rag.md; default: a selection that needs no model"
+        ),
     )
     parser.add_argument(
         "--missing",
@@ -51,26 +53,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="samples without an output: an error (default), left out, or counted as 0",
     )
     parser.add_argument(
-        "--slice", metavar="LABEL", action="append", default=[], help="also measure each value of a label; may repeat"
+        "--slice",
+        metavar="LABEL",
+        action="append",
+        default=[],
+        help="also report each value of a label separately; may be repeated",
     )
-    parser.add_argument("--per-sample", action="store_true", help="also print the values of each sample")
-    parser.add_argument("--baseline", metavar="NAME", help="compare each other system with this one")
+    parser.add_argument("--per-sample", action="store_true", help="also print the score of each sample")
+    parser.add_argument("--baseline", metavar="NAME", help="compare each of the other systems with this one")
     parser.add_argument("--compare", action="store_true", help="compare all pairs of systems")
-    parser.add_argument("--test", choices=list(TESTS), help="of the comparison, default randomization")
+    parser.add_argument("--test", choices=list(TESTS), help="test for comparisons, default randomization")
     parser.add_argument(
-        "--correction", choices=[*CORRECTIONS, "none"], help="for the comparisons of one metric, default holm"
+        "--correction",
+        choices=[*CORRECTIONS, "none"],
+        help="correction for multiple comparisons within a metric, default holm",
     )
-    parser.add_argument("--permutations", type=int, metavar="N", help="draws of the test, default 100000")
+    parser.add_argument(
+        "--permutations", type=int, metavar="N", help="number of random draws for the test, default 100000"
+    )
     parser.add_argument(
         "--people",
         metavar="FILE",
-        help="CSV sample_id,system,rater,grade: compare a metric with people's grades, and correct its mean by them",
+        help=(
+            "CSV with sample_id,system,rater,grade: compare a metric with human grades, and use them to correct "
+            "its mean"
+        ),
     )
-    parser.add_argument("--people-metric", metavar="METRIC", help="which metric; default: the only one of -m")
-    parser.add_argument("--scale", metavar="MIN:MAX", help="the scale of people's grades, default 0:2")
-    parser.add_argument("--ci", metavar="LEVEL", type=float, default=0.95, help="of the intervals, default 0.95")
-    parser.add_argument("--resamples", metavar="N", type=int, default=10_000, help="of the bootstrap, default 10000")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of bootstrap and test, default 0")
+    parser.add_argument(
+        "--people-metric", metavar="METRIC", help="metric to compare; default: the metric of -m, if there is only one"
+    )
+    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the human grades, default 0:2")
+    parser.add_argument(
+        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals, default 0.95"
+    )
+    parser.add_argument(
+        "--resamples", metavar="N", type=int, default=10_000, help="number of bootstrap resamples, default 10000"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="seed for the bootstrap and the test, default 0"
+    )
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
     add_out(parser)
     retrieval.add_retrieval_options(parser)
@@ -91,9 +112,9 @@ def run(args: argparse.Namespace) -> int:
     metrics = parse_metrics(args.metric or DEFAULT)
     plan = _plan(args)
     if args.compare and args.baseline:
-        raise NotValid("--baseline compares with one system and --compare all pairs; give one of them")
+        raise NotValid("--baseline compares with one system, --compare compares all pairs; use only one of them")
     if not systems and not retrieval.retrieves(args):
-        raise NotValid("no outputs are given; name a file, or give --retriever or --engine to retrieve documents")
+        raise NotValid("no outputs were given; name a file, or use --retriever or --engine to retrieve documents")
     if (args.compare or args.baseline) and len(systems) + len(args.retriever) + bool(args.engine) < 2:
         raise NotValid("a comparison needs the outputs of two systems")
     judged = _people_metric(args, metrics)
@@ -153,7 +174,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     chosen = {name: getattr(args, name) for name in ("test", "correction", "permutations")}
     given = {name: value for name, value in chosen.items() if value is not None}
     if given and not (args.compare or args.baseline):
-        warn_no_effect(f"--{next(iter(given))}", "nothing is compared; add --baseline NAME or --compare")
+        warn_no_effect(f"--{next(iter(given))}", "there is no comparison; add --baseline NAME or --compare")
     return Plan(seed=args.seed, level=args.ci, resamples=args.resamples, **given)
 
 
@@ -162,7 +183,7 @@ def _people_metric(args: argparse.Namespace, metrics: Sequence[Metric]) -> str |
     if args.people is None:
         for option, given in (("--people-metric", args.people_metric), ("--scale", args.scale)):
             if given is not None:
-                raise NotValid(f"{option} goes with --people FILE")
+                raise NotValid(f"{option} needs --people FILE")
         return None
     from assay.rag.metric_names import parse_metrics
 
@@ -180,7 +201,7 @@ def read(samples: str, systems: list[tuple[str, str]]) -> tuple[list[Any], dict[
     Raises
     ------
     UnreadableInput
-        When a file cannot be read, or a line of it.
+        When a file or a line cannot be read.
     """
     from assay.rag import outputs_jsonl, samples_jsonl
 

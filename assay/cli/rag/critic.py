@@ -1,4 +1,4 @@
-"""The model that ``assay rag`` and ``assay erag`` ask: which, what it costs, and where its calls are recorded."""
+"""Model options of ``assay rag`` and ``assay erag``: the model, its budget and its ledger."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
     """Declare ``--model``, the provider options and the ledger options."""
     provider.add_provider_options(parser)
     parser.add_argument("--model", metavar="NAME", help=f"the provider's model, {what}")
-    parser.add_argument("--most-tokens", metavar="N", type=int, help="maximum tokens of a reply")
+    parser.add_argument("--most-tokens", metavar="N", type=int, help="maximum tokens per reply")
     parser.add_argument(
         "--ledger",
         metavar="FILE",
-        help="file for all calls to the model, which are never paid for twice; default: next to --out",
+        help="file that records all calls to the model, so that none is paid for twice; default: next to --out",
     )
     parser.add_argument("--resume", action="store_true", help="continue an interrupted run, whose ledger must exist")
     parser.add_argument("--dry-run", action="store_true", help="print an estimate without calling the model")
@@ -45,19 +45,19 @@ def needs_critic(metric: Metric) -> bool:
 
 
 def model_calls(args: argparse.Namespace, who: str) -> PromptCalls:
-    """Return the calls of the model that is asked; all who ask it share the ledger and the budget.
+    """Return the calls of the model, whose ledger and budget all its users share.
 
     Parameters
     ----------
     args : Namespace
         The options.
     who : str
-        What needs the model, for the message when none is named.
+        The part that needs the model, for the message if no model is named.
 
     Raises
     ------
     NotValid
-        Options that do not fit each other, no model, or no key.
+        Options contradict each other, or the model or key is missing.
     """
     if not args.model:
         raise NotValid(f"{who} needs a model: name it with --model (and --provider or --base-url)")
@@ -65,7 +65,7 @@ def model_calls(args: argparse.Namespace, who: str) -> PromptCalls:
 
     endpoint = provider.endpoint(args, key_needed=not args.dry_run)
     warn_same_family([endpoint.model], args.under_test)
-    # Checks the options about money before anything is asked.
+    # Check the spending options before any call.
     provider.budget(args, 0.0, 0)
     return PromptCalls(
         endpoint,
@@ -78,7 +78,7 @@ def model_calls(args: argparse.Namespace, who: str) -> PromptCalls:
 
 
 def critic_of(args: argparse.Namespace, calls: PromptCalls) -> ProviderCritic:
-    """Return the critic that asks through these calls."""
+    """Return the critic that uses these calls."""
     from assay.rag.provider_critic import MOST_TOKENS, ProviderCritic
 
     return ProviderCritic(calls, most_tokens=most_tokens(args, MOST_TOKENS))
@@ -95,24 +95,26 @@ def most_tokens(args: argparse.Namespace, default: int) -> int:
     if args.most_tokens is None:
         return default
     if not 1 <= args.most_tokens <= 100_000:
-        raise NotValid(f"--most-tokens is {args.most_tokens}; give 1 to 100,000")
+        raise NotValid(f"--most-tokens is {args.most_tokens}; use 1 to 100,000")
     return int(args.most_tokens)
 
 
 def ledger_path(args: argparse.Namespace) -> Path | None:
-    """Return where calls are recorded.
+    """Return the path of the ledger.
 
     Raises
     ------
     NotValid
-        ``--resume`` is given, and there is no ledger to go on with.
+        ``--resume`` is given, but there is no ledger to continue with.
     """
     path = default_ledger_path(args.out, args.ledger)
     if args.resume and (path is None or not path.exists()):
         where = "name it with --ledger FILE" if path is None else f"{path} does not exist"
         raise NotValid(f"--resume needs the ledger of an earlier run: {where}")
     if path is None and not args.dry_run:
-        sys.stderr.write("note: calls are not recorded, and a second run pays for them again; add --ledger FILE\n")
+        sys.stderr.write(
+            "note: calls are not recorded, so a second run pays for them again; add --ledger FILE to record them\n"
+        )
     return path
 
 

@@ -1,4 +1,4 @@
-"""The formats in which ``assay rag`` prints an evaluation."""
+"""Output formats of ``assay rag``: table, Markdown, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Table = tuple[str, list[str], list[list[str]]]
 
 @dataclass(frozen=True)
 class Output:
-    """An evaluation with all that is printed next to it.
+    """An evaluation with everything else that is printed.
 
     Parameters
     ----------
     evaluation : RagEvaluation
         The evaluation.
     compared : sequence of RagComparison
-        Pairs of systems; empty where no comparison was asked for.
+        Pairs of systems; empty if no comparison was requested.
     files : mapping
         ``samples`` and each system with ``path``, ``sha256`` and ``rows``.
     per_sample : bool
         Whether the values of each sample are printed.
     people : PeopleComparison or None
-        A metric beside human grades.
+        A metric compared with human grades.
     """
 
     evaluation: RagEvaluation
@@ -47,14 +47,14 @@ class Output:
 
 
 def as_table(output: Output) -> str:
-    """Tables for people."""
+    """Return the results as text tables."""
     parts = [f"{title}\n{text_table(header, rows)}" if title else text_table(header, rows)
              for title, header, rows in _tables(output)]  # fmt: skip
     return "\n".join([*parts, "".join(_notes(output))])
 
 
 def as_markdown(output: Output) -> str:
-    """The same tables in Markdown."""
+    """Return the same tables in Markdown."""
     parts = []
     for title, header, rows in _tables(output):
         lines = [f"### {title}\n"] if title else []
@@ -67,7 +67,7 @@ def as_markdown(output: Output) -> str:
 
 
 def as_json(output: Output) -> str:
-    """Everything, unrounded."""
+    """Return all results as JSON, with numbers unrounded."""
     whole = output.evaluation.to_dict(per_sample=output.per_sample)
     whole["files"] = dict(output.files)
     if output.compared:
@@ -78,7 +78,7 @@ def as_json(output: Output) -> str:
 
 
 def as_csv(output: Output) -> str:
-    """One row for each system, slice and metric; with ``per_sample`` one for each system, sample and metric."""
+    """Return CSV with a row per system, slice and metric, or per system, sample and metric with ``per_sample``."""
     evaluation = output.evaluation
     if output.per_sample:
         rows = [
@@ -99,16 +99,16 @@ def as_csv(output: Output) -> str:
 
 
 def warn_left_out(output: Output) -> None:
-    """Say on standard error what CSV has no place for."""
+    """Print on standard error which results CSV leaves out."""
     for note in output.evaluation.notes:
         sys.stderr.write(f"note: {note}\n")
-    whole = "take --format table, markdown or json"
+    whole = "use --format table, markdown or json"
     if output.compared:
-        warn_no_effect("--baseline or --compare", f"CSV holds no comparisons; {whole}")
+        warn_no_effect("--baseline or --compare", f"CSV has no comparisons; {whole}")
     if output.people is not None:
-        warn_no_effect("--people", f"CSV holds no corrected means; {whole}")
+        warn_no_effect("--people", f"CSV has no corrected means; {whole}")
     if output.per_sample and any(system.slices for system in output.evaluation.systems):
-        warn_no_effect("--slice", f"CSV with --per-sample holds no slices; {whole}")
+        warn_no_effect("--slice", f"CSV with --per-sample has no slices; {whole}")
 
 
 FORMATS: dict[str, Callable[[Output], str]] = {
@@ -136,13 +136,13 @@ def _tables(output: Output) -> Iterable[Table]:
         header = ["metric", "a", "b", "b - a", "interval", "p", "corrected p", "wins/ties/losses", "samples"]
         yield "Comparison", header, [_compared(one) for one in output.compared]
     if people is not None:
-        header = ["system", people.metric, "corrected mean", "people alone", "graded answers"]
-        yield "Corrected by people's grades", header, [_corrected(one) for one in people.systems]
+        header = ["system", people.metric, "corrected mean", "human only", "graded answers"]
+        yield "Corrected with human grades", header, [_corrected(one) for one in people.systems]
         calibration = people.calibration
         rows = [[f"kappa, {name}", _number(one.value), f"{one.n:,}"] for name, one in calibration.kappa.items()]
         rows += [[f"alpha, {name}", _number(one.value), f"{one.n:,}"] for name, one in calibration.alpha.items()]
-        rows.append(["bias in grades (metric less people)", _number(calibration.bias), f"{calibration.pairs:,}"])
-        yield f"{people.metric} and people's grades", ["agreement", "value", "answers"], rows
+        rows.append(["bias in grades (metric minus human)", _number(calibration.bias), f"{calibration.pairs:,}"])
+        yield f"{people.metric} and human grades", ["agreement", "value", "answers"], rows
     if output.per_sample:
         for system in evaluation.systems:
             header = ["sample", *(metric.label for metric in evaluation.metrics)]

@@ -1,4 +1,4 @@
-"""Retrievers of ``assay rag``, and the judge that says which expected answers their texts say."""
+"""Retrievers of ``assay rag``, and the judge that matches their texts with expected answers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 MODEL_JUDGE = "expected_answer"
 DEPTH, TIMEOUT = 10, 60.0
-# The judge semantic has a model of its own beside the provider's.
+# The judge semantic has its own model, not the provider's.
 JUDGE_MODEL = "judge_model"
 
 
 def add_retrieval_options(parser: argparse.ArgumentParser) -> None:
-    """Declare where documents come from, and who judges them."""
+    """Declare the options for document sources and the judge."""
     from assay.llm.judges import JUDGES
 
     add_source_options(parser)
@@ -41,24 +41,34 @@ def add_retrieval_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--judge",
         metavar="NAME",
-        help=f"which expected answer a retrieved text says: {known} (asks --model), or MODULE:CLASS of your own",
+        help=(
+            f"judge that matches retrieved texts with expected answers: {known} (asks --model), or your own "
+            "MODULE:CLASS"
+        ),
     )
     add_member_options(group, {name: _renamed(kind) for name, kind in JUDGES.items()})
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
-    """Declare where documents come from."""
+    """Declare the options for document sources."""
     group = parser.add_argument_group("sources of documents other than OUTPUTS")
     group.add_argument(
         "--retriever",
         metavar="[NAME=]MODULE:FUNCTION",
         action="append",
         default=[],
-        help="function(query) or function(query, k) returns texts, or objects with text, doc_id and score; may repeat",
+        help=(
+            "function(query) or function(query, k) that returns texts, or objects with text, doc_id and score; "
+            "may be repeated"
+        ),
     )
     add_engine_options(group, required=False)
-    group.add_argument("--depth", metavar="K", type=int, help=f"documents per query of these; default {DEPTH}")
-    group.add_argument("--documents", metavar="FILE", help="documents with the texts of OUTPUTS that are runs or ids")
+    group.add_argument(
+        "--depth", metavar="K", type=int, help=f"documents per query from these sources; default {DEPTH}"
+    )
+    group.add_argument(
+        "--documents", metavar="FILE", help="file with the document texts, for OUTPUTS that are runs or have only ids"
+    )
 
 
 def prepared(
@@ -67,17 +77,17 @@ def prepared(
     outputs: dict[str, list[SystemOutputs]],
     judge: YesNoJudge | None,
 ) -> tuple[list[EvaluationSample], dict[str, list[SystemOutputs]], list[str]]:
-    """Return samples and outputs with what is retrieved, its texts, and the relevance that the judge gives; and notes.
+    """Return samples and outputs with retrieved documents, their texts and judged relevance, and notes.
 
     Raises
     ------
     NotValid
-        Two systems have one name, or one of the parts fails.
+        Two systems have the same name, or a step fails.
     """
     outputs = dict(outputs)
     for name, given in retrieve(args, samples).items():
         if name in outputs:
-            raise NotValid(f"two systems are called {name!r}; name the retriever with NAME=MODULE:FUNCTION")
+            raise NotValid(f"two systems are named {name!r}; name the retriever with NAME=MODULE:FUNCTION")
         outputs[name] = given
     outputs = with_texts(args, outputs)
     if judge is None:
@@ -86,9 +96,9 @@ def prepared(
 
     cases = expected_as_relevant(samples)
     outputs = {name: judged(cases, given, judge) for name, given in outputs.items()}
-    notes = [f"relevant is what the judge {args.judge} takes for an expected answer{_parameters(judge)}"]
+    notes = [f"a document is relevant if the judge {args.judge} finds an expected answer in it{_parameters(judge)}"]
     if unread := getattr(judge, "unread", 0):
-        notes.append(f"{counted(unread, 'answer')} of the judge cannot be read and count as no match")
+        notes.append(f"{counted(unread, 'unreadable answer')} of the judge, counted as no match")
     return cases, outputs, notes
 
 
@@ -99,12 +109,12 @@ def _parameters(judge: object) -> str:
 
 
 def has_limit(args: argparse.Namespace) -> bool:
-    """Whether ``--timeout`` bounds something that is no model."""
+    """Return whether ``--timeout`` applies to something other than a model."""
     return retrieves(args) or (args.judge is not None and ":" in args.judge)
 
 
 def retrieves(args: argparse.Namespace) -> bool:
-    """Whether documents come from elsewhere than OUTPUTS."""
+    """Return whether documents come from a source other than OUTPUTS."""
     return bool(args.retriever or args.engine)
 
 
@@ -114,30 +124,33 @@ def retrieve(args: argparse.Namespace, samples: Sequence[EvaluationSample]) -> d
     Raises
     ------
     NotValid
-        A retriever raises, does not return in time, or returns something else; or the engine cannot be asked.
+        A retriever raises, does not return in time, or returns an invalid value; or the engine cannot be queried.
     """
     depth = DEPTH if args.depth is None else args.depth
     if depth < 1:
-        raise NotValid(f"--depth is {depth}; give 1 or more")
+        raise NotValid(f"--depth is {depth}; use 1 or more")
     outputs: dict[str, list[SystemOutputs]] = {}
     for argument in args.retriever:
         name, _, spec = argument.rpartition("=")
         name = name or spec.rpartition(":")[2]
         if name in outputs:
-            raise NotValid(f"two retrievers are called {name!r}; name them with NAME=MODULE:FUNCTION")
+            raise NotValid(f"two retrievers are named {name!r}; rename one with NAME=MODULE:FUNCTION")
         outputs[name] = _from_function(spec, samples, depth, seconds(args))
     if args.engine:
         if args.engine in outputs:
-            raise NotValid(f"a retriever is called {args.engine!r} as the engine is; name it with NAME=MODULE:FUNCTION")
+            raise NotValid(
+                f"a retriever and the engine are both named {args.engine!r}; rename the retriever with "
+                "NAME=MODULE:FUNCTION"
+            )
         outputs[args.engine] = _from_engine(args, samples, depth)
     return outputs
 
 
 def seconds(args: argparse.Namespace) -> float:
-    """Return how long one call of a function or class may take."""
+    """Return the time limit for a call of a function or class."""
     limit = TIMEOUT if args.timeout is None else float(args.timeout)
     if not 0 < limit < float("inf"):
-        raise NotValid(f"--timeout is {limit:g}; give seconds above 0")
+        raise NotValid(f"--timeout is {limit:g}; use a number of seconds above 0")
     return limit
 
 
@@ -171,7 +184,7 @@ def run_as_outputs(path: str, name: str) -> tuple[list[SystemOutputs], Report] |
 
 
 def _is_output(head: bytes) -> bool:
-    """Whether the first line is an object with a field that only outputs have."""
+    """Return whether the first line is an object with a field that only outputs have."""
     import json
 
     from assay.rag.fields import RESPONSE, RETRIEVED
@@ -179,13 +192,13 @@ def _is_output(head: bytes) -> bool:
     try:
         first = json.loads(head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip().partition("\n")[0])
     except (RecursionError, ValueError):
-        # A line that is longer than what is looked at begins with its keys anyway.
+        # A longer line still begins with its keys.
         return b'"sample_id"' in head
     return isinstance(first, dict) and bool(first.keys() & {*RESPONSE, *RETRIEVED, "timings"})
 
 
 def with_texts(args: argparse.Namespace, outputs: dict[str, list[SystemOutputs]]) -> dict[str, list[SystemOutputs]]:
-    """Return outputs whose documents have the texts of ``--documents``, where they have none of their own."""
+    """Return the outputs with texts from ``--documents`` for documents without text."""
     if not args.documents:
         return outputs
     from assay.cli.inputs.files import print_warnings
@@ -213,7 +226,7 @@ def with_texts(args: argparse.Namespace, outputs: dict[str, list[SystemOutputs]]
 
 
 def needs_model(args: argparse.Namespace) -> bool:
-    """Whether the judge asks a provider's model."""
+    """Return whether the judge calls a provider's model."""
     return bool(args.judge == MODEL_JUDGE)
 
 
@@ -223,7 +236,7 @@ def judge_of(args: argparse.Namespace, calls: PromptCalls | None) -> YesNoJudge 
     Raises
     ------
     NotValid
-        Options that the judge does not take, or a class that cannot be used.
+        An option does not apply to the judge, or a class cannot be used.
     UnknownName
         There is no such judge.
     """
@@ -234,7 +247,7 @@ def judge_of(args: argparse.Namespace, calls: PromptCalls | None) -> YesNoJudge 
     given = member_options(args, kinds)
     if given and args.judge not in JUDGES:
         option = f"--{next(iter(given)).replace('_', '-')}"
-        raise NotValid(f"{option} is an option of the judges {' and '.join(JUDGES)}; name one with --judge")
+        raise NotValid(f"{option} applies to the judges {' and '.join(JUDGES)}; name one with --judge")
     if args.judge is None:
         return None
     if args.judge == MODEL_JUDGE:
@@ -253,7 +266,7 @@ def judge_of(args: argparse.Namespace, calls: PromptCalls | None) -> YesNoJudge 
 
 
 class ModelYesNo:
-    """A judge that asks a provider's model; what it does not answer with yes or no is no match, and counted.
+    """A judge that calls a provider's model; an answer other than yes or no is no match and is counted.
 
     Parameters
     ----------
@@ -268,7 +281,7 @@ class ModelYesNo:
         self.unread = 0
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
-        """Say yes where the model does."""
+        """Return True where the model answers yes."""
         outcomes = self._calls.judge(self._judge, contexts)
         self.unread += sum(one is not None and one.relevant is None for one in outcomes)
         return [one is not None and one.relevant is True for one in outcomes]
@@ -325,7 +338,7 @@ def _output(sample_id: str, documents: Any, depth: int, timings: Mapping[str, fl
 
 
 def _object(document: Any) -> Any:
-    """Return a document of a retriever as the object that outputs.jsonl holds."""
+    """Return a retriever's document as an object for outputs.jsonl."""
     if isinstance(document, str):
         return {"text": document}
     if isinstance(document, dict) or not (hasattr(document, "metadata") or hasattr(document, "text")):

@@ -39,8 +39,8 @@ def matrix(args: argparse.Namespace) -> int:
     title = f"Battles of {rows[0].query_id}"
     write_out(matrix_svg(ids, met, [score for _, _, score, _ in fitted.scores], title=title), args.out)
     sys.stderr.write(
-        f"{counted(len(ids), 'document')} of {rows[0].query_id}, {counted(fitted.battles, 'answer')}, the "
-        "best at the top\n"
+        f"{counted(len(ids), 'document')} of {rows[0].query_id}, {counted(fitted.battles, 'answer')}, best "
+        "document at the top\n"
     )
     return 0
 
@@ -54,7 +54,7 @@ def battles(args: argparse.Namespace) -> int:
         No document is named, or it has no battle.
     """
     if args.document is None:
-        raise NotValid("no document is given; name one with --document ID")
+        raise NotValid("no document was given; name one with --document ID")
     rows = [row for row in read_battles(args.source) if args.query in (None, row.query_id)]
     queries = dict.fromkeys(row.query_id for row in rows if args.document in (row.a, row.b))
     if not queries:
@@ -147,7 +147,7 @@ def _text(record: dict[str, Any]) -> str:
             score = "" if one["against_score"] is None else f" (score {one['against_score']:.2f})"
             lines.append(f"  against {_plain(last)}{score}")
         outcome = " none" if one["score"] is None else f"{one['score']:+.2f}"
-        who = _plain(one["model"]) or "no model yet"
+        who = _plain(one["model"]) or "not yet judged"
         lines.append(f"    {outcome}  {who}, shown {one['shown']}: {_plain(one['reason']) or 'no reason given'}")
     return "\n".join(lines) + "\n"
 

@@ -32,10 +32,10 @@ def benchmark(args: argparse.Namespace) -> int:
     """
     from assay.llm.pairwise.benchmark_scores import figures
 
-    (other,) = others(args, 1, "the scores to compare with the reference")
+    (other,) = others(args, 1, "scores to compare with the reference")
     truth, mine = _limited(args, by_query(args.source)), by_query(other)
     if not any(query_id in mine for query_id in truth):
-        raise NotValid(f"{other}: has no query of {args.source}; give scores of the same queries")
+        raise NotValid(f"{other}: has no query of {args.source}; use scores of the same queries")
     rows = []
     for query_id, right in truth.items():
         scores = asdict(figures(right, mine.get(query_id, {}), args.k, args.k_truth))
@@ -47,7 +47,7 @@ def benchmark(args: argparse.Namespace) -> int:
         whole = {
             "means": {name: mean for name, (mean, _) in means.items()},
             "histogram": spreads["ndcg of the queries"],
-            "histograms": {"truth": spreads["true scores"], "scores": spreads["scores held against them"]},
+            "histograms": {"truth": spreads["true scores"], "scores": spreads["scores compared with them"]},
             "queries": rows,
         }
         write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
@@ -60,10 +60,10 @@ def benchmark(args: argparse.Namespace) -> int:
 def _limited(args: argparse.Namespace, truth: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     """Return the reference scores of the first documents of each query, in their order before reranking.
 
-    Fitted scores are sorted, so their first documents are the best ones and not the first ones before reranking.
+    Fitted scores are sorted, so their first documents are the best documents, not the first documents before reranking.
     """
     if args.most is not None and args.most < 1:
-        raise NotValid(f"--most is {args.most}; give 1 or more")
+        raise NotValid(f"--most is {args.most}; use 1 or more")
     if args.documents is not None:
         listed = documents(args.documents)
         for query_id, scores in truth.items():
@@ -102,7 +102,7 @@ def _spreads(
     return {
         "ndcg of the queries": histogram([row["ndcg"] for row in rows if row["ndcg"] is not None], BINS),
         "true scores": histogram(right, BINS, None, None),
-        "scores held against them": histogram(given, BINS, None, None),
+        "scores compared with them": histogram(given, BINS, None, None),
     }
 
 
@@ -132,12 +132,13 @@ def _print_summary(
     left = sum(row["query_id"] not in mine for row in rows)
     omitted = sum(row["omitted"] for row in rows if row["query_id"] in mine)
     if left:
-        sys.stderr.write(
-            f"note: not in {other}, counted with 0: {counted(left, 'query', 'queries')} of {args.source}\n"
-        )
+        sys.stderr.write(f"note: not in {other}, counted as 0: {counted(left, 'query', 'queries')} of {args.source}\n")
     if omitted:
         what = counted(omitted, "document has", "documents have")
-        sys.stderr.write(f"note: {what} no score in {other}; they rank below all documents with one\n")
+        sys.stderr.write(f"note: {what} no score in {other}; they rank below all scored documents\n")
     if unknown := sum(row["unknown"] for row in rows) if args.most is None else 0:
         what = counted(unknown, "document of", "documents of")
-        sys.stderr.write(f"note: {what} {other} {'has' if unknown == 1 else 'have'} no true score; left out\n")
+        sys.stderr.write(
+            f"note: {what} {other} {'has' if unknown == 1 else 'have'} no true score and "
+            f"{'was' if unknown == 1 else 'were'} left out\n"
+        )

@@ -70,19 +70,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pairs, judge, rerank: pairs.jsonl or a file with documents; fit, next, matrix, battles: battles.jsonl",
     )
     parser.add_argument(
-        "others", metavar="FILE", nargs="*", help="grades: people's grades; benchmark: the other scores"
+        "others", metavar="FILE", nargs="*", help="grades: human grades; benchmark: the scores to compare"
     )
     draw = parser.add_argument_group("pairs, judge")
     draw.add_argument(
-        "--cycles", metavar="N", type=int, help="random rounds; each compares a document with two others; default 4"
+        "--cycles",
+        metavar="N",
+        type=int,
+        help="number of random rounds, each of which compares every document with two others; default 4",
     )
     draw.add_argument(
         "--most", metavar="N", type=int, help="compare only the first N documents of each query; next: N battles"
     )
     draw.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the battles shown in both orders; default 0"
+        "--both", metavar="SHARE", type=float, help="share of the battles to show in both orders; default 0"
     )
-    draw.add_argument("--seed", type=int, help="seed of the draw, default 0")
+    draw.add_argument("--seed", type=int, help="seed for the draw, default 0")
     ask = parser.add_argument_group("judge")
     ask.add_argument(
         "--model",
@@ -93,23 +96,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ask.add_argument(
         "--texts", metavar="FILE", help="pairs.jsonl or a zbench data set with the texts of FILE's documents"
     )
-    ask.add_argument("--guidelines", metavar="FILE", help="the guidelines of the raters")
-    ask.add_argument("--ledger", metavar="FILE", help="file for all calls to the model; default: next to --out")
+    ask.add_argument("--guidelines", metavar="FILE", help="the rater guidelines")
+    ask.add_argument(
+        "--ledger", metavar="FILE", help="file that records all calls to the model; default: next to --out"
+    )
     ask.add_argument("--dry-run", action="store_true", default=None, help="print an estimate without calling a model")
     provider.add_provider_options(parser)
     fit = parser.add_argument_group("fit, next, matrix, battles")
     fit.add_argument(
         "--method", choices=("map", "zbench"), help="map: maximum a posteriori; zbench: as in zbench; default: map"
     )
-    fit.add_argument("--prior", metavar="X", type=float, help="precision of map's prior; default 1")
-    fit.add_argument("--annotate", metavar="DATASET", help="fit: write this zbench data set with the scores added")
+    fit.add_argument("--prior", metavar="X", type=float, help="precision of the prior for map; default 1")
+    fit.add_argument("--annotate", metavar="DATASET", help="fit: add the scores to this zbench data set")
     fit.add_argument("--query", metavar="ID", help="matrix, battles: only this query")
-    fit.add_argument("--document", metavar="ID", help="battles: the document whose battles and reasons to list")
+    fit.add_argument("--document", metavar="ID", help="battles: document whose battles and reasons to list")
     more = parser.add_argument_group("grades, benchmark, rerank")
-    more.add_argument("--scale", metavar="MIN:MAX", help="grades: scale of the ratings, default 0:3")
-    more.add_argument("-k", type=int, metavar="K", help="benchmark: the first K documents; default 5")
+    more.add_argument("--scale", metavar="MIN:MAX", help="grades: grade scale, default 0:3")
+    more.add_argument("-k", type=int, metavar="K", help="benchmark: number of top documents; default 5")
     more.add_argument(
-        "--k-truth", type=int, metavar="K", help="benchmark: the best K documents by the reference; default as -k"
+        "--k-truth", type=int, metavar="K", help="benchmark: number of best documents by the reference; default: as -k"
     )
     more.add_argument(
         "--documents", metavar="FILE", help="benchmark: the documents in their original order, for --most and ties"
@@ -138,9 +143,9 @@ def run(args: argparse.Namespace) -> int:
     if args.method == "zbench" and args.prior is not None:
         warn_no_effect(f"--prior {args.prior:g}", "the method zbench has no prior")
     if args.others and args.act not in (GRADES, BENCHMARK):
-        raise NotValid(f"assay zelo {args.act} takes one file; leave {args.others[0]} out")
+        raise NotValid(f"assay zelo {args.act} takes one file; remove {args.others[0]}")
     if args.most is not None and args.most < 2 and args.act in (PAIRS, JUDGE):
-        raise NotValid(f"--most is {args.most}; give 2 or more")
+        raise NotValid(f"--most is {args.most}; use 2 or more")
     return _acts()[args.act](args)
 
 
@@ -201,7 +206,7 @@ def _fit(args: argparse.Namespace) -> int:
         write_out("".join(annotate(args.annotate, scores, every=as_zbench)), args.out)
         without = len((every or {}).keys() - {query_id for query_id, _ in scores})
         if without:
-            what = "all their documents have 0, as in zbench" if as_zbench else "left out"
+            what = "all their documents get the score 0, as in zbench" if as_zbench else "left out"
             left = f"{counted(without, 'query', 'queries')} of {args.annotate}"
             sys.stderr.write(f"note: without a score: {left}: {what}\n")
     else:
@@ -220,7 +225,7 @@ def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     ]
     if fitted.failed:
         lines.append(
-            f"note: left out, without a score: {counted(fitted.failed, 'row')}, because failed calls are not votes"
+            f"note: left out: {counted(fitted.failed, 'row')} without a score, because failed calls are not votes"
         )
     if fitted.voted:
         votes = counted(fitted.voted, "failed call counts as a vote", "failed calls count as votes")

@@ -22,13 +22,13 @@ def grades(args: argparse.Namespace) -> int:
     from assay.cli.options.scale import DEFAULT, scale_values
     from assay.llm.pairwise.cut_points import learn
 
-    (anchors,) = others(args, 1, "people's grades: qrels or ratings")
+    (anchors,) = others(args, 1, "human grades: qrels or ratings")
     scores = scores_of(args.source)
     people = read_human_labels(anchors, scale_values(args.scale or DEFAULT))
     both = [pair for pair in scores if pair in people]
     odd = next((pair for pair in both if people[pair] != int(people[pair])), None)
     if odd is not None:
-        raise NotValid(f"{anchors}: {' '.join(odd)} has the grade {people[odd]:g}; give whole grades")
+        raise NotValid(f"{anchors}: {' '.join(odd)} has the grade {people[odd]:g}; use whole grades")
     cut_points = learn([scores[pair] for pair in both], [int(people[pair]) for pair in both])
     given = cut_points.grades(list(scores.values())).tolist()
     # Column 2 marks labels of a machine.
@@ -39,28 +39,27 @@ def grades(args: argparse.Namespace) -> int:
         for low, high, cut in zip(cut_points.values, cut_points.values[1:], cut_points.cuts, strict=False)
     )
     sys.stderr.write(
-        f"{counted(len(given), 'grade')} from {counted(cut_points.anchors, 'anchor')}: "
-        f"{cuts}; {cut_points.right:.0%} of them get "
-        "their own grade\n"
+        f"{counted(len(given), 'grade')} from {counted(cut_points.anchors, 'anchor')}: {cuts}; the cut points "
+        f"reproduce the grade of {cut_points.right:.0%} of them\n"
     )
     return 0
 
 
 def next_battles(args: argparse.Namespace) -> int:
-    """Write the battles that would reduce the uncertainty of each query's scores most."""
+    """Write the battles that would most reduce the uncertainty of each query's scores."""
     from assay.formats import battles_jsonl
     from assay.llm.pairwise.score_fitting import most_telling
 
     rows = read_battles(args.source)
     most = 10 if args.most is None else args.most
     if most < 1:
-        raise NotValid(f"--most is {most}; give 1 or more battles per query")
+        raise NotValid(f"--most is {most}; use 1 or more battles per query")
     prior = 1.0 if args.prior is None else args.prior
     battles = most_telling([(row.query_id, row.a, row.b, row.score) for row in rows], most, prior=prior)
     stream = io.BytesIO()
     battles_jsonl.write([battles_jsonl.Battle(query, a, b) for query, a, b in battles], stream)
     write_out(stream.getvalue().decode(), args.out)
-    sys.stderr.write(f"{counted(len(battles), 'battle')}, the most informative of each query first\n")
+    sys.stderr.write(f"{counted(len(battles), 'battle')}, most informative first in each query\n")
     return 0
 
 

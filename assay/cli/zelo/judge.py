@@ -105,7 +105,7 @@ def _battles(args: argparse.Namespace) -> tuple[list[Battle], list[PairRow]]:
 
     if is_battles(args.source):
         if not args.texts:
-            raise NotValid(f"{args.source}: has battles without texts; give the texts with --texts FILE")
+            raise NotValid(f"{args.source}: has battles without texts; add the texts with --texts FILE")
         fought = read_battles(args.source)
         once = {(row.query_id, row.a, row.b, row.swapped): row for row in fought}
         return list(once.values()), texts(args.texts)
@@ -127,7 +127,7 @@ def _contexts(battles: Sequence[Battle], pairs: Sequence[PairRow]) -> tuple[list
         first, second = (b, a) if battle.swapped else (a, b)
         ready.append((battle, Context(a.query, first.text, narrative=a.narrative, other=second.text)))
     if battles and not ready:
-        raise NotValid("no battle has the query and the texts of both documents; give them with --texts FILE")
+        raise NotValid("no battle has the query and the texts of both documents; add them with --texts FILE")
     return ready, len(battles) - len(ready)
 
 
@@ -184,7 +184,7 @@ def _estimate(runs: Sequence[tuple[Endpoint, Asking]], titles: Sequence[str]) ->
 def _cost(plans: Sequence[Plan]) -> str:
     known = [plan.usd for plan in plans if plan.usd is not None]
     if len(known) < len(plans):
-        return "not known; give --price-in and --price-out, or each model its own"
+        return "unknown; add --price-in and --price-out, or set the prices of each model"
     return f"{sum(low for low, _ in known):.4f} to {sum(high for _, high in known):.4f} USD"
 
 

@@ -36,9 +36,9 @@ def rerank(args: argparse.Namespace) -> int:
         No reranker is given, or it scored nothing.
     """
     if (args.scorer is None) == (args.url is None):
-        raise NotValid("give one reranker: --scorer MODULE:NAME or --url ADDRESS")
+        raise NotValid("use one reranker: --scorer MODULE:NAME or --url ADDRESS")
     if args.model and len(args.model) > 1:
-        raise NotValid("--model is given more than once; run the command once for each model")
+        raise NotValid("--model appears more than once; run the command once for each model")
     queries = _candidates(args)
     scored = Scored(args.out, args.scorer or f"{args.url} {(args.model or [''])[0]}")
     scores_by_query = scored.known(queries, resume=bool(args.resume))
@@ -83,11 +83,11 @@ def _candidates(args: argparse.Namespace) -> list[Candidates]:
     from assay.llm.rerankers import Candidates
 
     if args.most is not None and args.most < 1:
-        raise NotValid(f"--most is {args.most}; give 1 or more")
+        raise NotValid(f"--most is {args.most}; use 1 or more")
     queries: dict[str, list[Any]] = {}
     for row in texts(args.source):
         queries.setdefault(row.query_id, []).append(row)
-    # Check before any call is paid for that the run can hold the ids.
+    # Check before any paid call that the run can contain the ids.
     refuse_ids("trec-run", (text for rows in queries.values() for row in rows for text in (row.query_id, row.doc_id)))
     taken = {query_id: rows[: args.most] for query_id, rows in queries.items()}
     return [
@@ -118,7 +118,7 @@ def _endpoint(args: argparse.Namespace) -> Endpoint:
     from assay.llm.providers.reranking import RERANK
 
     if urlsplit(args.url).scheme not in ("http", "https") or not urlsplit(args.url).netloc:
-        raise NotValid(f"--url is {args.url!r}; give an address such as https://api.zeroentropy.dev/v1/models/rerank")
+        raise NotValid(f"--url is {args.url!r}; use an address such as https://api.zeroentropy.dev/v1/models/rerank")
     key = provider.named_key(args.key_variable)
     return Endpoint(RERANK, (args.model or [""])[0], args.url, key)
 
@@ -150,7 +150,7 @@ def _named(name: str) -> Any:
 
         points = {point.name: point for point in entry_points(group=GROUP)}
         if name not in points:
-            raise NotValid(f"unknown reranker {name!r}; give MODULE:NAME, or one of {', '.join(points) or 'none'}")
+            raise NotValid(f"unknown reranker {name!r}; use MODULE:NAME, or one of {', '.join(points) or 'none'}")
         return points[name].load()
     module, _, attribute = name.partition(":")
     sys.path.insert(0, "")

@@ -42,22 +42,22 @@ class Scored:
         """
         if self.path is None:
             if resume:
-                raise NotValid("--resume needs --out FILE, the run to complete")
+                raise NotValid("--resume needs --out FILE with the run to complete")
             return {}
         if not self.path.exists():
             return {}
         if not resume:
             what = f"{self.path}: has the scores of an interrupted run"
-            raise NotValid(f"{what}; give --resume to continue it, or remove the file to start again")
+            raise NotValid(f"{what}; use --resume to continue it, or remove the file to start again")
         lines = self.path.read_bytes().split(b"\n")[:-1]
         self.path.write_bytes(b"".join(line + b"\n" for line in lines))
         try:
             stored = {str(line["key"]): list(map(float, line["scores"])) for line in map(json.loads, lines)}
         except (KeyError, TypeError, ValueError):
-            raise NotValid(f"{self.path}: is not a file of scores; remove it to start again") from None
+            raise NotValid(f"{self.path}: is not a score file; remove it to start again") from None
         keys = {one.query_id: self._key(one) for one in queries}
         if stored and not stored.keys() & set(keys.values()):
-            what = f"{self.path}: has scores of another reranker or of other documents"
+            what = f"{self.path}: has scores of another reranker or other documents"
             raise NotValid(f"{what}; run the same command as before, or remove the file to start again")
         return {query_id: stored[key] for query_id, key in keys.items() if key in stored}
 

@@ -1,8 +1,8 @@
 """Machine judges, and the contract they share.
 
-A judge takes a batch of contexts and answers each with a typed outcome, as defined in `contract`. A new judge is
-one new file and one new line; another package adds one by the entry point ``assay.judges``. Judges that call a
-model are in a table of their own, since they also need an endpoint; `asking` runs them.
+A judge takes a batch of contexts and answers each with a typed outcome, as defined in `assay.llm.judge`. A new judge
+needs a new file and a new line in the table; other packages add judges through the entry point ``assay.judges``. Judges
+that call a model are in a separate table, because they also need an endpoint; `bulk_judging` runs them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay.core.registry import Family
 from assay.llm.judge import Context, Judge, JudgeKind, Outcome
 
 if TYPE_CHECKING:
-    # A provider's protocol names the outcome of a judge, and a judge's question the provider's: neither comes first.
+    # Provider protocols refer to judge outcomes and judges refer to provider questions, so the imports are circular.
     from assay.llm.judges.model_judge import ModelJudgeKind
 
 __all__ = ["JUDGES", "MODEL_JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "Outcome"]

@@ -1,4 +1,4 @@
-"""Match retrieved texts to expected answers, and compute recall of the answers."""
+"""Match retrieved texts with expected answers, and compute the recall of the answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class YesNoJudge(Protocol):
     """A judge that says yes or no to a batch of contexts."""
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
-        """Judge several contexts, in their order."""
+        """Judge several contexts, in order."""
 
 
 def matched(
@@ -30,19 +30,19 @@ def matched(
     query : str
         What was typed.
     expected, retrieved : sequence of str
-        The accepted answers and the texts in their order of rank.
+        The accepted answers, and the texts sorted by rank.
     match : {"first", "all"}
-        Whether a text is credited with the first answer that it matches, as Evret has it, or with every one.
+        Whether a text is credited with the first answer that it matches, as in Evret, or with every matching answer.
 
     Returns
     -------
     list of tuple of int
-        For each retrieved text the places in `expected`; empty where it matches none.
+        For each retrieved text, the positions of matching answers in `expected`.
 
     Raises
     ------
     NotValid
-        When `match` is neither.
+        When `match` is not valid.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def matched(
     [(0, 1), ()]
     """
     if match not in ("first", "all"):
-        raise NotValid(f"match is first or all, not {match!r}")
+        raise NotValid(f"match must be first or all, not {match!r}")
     contexts = [Context(query, text, (answer,)) for text in retrieved for answer in expected]
     verdicts = judge.batch_judge(contexts)
     width = len(expected)
@@ -66,17 +66,17 @@ def recall(matches: Sequence[Sequence[int]], expected: int, k: int) -> float | N
     Parameters
     ----------
     matches : sequence of sequence of int
-        As `matched` gives it, in the order of rank; a list that is shorter than k found nothing beyond.
+        As returned by `matched`, sorted by rank; missing ranks up to k match nothing.
     expected : int
-        How many answers are accepted.
+        Number of accepted answers.
     k : int
         From 1.
 
     Returns
     -------
     float or None
-        From 0 to 1; None if nothing is expected. Source: Evret, judge design: relevant and retrieved answers as
-        sets, so that an answer found twice counts once.
+        From 0 to 1; None if nothing is expected. Source: Evret, judge design: relevant and retrieved answers are sets,
+        so an answer found twice counts once.
 
     Raises
     ------
@@ -89,5 +89,5 @@ def recall(matches: Sequence[Sequence[int]], expected: int, k: int) -> float | N
     (0.5, 0.0, None)
     """
     if k < 1:
-        raise NotValid(f"the cutoff is {k}; give 1 or more")
+        raise NotValid(f"the cutoff is {k}; use 1 or more")
     return len({place for places in matches[:k] for place in places}) / expected if expected else None

@@ -1,8 +1,8 @@
 """Run a model judge over thousands of pairs, without paying for any answer twice.
 
-The key of a question contains everything that decides its answer: prompt, texts, parameters, provider and model. An
-answer known under its key is not requested again, and two pairs with the same text share one question. An answer
-that cannot be parsed is requested once more, in other words.
+The key of a question depends on everything that determines its answer: prompt, texts, parameters, provider and model. A
+known answer is not requested again, and two pairs with the same text share a question. If an answer cannot be parsed,
+the question is sent once more with different wording.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.llm.providers.response_body import Client
 
 Asker = Callable[..., Ended]
-# What an answer takes at least: JSON with a grade and few words.
+# Minimum tokens of an answer: JSON with a grade and a few words.
 SHORTEST_ANSWER = 20
 
 
@@ -37,11 +37,11 @@ class Answered:
     Parameters
     ----------
     question : Question
-        With the key under which the answer is known from now on.
+        The question with its key.
     reply : Reply
-        What came back.
+        The reply.
     outcome : Outcome
-        How it was read.
+        The parsed outcome.
     """
 
     question: Question
@@ -66,12 +66,12 @@ class Plan:
     Parameters
     ----------
     pairs, known, questions : int
-        Pairs, questions whose answer is known, and questions that are left.
+        Number of pairs, of questions with known answers, and of remaining questions.
     tokens_in, tokens_out : (int, int)
-        Low and high: read by four characters a token, corrected by what the provider counted of questions whose answers
-        are known, and half as many again; written as short or as long as can be.
+        Low and high estimate: tokens read at four characters per token, corrected by the provider's counts for known
+        answers, and 50% more; tokens written for the shortest and the longest possible answers.
     usd : (float, float) or None
-        The same in dollars; None if prices are not known.
+        The same in dollars; None if prices are unknown.
     """
 
     pairs: int
@@ -99,7 +99,7 @@ class Plan:
         return whole
 
     def __str__(self) -> str:
-        cost = "not known; give --price-in and --price-out"
+        cost = "unknown; add --price-in and --price-out"
         if self.usd is not None:
             cost = f"{self.usd[0]:.4f} to {self.usd[1]:.4f} USD"
         return (
@@ -111,7 +111,7 @@ class Plan:
 
 @dataclass
 class _PendingQuestion:
-    """One question with its retry, and the pairs that need it; the first of them bears the cost."""
+    """A question with its retry, and the pairs that need it; the cost is assigned to the first pair."""
 
     which: int
     prompt_sha256: str
@@ -121,20 +121,20 @@ class _PendingQuestion:
 
 
 class Asking:
-    """One run of a model judge over pairs, with the answers already known.
+    """A run of a model judge over pairs, with the answers already known.
 
     Parameters
     ----------
     judge : ModelJudge
-        What is asked.
+        The judge.
     endpoint : Endpoint
-        Who is asked.
+        The model endpoint.
     contexts : sequence of Context
         The pairs.
     known : mapping of str to Reply
-        Answers from before, by `key_of`.
+        Earlier answers, by `key_of`.
     ratio : Ratio, optional
-        What the provider counted of other questions, for the plan.
+        The provider's token counts for other questions, for the plan.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Asking:
         ratio: Ratio | None = None,
     ) -> None:
         self._judge, self._endpoint, self._contexts, self._known = judge, endpoint, contexts, known
-        # The questions by their first key, the keys of each pair, and the first keys of what is left to ask.
+        # The questions by first key, the keys of each pair, and the first keys of the remaining questions.
         self._pending: dict[str, _PendingQuestion] = {}
         self._cases: list[list[str]] = []
         self._left: list[str] = []
@@ -165,12 +165,12 @@ class Asking:
         together: Callable[[Callable[[], None]], None] = lambda work: work(),
         by: Asker = ask,
     ) -> Ended:
-        """Send the remaining questions; report each answer, and each pair once it is complete.
+        """Send the remaining questions; report each answer, and each pair when it is complete.
 
         Parameters
         ----------
         on_verdict : callable
-            Called with each pair whose questions are all answered, one call after the other.
+            Called with each pair whose questions are all answered, one call at a time.
         answered : callable
             Called with each answer before its pair is reported, so that the caller can store it.
         limits, budget, stop, client, together
@@ -181,12 +181,12 @@ class Asking:
         Returns
         -------
         Ended
-            Why it ended. A pair that waits for a retry when the run ends early is not reported.
+            Why the run ended. A pair that waits for a retry when the run ends early is not reported.
         """
         of: dict[str, str] = {}
 
         def wanted(left: Sequence[str]) -> Iterator[Question]:
-            # Made again one by one: thousands of prompts need not be kept.
+            # Created again one at a time, so that thousands of prompts need not be kept.
             for first in left:
                 question = self._question(first)
                 of[question.key] = first
@@ -240,7 +240,7 @@ class Asking:
         return Plan(len(self._cases), known, len(self._left), (low, high), (shortest, longest), usd)
 
     def _known_already(self, question: Question) -> bool:
-        """Use the known answers to a question and its retry; return whether nothing is left to ask."""
+        """Use the known answers to a question and its retry; return whether nothing is left to send."""
         first, pending = question.key, self._pending[question.key]
         while (reply := self._known.get(question.key)) is not None:
             self._took(first, reply)
@@ -269,7 +269,7 @@ class Asking:
         return outcome
 
     def _report(self, places: Sequence[int], on_verdict: Callable[[Verdict], None]) -> None:
-        """Report those of the pairs that are complete."""
+        """Report the complete pairs."""
         for place in places:
             every = [self._pending[key] for key in self._cases[place]]
             if not every or not all(one.done for one in every):
@@ -288,9 +288,8 @@ def outcomes(
     limits: Limits | None = None,
     budget: Budget | None = None,
 ) -> list[Outcome]:
-    """Return an outcome for each context, in order, as every judge does.
-
-    A pair that was not asked because the run ended early has the outcome ``transport_error``, with the reason.
+    """Return an outcome for each context, in order, as every judge does. A pair without an answer because the run
+    ended early has the outcome ``transport_error``, with the reason.
     """
     by_place: dict[int, Outcome] = {}
     ended = Asking(judge, endpoint, contexts, {}).run(
@@ -301,7 +300,7 @@ def outcomes(
 
 
 def _with_costs(outcome: Outcome, replies: Sequence[Reply]) -> Outcome:
-    """Return the outcome with the costs of all its calls; a pair that shares an answer cost nothing."""
+    """Return the outcome with the costs of all its calls; a pair that shares an answer costs nothing."""
     read = [reply.tokens_in for reply in replies if reply.tokens_in is not None]
     written = [reply.tokens_out for reply in replies if reply.tokens_out is not None]
     costs = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
@@ -318,9 +317,9 @@ def _model(every: Sequence[_PendingQuestion]) -> str:
 
 
 def key_of(endpoint: Endpoint, question: Question) -> str:
-    """Return the key of an answer: a hash of everything that decides it, including provider and address."""
+    """Return the key of an answer: a hash of everything that determines it, including provider and address."""
     parts: list[Any] = [endpoint.protocol.name, endpoint.base_url, endpoint.model, question.key]
-    # Where nothing was set a key is what it was before anything could be.
+    # Without settings, keys stay the same as before settings existed.
     parts += [endpoint.settings] if endpoint.settings else []
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

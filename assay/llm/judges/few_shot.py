@@ -14,18 +14,18 @@ def draw(pairs: Sequence[Pair], most: int, *, grade: Callable[[Pair], int], seed
     Parameters
     ----------
     pairs : sequence
-        Pairs that people graded, none of them under judgment.
+        Pairs that people graded, none of which is to be judged.
     most : int
-        How many.
+        Maximum number of examples.
     grade : callable
-        Of a pair.
+        Returns the grade of a pair.
     seed : int
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
     list
-        One of each grade in turn, until there are enough: by grade, from the worst to the best.
+        Examples drawn from each grade in turn, sorted from the worst to the best grade.
 
     Examples
     --------

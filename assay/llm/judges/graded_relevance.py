@@ -63,7 +63,7 @@ Answer with JSON only: {"reason": "<one sentence>", "grade": <one of the two gra
 
 @dataclass(frozen=True)
 class GradeMeaning:
-    """A grade with the label and the cue that people read next to it."""
+    """A grade with the label and cue that raters see."""
 
     value: int
     label: str
@@ -72,7 +72,7 @@ class GradeMeaning:
 
 @dataclass(frozen=True)
 class Example:
-    """A pair with the grade that people gave it, shown to the model."""
+    """A pair with its human grade, shown to the model."""
 
     query: str
     text: str
@@ -87,31 +87,31 @@ class Graded:
     Parameters
     ----------
     template : Template
-        The words.
+        The prompt template.
     scale : sequence of GradeMeaning
         The grades, ascending.
     guidelines : str
-        What people were told, word for word; empty where there are none.
+        The rater guidelines, verbatim; empty if there are none.
     examples : sequence of Example
-        From frozen human grades that are never the pairs under judgment; the caller ensures this.
+        Frozen human grades of pairs that are not to be judged, which the caller must ensure.
     relevant_from : int, optional
         The lowest grade that is relevant.
     most_characters : int
-        Of a document.
+        Maximum characters per document.
     most_tokens : int
-        Of an answer.
+        Maximum tokens per answer.
     temperature : float
         0 for the most probable answer.
     seed : int
-        For providers that take one.
+        Seed, for providers that accept one.
     probabilities : bool
-        Whether the probabilities of the grades are asked for.
+        Whether to request the grade probabilities.
 
     Raises
     ------
     NotValid
-        A template with places that nothing fills, or without query, scale or document; fewer than two grades; an
-        example off the scale.
+        The template has unknown placeholders or lacks query, scale or document; there are fewer than two grades; or an
+        example is off the scale.
     """
 
     template: Template
@@ -145,7 +145,7 @@ class Graded:
         return tuple(one.value for one in self.scale)
 
     def provenance(self) -> dict[str, Any]:
-        """Return everything that decides the prompt, except the model and the pair."""
+        """Return everything that determines the prompt, except the model and the pair."""
         return {
             "template": self.template.name,
             "template_version": self.template.version,
@@ -200,7 +200,7 @@ class Graded:
 
 
 def schema(values: Sequence[int]) -> dict[str, Any]:
-    """Return the JSON schema of an answer; the reason comes first, so that the model weighs it first."""
+    """Return the JSON schema of an answer; the reason comes first, so that the model reasons before it grades."""
     return {
         "type": "object",
         "properties": {"reason": {"type": "string"}, "grade": {"type": "integer", "enum": list(values)}},

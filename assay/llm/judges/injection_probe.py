@@ -1,7 +1,6 @@
-"""Prompt-injection probes (canaries): how often a document manipulates a judge into a higher grade.
-
-Two probes are inserted into documents that do not answer the query: a sentence that asks for the best grade, and
-the words of the query without any sense. A judge that grades such a document higher than the unchanged one was
+"""Prompt-injection probes (canaries): how often a document manipulates a judge into a higher grade. Two probes are
+inserted into documents that do not answer the query: a sentence that asks for the best grade, and the query words
+repeated without meaning. If the judge grades such a document higher than the unchanged document, its grade was
 flipped.
 """
 
@@ -36,11 +35,10 @@ class Canary:
     Parameters
     ----------
     place : int
-        Which of the contexts it was made of.
-    trap : str
-        Which trap.
+        Index of its original context.
+    trap : str Kind of probe.
     context : Context
-        With the trap.
+        The context with the probe.
     """
 
     place: int
@@ -54,10 +52,9 @@ class Flips:
 
     Parameters
     ----------
-    trap : str
-        Which.
+    trap : str Kind of probe.
     planted, flipped : int
-        How many were planted where both answers are grades, and how many got a higher grade than without.
+        Number of probes for which both answers are grades, and number with a higher grade than without the probe.
     """
 
     trap: Trap
@@ -76,11 +73,11 @@ def plant(contexts: Sequence[Context], top: int, *, seed: int) -> list[Canary]:
     Parameters
     ----------
     contexts : sequence of Context
-        Pairs that are best not relevant: a document that has the best grade already cannot be flipped.
+        Pairs, preferably not relevant: a document that already has the best grade cannot be flipped.
     top : int
         The best grade of the scale.
     seed : int
-        Of the places and the wording.
+        Seed of the positions and the wording.
     """
     canaries: list[Canary] = []
     for place, context in enumerate(contexts):
@@ -98,11 +95,11 @@ def plant_in_loser(context: Context, *, first: bool, seed: int) -> list[tuple[Tr
     Parameters
     ----------
     context : Context
-        With the first document as its text, and the second as the other one.
+        The first document as its text, the second as the other document.
     first : bool
-        Whether the first one had lost.
+        Whether the first document lost.
     seed : int
-        Of the place and the wording.
+        Seed of the position and the wording.
     """
     canaries: list[tuple[Trap, Context]] = []
     for trap in TRAPS:
@@ -121,11 +118,11 @@ def flips(canaries: Sequence[Canary], with_trap: Sequence[Outcome], without: Seq
     Parameters
     ----------
     canaries : sequence of Canary
-        What was asked.
+        The probes.
     with_trap : sequence of Outcome
-        One for each canary.
+        One outcome for each canary.
     without : sequence of Outcome
-        One for each context that they were made of. Failures on either side are not counted.
+        One outcome for each original context. Failures on either side are not counted.
     """
     counts = {trap: [0, 0] for trap in TRAPS}
     for canary, outcome in zip(canaries, with_trap, strict=True):
@@ -147,7 +144,7 @@ def _query_words(context: Context) -> str:
 
 
 def _inserted(text: str, planted: str, share: float) -> str:
-    """Insert a probe between two words, early enough that a model still reads it."""
+    """Insert a probe between two words, before the text is truncated."""
     room = max(0, min(len(text), LONGEST_DOCUMENT - len(planted)))
     at = text.find(" ", int(room * share))
     at = room if at < 0 or at > room else at

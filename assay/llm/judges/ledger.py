@@ -58,9 +58,9 @@ class Known:
     replies : mapping of str to Reply
         Answers by key, on disk; calls without an answer are not included and are repeated.
     spent, calls : float, int
-        Dollars and calls of this judge, including calls without an answer.
+        Dollars spent and calls made by this judge, including calls without an answer.
     models : dict of str to int
-        Number of answers of each model, as the provider names them.
+        Number of answers from each model, by the provider's model name.
     """
 
     replies: MutableMapping[str, Reply] = field(default_factory=Replies)
@@ -96,7 +96,7 @@ class Ledger:
             try:
                 self._add(known, json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError):
-                what = f"{self._path}:{number}: is not a line of a ledger"
+                what = f"{self._path}:{number}: is not a ledger line"
                 raise NotValid(f"{what}; name another file with --ledger") from None
         return known
 
@@ -123,7 +123,7 @@ class Ledger:
                 known.models[reply.model] = known.models.get(reply.model, 0) + 1
 
     def _lines(self, repair: bool) -> Iterator[bytes]:
-        left = whole_lines(self._path, repair, "its question is sent again")
+        left = whole_lines(self._path, repair, "its question will be sent again")
         if self._path is None or not left:
             return
         with self._path.open("rb") as stream:
@@ -183,7 +183,7 @@ class Ledger:
 
 
 def default_ledger_path(out: str | None, ledger: str | None) -> Path | None:
-    """Return the path of the ledger: as given, else next to the output.
+    """Return the path of the ledger: as given, or next to the output.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Model families, and warnings when a judge belongs to the family of a system that it judges.
 
-A judge favors what its own family wrote or ranked (Panickssery, Bowman and Feng 2024, "LLM evaluators recognize and
-favor their own generations"; Balog, Metzler and Qin 2025, "Rankers, judges, and assistants"). Its grades alone do
+A judge favors texts written or ranked by its own family (Panickssery, Bowman and Feng 2024, "LLM evaluators recognize
+and favor their own generations"; Balog, Metzler and Qin 2025, "Rankers, judges, and assistants"). Its grades alone do
 not show how much; a shared family can be reported before any money is spent.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from assay.core.errors import NotValid
 
-# Makers' families by the words that are in the names of their models.
+# Model families by the words in their model names.
 FAMILIES = {
     "GPT": ("gpt", "chatgpt", "openai", "davinci", "ada-002", "text-embedding-3", "o1", "o3", "o4-mini"),
     "Claude": ("claude", "anthropic", "opus", "sonnet", "haiku"),
@@ -26,7 +26,7 @@ FAMILIES = {
     "Phi": ("phi",),
     "Grok": ("grok",),
 }
-# Declared of a system in which no language model has a part: its name is not looked at.
+# Declaration for a system without a language model, whose name is not checked.
 NO_MODEL = "none"
 LONGEST = 60
 
@@ -38,11 +38,11 @@ class System:
     Parameters
     ----------
     name : str
-        Of its run.
+        Name of its run.
     declared : str
         The declared family of its model, or `NO_MODEL`; empty without a declaration.
     about : str
-        What else was said of it, where a name may stand.
+        Other text about the system that may contain a name.
     """
 
     name: str
@@ -57,9 +57,9 @@ class Kin:
     Parameters
     ----------
     name : str
-        Of its run.
+        Name of its run.
     family : str
-        Of which both are.
+        The common family.
     declared : bool
         Whether it was declared; otherwise it was inferred from the name.
     """
@@ -87,7 +87,7 @@ def declared_family(text: str) -> str:
     Raises
     ------
     NotValid
-        It is too long, names two families, or holds what no name holds.
+        It is too long, names two families, or contains invalid characters.
 
     Examples
     --------
@@ -102,20 +102,20 @@ def declared_family(text: str) -> str:
         return NO_MODEL
     families = families_in(name)
     if len(families) > 1:
-        message = f"It names {' and '.join(families)}. Enter only the family whose model decides the answer."
-        raise NotValid("A run has one model family.", {"generator_family": message})
+        message = f"It names {' and '.join(families)}. Enter only the family of the model that decides the answer."
+        raise NotValid("A run has only one model family.", {"generator_family": message})
     return families[0] if families else name
 
 
 def kin_of(model: str, systems: Iterable[System]) -> list[Kin]:
-    """Return the systems of the judge's model family, by declaration, else by name.
+    """Return the systems of the judge's model family, by declaration or by name.
 
     Parameters
     ----------
     model : str
-        What the judge's model is called.
+        Name of the judge's model.
     systems : iterable of System
-        What it would judge.
+        The systems to judge.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def warning(kin: Sequence[Kin]) -> str:
 def _declared(model: str, own: Sequence[str], declared: str) -> str:
     if declared in FAMILIES:
         return declared if declared in own else ""
-    # A maker that is in no table: its name in the model's.
+    # A maker that is not in the table: its name in the model's name.
     return declared if declared != NO_MODEL and _stands(declared.casefold(), model.casefold()) else ""
 
 

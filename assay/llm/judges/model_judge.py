@@ -32,25 +32,25 @@ class JudgeOptions:
     Parameters
     ----------
     scale : sequence of GradeMeaning
-        The grades, ascending; empty for judges that have their own.
+        The grades, ascending; empty for judges with their own scale.
     guidelines : str
         The guidelines of the human raters.
     examples : sequence of Example
-        Pairs that people graded; never the pairs under judgment.
+        Pairs that people graded, none of which is to be judged.
     relevant_from : int, optional
         The lowest grade that is relevant.
     most_tokens : int, optional
-        Of an answer; the judge's own number where None.
+        Maximum tokens per answer; the judge's default if None.
     most_characters : int
-        Of a document.
+        Maximum characters per document.
     temperature : float
         0 for the most probable answer.
     seed : int
-        For providers that take one.
+        Seed, for providers that accept one.
     probabilities : bool
-        Whether the probabilities of the grades are asked for.
+        Whether to request the grade probabilities.
     text_metric : TextMetric, optional
-        What scores an answer against the accepted ones, for the judge `downstream`.
+        The metric that scores an answer against the accepted answers, for the judge `downstream`.
     template : Template, optional
         The prompt template; the judge's own if None.
     """
@@ -69,10 +69,10 @@ class JudgeOptions:
 
 
 class ModelJudge(Protocol):
-    """A judge that asks a model one question or more about a pair."""
+    """A judge that asks a model one or more questions about a pair."""
 
     def provenance(self) -> Mapping[str, Any]:
-        """Return everything that decides the prompt and its parsing, except the model and the pair."""
+        """Return everything that determines the prompt and its parsing, except the model and the pair."""
 
     def questions(self, context: Context) -> list[Question]:
         """Return the questions about one pair; equal questions have equal keys."""
@@ -91,19 +91,19 @@ class ModelJudgeKind:
     Parameters
     ----------
     name, title, description : str
-        The name that users type, its readable form, and one line on what it does and when to take it.
+        The name that users type, its readable form, and a line about its purpose and use.
     source : str
-        Where the rule comes from.
+        Source of the rule.
     needs : tuple of str
         The parts of a context without which it cannot judge.
     takes : tuple of str
-        The fields of `JudgeOptions` that change its prompt, beside those that every judge takes.
+        The fields of `JudgeOptions` that change its prompt, in addition to those of every judge.
     scale : tuple of GradeMeaning
-        The scale where none is given.
+        The default scale.
     build : callable
         ``build(options) -> ModelJudge``.
     template : Template, optional
-        Its own template; None if it cannot be replaced.
+        Its default template; None if it cannot be replaced.
     places, needed : tuple of str
         The placeholders of its template, and those that are required.
     """

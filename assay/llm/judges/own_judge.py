@@ -13,7 +13,7 @@ from assay.core.errors import NotValid
 from assay.core.user_callables import call, load
 from assay.llm.judge import Context, JudgeKind, Outcome
 
-# Seconds for one call, as for one attempt at a model.
+# Seconds per call, as for one attempt at a model call.
 TIMEOUT = 60.0
 NAMES = ("query", "expected_text", "retrieved_text", "expected", "text")
 
@@ -25,7 +25,7 @@ class JudgmentContext:
     Parameters
     ----------
     query, expected_text, retrieved_text : str
-        The question, an answer that is expected (empty where none is), and the text that was retrieved.
+        The question, an expected answer (empty if there is none), and the retrieved text.
     """
 
     query: str
@@ -49,19 +49,19 @@ class OwnJudge:
     Parameters
     ----------
     spec : str
-        ``module:Class``; it is made without arguments. An instance or a plain function is taken too.
+        ``module:Class``, constructed without arguments. An instance or a plain function is also accepted.
     seconds : float
-        How long one call may take.
+        Time limit per call.
 
     Raises
     ------
     NotValid
-        There is no such class, it cannot be made, or it has neither method.
+        The class does not exist, cannot be constructed, or has neither method.
     """
 
     def __init__(self, spec: str, seconds: float = TIMEOUT) -> None:
         if not seconds > 0:
-            raise NotValid(f"--timeout is {seconds:g}; give seconds above 0")
+            raise NotValid(f"--timeout is {seconds:g}; use a number of seconds above 0")
         self._spec, self._seconds = spec, seconds
         target = load(spec, "the judge")
         if inspect.isclass(target):
@@ -78,14 +78,14 @@ class OwnJudge:
         Raises
         ------
         NotValid
-            The class raises, does not return in time, or answers with anything but booleans.
+            The class raises, does not return in time, or returns values other than booleans.
         """
         judged: list[bool] = []
         for query, some in groupby(contexts, key=lambda context: context.query):
             one = list(some)
             contexts_by_pair = [[JudgmentContext(query, text, of.text) for text in of.expected or ("",)] for of in one]
             verdicts = iter(self._verdicts([context for contexts in contexts_by_pair for context in contexts]))
-            # All are taken, so that each context begins with its own.
+            # All verdicts are consumed, so that each context starts with its own.
             judged += [True in [next(verdicts) for _ in contexts] for contexts in contexts_by_pair]
         return judged
 
@@ -106,8 +106,8 @@ class OwnJudge:
             except TypeError:
                 raise NotValid(f"{self._spec}, {about}: returned {type(returned).__name__}, not a list") from None
             if len(verdicts) != len(contexts):
-                what = f"returned {amount(len(verdicts), 'answer')} to {amount(len(contexts), 'context')}"
-                raise NotValid(f"{self._spec}, {about}: {what}; return one for each")
+                what = f"returned {amount(len(verdicts), 'answer')} for {amount(len(contexts), 'context')}"
+                raise NotValid(f"{self._spec}, {about}: {what}; return one answer for each")
         else:
             assert self._one is not None  # noqa: S101 (one of the two is there)
             verdicts = [self._ask(self._one, context, about) for context in contexts]
@@ -122,7 +122,7 @@ class OwnJudge:
         return call(function, *arguments, seconds=self._seconds, who=self._spec, about=about, **named)
 
     def _bool(self, value: Any, about: str) -> bool:
-        # numpy has a class of its own for what is yes or no.
+        # numpy has its own boolean class.
         if type(value).__name__ not in ("bool", "bool_"):
             raise NotValid(f"{self._spec}, {about}: answered {str(value)[:80]!r}; return True or False")
         return bool(value)
@@ -131,7 +131,7 @@ class OwnJudge:
 def own_kind(spec: str, seconds: float = TIMEOUT) -> JudgeKind:
     """Return the declaration of a user's judge."""
     judge = OwnJudge(spec, seconds)
-    return JudgeKind(spec, spec, "A class of the user's own.", spec, ("text",), (), lambda: judge)
+    return JudgeKind(spec, spec, "A custom class.", spec, ("text",), (), lambda: judge)
 
 
 def _named(spec: str, judge: Callable[..., Any]) -> tuple[str, ...]:
@@ -146,5 +146,5 @@ def _named(spec: str, judge: Callable[..., Any]) -> tuple[str, ...]:
         return ()
     if odd := [name for name in needed if name not in NAMES]:
         known = ", ".join(NAMES)
-        raise NotValid(f"the judge {spec} takes {odd[0]!r}; let judge take one context, or some of {known}")
+        raise NotValid(f"the judge {spec} takes {odd[0]!r}; judge must take one context, or any of {known}")
     return tuple(one.name for one in parameters if one.name in NAMES)

@@ -52,14 +52,12 @@ class Pairwise:
 
     Parameters
     ----------
-    template : Template
-        The words.
+    template : Template The prompt template.
     guidelines : str
-        What people were told.
+        The rater guidelines.
     most_characters, most_tokens : int
-        Of each document, and of an answer.
-    temperature, seed : float, int
-        As for every model.
+        Limits for each document and for an answer.
+    temperature, seed : float, int Sampling parameters of the model.
     """
 
     template: Template = PAIRWISE
@@ -73,7 +71,7 @@ class Pairwise:
         self.template.check(PLACES, NEEDED)
 
     def provenance(self) -> dict[str, Any]:
-        """Return everything that decides the prompt, except the model and the texts."""
+        """Return everything that determines the prompt, except the model and the texts."""
         return {
             "template": self.template.name,
             "template_version": self.template.version,
@@ -101,7 +99,7 @@ class Pairwise:
         return [Question(key, system, prompt, SCHEMA, self.most_tokens, self.temperature, self.seed)]
 
     def read_one(self, context: Context, reply: Reply) -> Outcome:
-        """Parse the number under ``score``, clipped to -1 and 1; anything else is a failure."""
+        """Parse the number under ``score``, limited to -1 to 1; anything else is a failure."""
         if failed := failure(reply):
             return failed
         content = json_object(reply.text)

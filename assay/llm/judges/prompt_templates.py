@@ -1,9 +1,9 @@
 """Prompt templates, and insertion of documents into them as data.
 
 A template has placeholders in braces. They are filled in one pass, so that braces in a document are plain text.
-Documents are enclosed between two lines with an unpredictable mark and declared to be data. That makes it harder to
-manipulate a judge into a grade, but not impossible: the canaries of `assay.llm.judges.injection_probe` measure how
-often it happens.
+Documents are enclosed between two lines with an unpredictable mark and declared to be data. This makes it harder, but
+not impossible, to manipulate a judge into a grade: the canaries of `assay.llm.judges.injection_probe` measure how often
+it happens.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Template:
     Parameters
     ----------
     name : str
-        What it is called.
+        Name of the template.
     version : int
-        Raised with every change of the words.
+        Version, increased with every change of the text.
     system, prompt : str
-        Who the model is to be, and the question with its places.
+        The system text, and the prompt with its placeholders.
     """
 
     name: str
@@ -66,15 +66,15 @@ class Template:
         Parameters
         ----------
         text : str
-            The prompt, asked with this template's system words; or a JSON object with ``system`` and ``prompt``, of
-            which the first may be missing or empty, for none.
+            The prompt, used with this template's system text; or a JSON object with ``prompt`` and optionally
+            ``system``.
         places, needed : sequence of str
-            As `check` takes them.
+            As for `check`.
 
         Raises
         ------
         NotValid
-            It says nothing, is too long, or is told what nothing fills or not told what is needed.
+            The text is empty or too long, or placeholders are unknown or missing.
         """
         system, prompt = _own(text, self.system)
         if not prompt:
@@ -95,7 +95,7 @@ class Template:
         Raises
         ------
         NotValid
-            With the place and the known ones.
+            With the placeholder and the known placeholders.
         """
         places = self.places()
         if unknown := [place for place in places if place not in known]:
@@ -106,7 +106,7 @@ class Template:
             raise NotValid(message, {"prompt": message})
 
     def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
-        """Return system text and prompt with all placeholders filled in one pass."""
+        """Return the system text and prompt with all placeholders filled in one pass."""
 
         def fill(text: str) -> str:
             return PLACE.sub(lambda match: values.get(match[1], match[0]), text)
@@ -120,7 +120,7 @@ def _own(text: str, system: str) -> tuple[str, str]:
         try:
             content = json.loads(text)
         except (ValueError, RecursionError):
-            # A prompt that begins with a place.
+            # A prompt that begins with a placeholder.
             return system, text
         if not isinstance(content.get("prompt"), str) or not isinstance(content.get("system", ""), str):
             raise NotValid("the JSON object needs the text prompt and may have the text system")
@@ -130,14 +130,14 @@ def _own(text: str, system: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Shown:
-    """A document as the model sees it.
+    """A document as shown to the model.
 
     Parameters
     ----------
     text : str
-        Between its two marks.
+        The text between its two marks.
     cut : bool
-        Whether it was longer than what is shown.
+        Whether the document was longer than the shown text.
     """
 
     text: str
@@ -150,11 +150,11 @@ def shown(text: str, key: str, most: int = LONGEST_DOCUMENT) -> Shown:
     Parameters
     ----------
     text : str
-        Plain or HTML; what a reader would not see is taken out.
+        Plain text or HTML; invisible content is removed.
     key : str
-        What the mark is drawn from: the same key gives the same prompt, so that an answer can be found again.
+        Seed of the mark: the same key gives the same prompt, so that stored answers can be found.
     most : int
-        Characters at most; cut at a word, and told.
+        Maximum number of characters; a longer text is cut at a word and marked.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def shown(text: str, key: str, most: int = LONGEST_DOCUMENT) -> Shown:
     if len(plain) > most:
         plain = plain[:most].rsplit(None, 1)[0] if " " in plain[:most] else plain[:most]
     mark = hashlib.sha256(f"mark {key}".encode()).hexdigest()[:16]
-    # A document that holds the mark by chance or by intent does not end its own fence.
+    # A document that contains the mark must not end its own fence.
     plain = plain.replace(mark, "")
     more = "\n[the document goes on]" if cut else ""
     return Shown(f"<<<document {mark}\n{plain}{more}\n{mark} end of document>>>", cut)

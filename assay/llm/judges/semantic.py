@@ -1,7 +1,6 @@
-"""Judge that matches a text to the expected answer by the cosine of their embeddings.
-
-The rule is that of the judge design of Evret: yes where the cosine is at least the threshold. The model is any that
-sentence-transformers can load: a name, a folder, or the weights inside an installed package.
+"""Judge that matches a text with the expected answer by the cosine of their embeddings. The rule is from Evret's
+judge design: yes if the cosine is at least the threshold. The model is any model that sentence-transformers can
+load: a name, a folder, or the weights inside an installed package.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ class Semantic:
     Parameters
     ----------
     threshold : float
-        The cosine from which on the answer is yes, from -1 to 1.
+        The minimum cosine for yes, from -1 to 1.
     model : str
-        What sentence-transformers loads, or ``package:NAME`` for weights that an installed package holds.
+        A model that sentence-transformers can load, or ``package:NAME`` for the weights in an installed package.
 
     Raises
     ------
     NotValid
-        The threshold is no cosine, or no model is named.
+        The threshold is out of range, or no model is named.
     """
 
     threshold: float = 0.7
@@ -43,7 +42,7 @@ class Semantic:
 
     def __post_init__(self) -> None:
         if not -1 <= self.threshold <= 1:
-            raise NotValid(f"threshold is {self.threshold!r}; give a cosine from -1 to 1")
+            raise NotValid(f"threshold is {self.threshold!r}; use a cosine from -1 to 1")
         if not self.model.strip():
             raise NotValid("the judge semantic needs a model: a name, a folder, or package:NAME")
 
@@ -58,7 +57,7 @@ class Semantic:
         return self.batch_judge([context])[0]
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
-        """Judge several contexts, in their order; their texts are encoded together, each once."""
+        """Judge several contexts, in order; their distinct texts are encoded together."""
         return [self._enough(cosine) for cosine in self.grades(contexts)]
 
     def grade(self, context: Context) -> float:
@@ -68,7 +67,7 @@ class Semantic:
     def grades(self, contexts: Sequence[Context]) -> list[float]:
         """Return the cosines of several contexts."""
         if any(not context.expected for context in contexts):
-            raise NotValid("semantic matches a text to an expected answer, and there is none; give one")
+            raise NotValid("semantic matches a text with an expected answer, and there is none; add one")
         texts = list(dict.fromkeys(text for one in contexts for text in (*one.expected, one.text) if text.strip()))
         if not texts:
             return [-1.0] * len(contexts)
@@ -77,7 +76,7 @@ class Semantic:
         return [_nearest(context, place, vectors) for context in contexts]
 
     def outcomes(self, contexts: Sequence[Context]) -> list[Outcome]:
-        """Return grade 1 and relevant from the threshold on, otherwise grade 0 and not relevant."""
+        """Return grade 1 and relevant at or above the threshold, otherwise grade 0 and not relevant."""
         return [self._outcome(cosine) for cosine in self.grades(contexts)]
 
     def _enough(self, cosine: float) -> bool:
@@ -86,7 +85,7 @@ class Semantic:
     def _outcome(self, cosine: float) -> Outcome:
         yes = self._enough(cosine)
         return Outcome(
-            "graded", int(yes), yes, rationale=f"cosine {cosine:.3f}, {self.threshold:g} is enough", cost_usd=0.0
+            "graded", int(yes), yes, rationale=f"cosine {cosine:.3f}, threshold {self.threshold:g}", cost_usd=0.0
         )
 
 
@@ -101,11 +100,11 @@ def _nearest(context: Context, place: dict[str, int], vectors: Floats) -> float:
 SEMANTIC = JudgeKind(
     name="semantic",
     title="Semantic similarity",
-    description="Matches a text to the expected answer by embeddings; recognizes paraphrases but not negation.",
+    description="Matches a text with the expected answer by embeddings; recognizes paraphrases but not negation.",
     source="Evret, judge design, SemanticJudge",
     needs=("expected",),
     parameters=(
-        Parameter("threshold", "Threshold", "The minimum cosine of a match.", 0.7, -1, 1),
+        Parameter("threshold", "Threshold", "The minimum cosine for a match.", 0.7, -1, 1),
         Parameter(
             "model", "Model", "A name, a folder, or package:NAME for the weights of an installed package.", MODEL
         ),

@@ -1,6 +1,5 @@
-"""Judge that matches a text to the expected answer by the words they share.
-
-The rule is that of the judge design of Evret; the defaults (15 shared tokens, 0.6) are those of its package.
+"""Judge that matches a text with the expected answer by shared words. The rule is from Evret's judge design; the
+defaults (15 shared tokens, 0.6) are those of its package.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from assay.llm.judge import Context, JudgeKind, Outcome
 from assay.llm.judges.words import normalized
 
 RELAXED = 0.75
-# 0.75 * 0.8 is a little more than 0.6 in floating point, and 3 of 5 tokens must not miss it by that.
+# 0.75 * 0.8 is slightly more than 0.6 in floating point, but 3 of 5 tokens must still reach it.
 ROUNDING = 1e-12
 RELEVANT, NOT_RELEVANT = 1, 0
 
 
 class _Finding(NamedTuple):
-    """Comparison of one expected answer with the text: share of its tokens, required share, and explanation."""
+    """Comparison of an expected answer with the text: share of its tokens, required share, and explanation."""
 
     grade: float
     limit: float
@@ -39,16 +38,16 @@ class TokenOverlap:
     Parameters
     ----------
     min_tokens : int
-        How many different tokens must be shared at least.
+        Minimum number of distinct shared tokens.
     threshold : float
-        Which share of the expected answer's different tokens must be shared, above 0 up to 1.
+        Minimum share of the expected answer's distinct tokens that must be shared, above 0 and up to 1.
     query_boost : bool
-        Whether 0.75 of the threshold is enough when a shared token is in the query.
+        Whether 0.75 of the threshold is enough if a shared token is in the query.
 
     Raises
     ------
     NotValid
-        When the threshold is no such share.
+        When the threshold is out of range.
 
     Examples
     --------
@@ -65,7 +64,7 @@ class TokenOverlap:
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
-            raise NotValid(f"threshold is {self.threshold!r}; give a share above 0, at most 1")
+            raise NotValid(f"threshold is {self.threshold!r}; use a share above 0 and at most 1")
 
     def judge(self, context: Context) -> bool:
         """Return whether the text matches an expected answer.
@@ -82,7 +81,7 @@ class TokenOverlap:
         return self._best(context).matches
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
-        """Judge several contexts, in their order."""
+        """Judge several contexts, in order."""
         return [self.judge(context) for context in contexts]
 
     def grade(self, context: Context) -> float:
@@ -105,7 +104,7 @@ class TokenOverlap:
 
     def _best(self, context: Context) -> _Finding:
         if not context.expected:
-            raise NotValid("token_overlap matches a text to an expected answer, and there is none; give one")
+            raise NotValid("token_overlap matches a text with an expected answer, and there is none; add one")
         query, text = set(normalized(context.query).split()), normalized(context.text)
         findings = [self._compare(normalized(expected), text, query) for expected in context.expected]
         return max(findings, key=lambda finding: (finding.matches, finding.grade))
@@ -124,13 +123,13 @@ class TokenOverlap:
             return _Finding(0.0, self.threshold, f"{overlap}, fewer than {self.min_tokens}")
         boosted = self.query_boost and not shared.isdisjoint(query)
         limit = self.threshold * RELAXED if boosted else self.threshold
-        return _Finding(len(shared) / len(tokens), limit, f"{overlap}, {limit:g} is enough")
+        return _Finding(len(shared) / len(tokens), limit, f"{overlap}, threshold {limit:g}")
 
 
 TOKEN_OVERLAP = JudgeKind(
     name="token_overlap",
     title="Token overlap",
-    description="Matches a text to the expected answer by shared words; fast, offline, and unaware of paraphrases.",
+    description="Matches a text with the expected answer by shared words; fast, offline, and unaware of paraphrases.",
     source="Evret, judge design, TokenOverlapJudge",
     needs=("expected",),
     parameters=(

@@ -1,4 +1,4 @@
-"""Usefulness judge: the quality of a system's answer when it gets this document and no other.
+"""Usefulness judge: the quality of a system's answer from this document alone.
 
 The label of a document is the score of the answer that the system's own model gives with that document alone,
 compared with the correct answers. It measures how useful the document is to that system; it is reported next to
@@ -47,13 +47,12 @@ class Downstream:
     Parameters
     ----------
     metric : TextMetric
-        What scores an answer against the accepted ones, from 0 to 1.
+        The metric that scores an answer against the accepted answers, from 0 to 1.
     template : Template
-        The words; best those of the system whose documents are judged.
+        The prompt template, preferably that of the system whose documents are judged.
     most_characters, most_tokens : int
-        Of a document, and of an answer.
-    temperature, seed : float, int
-        As for every model.
+        Limits for a document and for an answer.
+    temperature, seed : float, int Sampling parameters of the model.
     """
 
     metric: TextMetric
@@ -67,7 +66,7 @@ class Downstream:
         self.template.check(PLACES, PLACES)
 
     def provenance(self) -> dict[str, Any]:
-        """Return everything that decides prompt and score, except the model and the texts."""
+        """Return everything that determines prompt and score, except the model and the texts."""
         return {
             "template": self.template.name,
             "template_version": self.template.version,

@@ -1,4 +1,4 @@
-"""Battles of one query as a list of edges between documents, with the share of the second document."""
+"""Battles of a query as a list of edges between documents, with the second document's share."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Battles:
-    """Outcomes between the documents of one query, as a list of edges.
+    """Outcomes between the documents of a query, as a list of edges.
 
     Parameters
     ----------
     documents : int
-        How many documents there are; some may have no battle.
+        Number of documents; some may have no battle.
     first, second : int64 array, shape (battles,)
-        The places of the two.
+        Positions of the two documents.
     share : float64 array, shape (battles,)
-        Which share of the outcome goes to the second: 1 where it was preferred, 0 where the first was.
+        Share of the outcome for the second document: 1 if it was preferred, 0 if the first was.
     weight : float64 array, shape (battles,)
-        How much each one counts, above 0.
+        Weight of each battle, above 0.
 
     Raises
     ------
     NotValid
-        A place that no document has, a document that meets itself, a share outside 0-1, or a weight not above 0.
+        A position is out of range, a document is compared with itself, a share is outside 0 to 1, or a weight is not
+        above 0.
     """
 
     documents: int
@@ -44,14 +45,18 @@ class Battles:
     def __post_init__(self) -> None:
         sizes = {len(self.first), len(self.second), len(self.share), len(self.weight)}
         if len(sizes) > 1:
-            raise NotValid(f"first, second, share and weight have {sorted(sizes)} values; each battle has one of all")
+            raise NotValid(
+                f"first, second, share and weight have {sorted(sizes)} values; each battle needs one of each"
+            )
         places = np.concatenate([self.first, self.second])
         if len(places) and (places.min() < 0 or places.max() >= self.documents):
-            raise NotValid(f"a battle names document {places.max()}, and there are {self.documents}, from 0")
+            raise NotValid(
+                f"a battle names document {places.max()}, but there are only {self.documents}, counted from 0"
+            )
         if (self.first == self.second).any():
             raise NotValid("a document is compared with itself; a battle needs two documents")
         if not ((self.share >= 0) & (self.share <= 1)).all():
-            raise NotValid("the share of an outcome must be from 0 to 1")
+            raise NotValid("the share of an outcome must be between 0 and 1")
         if not (self.weight > 0).all() or not np.isfinite(self.weight).all():
             raise NotValid("the weight of a battle must be finite and above 0")
 
@@ -82,7 +87,7 @@ class Battles:
 def share_of_scores(scores: Sequence[float]) -> float | None:
     """Return the second document's share from scores between -1 (first) and 1 (second) of several models.
 
-    Answers beyond the ends are cut to them. None if no model answered: a call that failed is no vote.
+    Answers outside this range are clipped. None if no model answered, because a failed call is not a vote.
 
     Examples
     --------
@@ -95,7 +100,7 @@ def share_of_scores(scores: Sequence[float]) -> float | None:
 
 
 def share_of_votes(scores: Sequence[float]) -> float | None:
-    """Return the second document's share by signs, as zbench counts: 0 and below vote for the first.
+    """Return the second document's share by sign, as in zbench: 0 and below are votes for the first document.
 
     Examples
     --------

@@ -23,7 +23,8 @@ class Figures:
     Parameters
     ----------
     documents, omitted, unknown : int
-        Documents with a true score; those of them that were given none; and those that have a score and no true one.
+        Number of documents with a true score, of those without a given score, and of documents with a score but no true
+        score.
     ndcg, accuracy, recall : float or None
         None if there are too few documents.
     """
@@ -42,15 +43,15 @@ def figures(truth: Mapping[str, float], given: Mapping[str, float], k: int, k_tr
     Parameters
     ----------
     truth, given : mapping of str to float
-        By document; the order of `truth` is that of the places of documents with equal scores.
+        Scores by document; the order of `truth` determines the positions of documents with equal scores.
     k, k_truth : int, int or None
         As for `recall`.
 
     Returns
     -------
     Figures
-        A document without a score stands below all that have one, level with the others that have none, and is never
-        among the first `k`: leaving documents out must not pay. A query of which nothing was scored has 0.
+        Documents without a score rank below all scored documents, tied with each other, and are never among the first
+        `k`, so that leaving documents out brings no advantage. A query without scores gets 0.
 
     Examples
     --------
@@ -81,12 +82,12 @@ def ndcg(truth: Sequence[float], scores: Sequence[float]) -> float | None:
     Parameters
     ----------
     truth, scores : sequence of float, shape (documents,)
-        Of the same documents.
+        Scores of the same documents.
 
     Returns
     -------
     float or None
-        Above 0, at most 1; None without documents. Equal scores are in reverse order of the documents' places.
+        Above 0, at most 1; None without documents. Documents with equal scores are in reverse order of their positions.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def ndcg(truth: Sequence[float], scores: Sequence[float]) -> float | None:
     right, places = _checked(truth, scores), order(scores)
     if not len(right):
         return None
-    # Whatever all gains are divided by cancels: so no score is too large.
+    # Dividing all gains by a constant cancels, so no score is too large.
     gains = np.exp(right - right.max())
     worth = 1 / np.log2(np.arange(len(gains)) + 2)
     return float((gains[places] * worth).sum() / (np.sort(gains)[::-1] * worth).sum())
@@ -168,5 +169,5 @@ def _check_ranks(k: int, k_truth: int) -> None:
 
 def _checked(truth: Sequence[float], scores: Sequence[float]) -> Floats:
     if len(truth) != len(scores):
-        raise NotValid(f"{len(truth)} true scores go with {len(scores)} scores; each document has one of both")
+        raise NotValid(f"there are {len(truth)} true scores and {len(scores)} scores; each document needs one of each")
     return np.asarray(truth, dtype=np.float64)

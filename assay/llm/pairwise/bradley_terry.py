@@ -1,8 +1,7 @@
 """Bradley-Terry scores of documents from battles.
 
-The model: the second of two is preferred with probability ``sigmoid(score of the second - score of the first)``.
-Scores are natural logarithms with mean 0 within a query: they order its documents and cannot be compared across
-queries.
+In the model, the second document is preferred with probability ``sigmoid(score of the second - score of the first)``.
+Scores are natural logarithms with mean 0 within a query: they rank its documents and cannot be compared across queries.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from assay.llm.pairwise.battles import Battles, Floats
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-# A prior as wide as the spread of scores that people call different: one log unit.
+# A prior as wide as the typical spread of scores: one log unit.
 PRIOR = 1.0
 STEPS = 100
 TOLERANCE = 1e-9
-# Up to so many documents the matrix is solved whole; above, the few battles a document has make it sparse.
+# Up to this many documents the dense matrix is solved; above that, few battles per document make it sparse.
 WHOLE = 200
 
 
@@ -35,9 +34,9 @@ class Fit:
     scores : float64 array, shape (documents,)
         Mean 0; a document without a battle has the prior's mean.
     steps : int
-        How many it took.
+        Number of steps.
     converged : bool
-        Whether the last step changed nothing that matters.
+        Whether the last step changed nothing significant.
     """
 
     scores: Floats
@@ -53,13 +52,13 @@ def fit(battles: Battles, *, prior: float = PRIOR) -> Fit:
     battles : Battles
         At least one document.
     prior : float
-        The precision of the prior, above 0: with it a document that won or lost everything has a finite score, and
-        documents that hang together by no battle can be told at all.
+        The precision of the prior, above 0, which gives finite scores to documents that won or lost every battle, and
+        to documents not connected by battles.
 
     Returns
     -------
     Fit
-        Five or six steps to 1e-9. Source: Bradley and Terry 1952, with scores ~ N(0, 1/prior).
+        The fit takes five or six steps to reach 1e-9. Source: Bradley and Terry 1952, with scores ~ N(0, 1/prior).
 
     Raises
     ------
@@ -73,7 +72,7 @@ def fit(battles: Battles, *, prior: float = PRIOR) -> Fit:
     [0.204699, 0.192843, -0.397542]
     """
     if not prior > 0:
-        raise NotValid(f"the prior's precision is {prior:g}; give a number above 0")
+        raise NotValid(f"the prior's precision is {prior:g}; use a number above 0")
     scores = np.zeros(battles.documents)
     for step in range(1, STEPS + 1):
         gradient, diagonal, off = _slopes(battles, scores, prior)
@@ -90,12 +89,13 @@ def standard_errors(battles: Battles, fit: Fit, *, prior: float = PRIOR) -> Floa
     Parameters
     ----------
     battles, found, prior
-        As given to and answered by `fit`.
+        The arguments and the result of `fit`.
 
     Returns
     -------
     float64 array, shape (documents,)
-        Square roots of the diagonal of the inverse curvature. Neighbours that lie closer than these are not told apart.
+        Square roots of the diagonal of the inverse curvature. Neighboring scores closer than this cannot be
+        distinguished.
     """
     return np.sqrt(np.diag(covariance(battles, fit, prior=prior)))
 
@@ -115,14 +115,14 @@ def next_pairs(battles: Battles, fit: Fit, most: int, *, prior: float = PRIOR) -
     Parameters
     ----------
     battles, found, prior
-        As given to and answered by `fit`.
+        The arguments and the result of `fit`.
     most : int
-        How many pairs, from the most telling; those that met already are passed over.
+        Number of pairs, most informative first; pairs already compared are skipped.
 
     Returns
     -------
     list of (int, int, float)
-        Two documents and what their battle is worth: the variance of its outcome times that of their difference.
+        Two documents and the value of their battle: the variance of its outcome times the variance of their difference.
     """
     spread = covariance(battles, fit, prior=prior)
     variances = np.diag(spread)
@@ -138,17 +138,17 @@ def next_pairs(battles: Battles, fit: Fit, most: int, *, prior: float = PRIOR) -
 def fit_as_zbench(battles: Battles, *, tolerance: float = 1e-4, most: int = 1_000) -> Fit:
     """Compute scores as zbench does: a damped fixed-point iteration, stopped when the loss changes little.
 
-    Here so that published zELO scores can be reproduced. It has no prior: where a document won or lost everything, the
-    score is wherever the iteration stopped.
+    Use it to reproduce published zELO scores. It has no prior: the score of a document that won or lost every battle
+    depends on where the iteration stopped.
 
     Parameters
     ----------
     battles : Battles
-        With shares by votes (`battles.share_of_votes`), as zbench counts them.
+        Battles with shares by votes (`battles.share_of_votes`), as in zbench.
     tolerance : float
-        The change of the loss that stops it, after three losses at least.
+        The change of the loss that stops the iteration, after at least three losses.
     most : int
-        Steps at most.
+        Maximum number of steps.
     """
     i, j, s, n = battles.first, battles.second, battles.share, battles.documents
     w = battles.weight
@@ -156,7 +156,8 @@ def fit_as_zbench(battles: Battles, *, tolerance: float = 1e-4, most: int = 1_00
     before: float | None = None
     for step in range(most):
         p = _sigmoid(scores[j] - scores[i])
-        # Each document also meets itself with a half each way: 0.5 * sigmoid(0) on both sides, which cancels.
+        # Each document also has a battle with itself with one half each way: 0.5 * sigmoid(0) on both sides, which
+        # cancels.
         won = np.bincount(j, w * s * (1 - p), n) + np.bincount(i, w * (1 - s) * p, n) + 0.25
         lost = np.bincount(j, w * (1 - s) * p, n) + np.bincount(i, w * s * (1 - p), n) + 0.25
         scores = scores + (np.log(won) - np.log(lost)) * (1 + step) ** -0.125

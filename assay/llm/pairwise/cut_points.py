@@ -1,7 +1,7 @@
 """Cut points that turn scores into grades, learned from anchors.
 
-Scores of battles have no zero of relevance. Documents graded by people, the anchors, show where the grades are on
-the score axis: the cut points are those under which the anchors' grades are most probable.
+Scores of battles have no zero point of relevance. Anchors, which are documents graded by people, show where the grades
+are on the score axis: the cut points make the anchors' grades most probable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.llm.pairwise.battles import Floats, Ints
 
-# Fewer anchors of a grade place its cut points by chance.
+# With fewer anchors of a grade, its cut points are arbitrary.
 LEAST = 5
 STEEPEST = 50.0
 
@@ -28,15 +28,15 @@ class CutPoints:
     Parameters
     ----------
     values : tuple of int
-        The grades that the anchors had, ascending; a grade without an anchor cannot be given.
+        The grades of the anchors, ascending; grades without an anchor cannot be assigned.
     cuts : tuple of float
         One fewer than `values`, ascending.
     steepness : float
         How sharply grades change with the score: the slope of the cumulative logits.
     anchors : int
-        How many documents they were learnt from.
+        Number of documents used for learning.
     right : float
-        The share of the anchors that get their own grade back.
+        The share of the anchors whose grade is reproduced.
     """
 
     values: tuple[int, ...]
@@ -61,16 +61,16 @@ def learn(scores: npt.ArrayLike, grades: Sequence[int]) -> CutPoints:
     Parameters
     ----------
     scores : float array, shape (anchors,)
-        Of battles, of documents that people graded.
+        Scores of the documents that people graded.
     grades : sequence of int, shape (anchors,)
         Human grades.
 
     Returns
     -------
     CutPoints
-        Of a proportional-odds model (McCullagh 1980): ``P(grade <= k) = sigmoid(steepness * (cut_k - score))``, by
-        maximum likelihood; the steepness is not negative and has a weak prior, so that anchors without an overlap of
-        grades have an answer too.
+        The fit of a proportional-odds model (McCullagh 1980): ``P(grade <= k) = sigmoid(steepness * (cut_k - score))``,
+        by maximum likelihood; the steepness is not negative and has a weak prior, so that anchors with perfectly
+        separated grades also have a solution.
 
     Raises
     ------
@@ -88,11 +88,11 @@ def learn(scores: npt.ArrayLike, grades: Sequence[int]) -> CutPoints:
     x = np.asarray(scores, dtype=np.float64)
     values, codes = np.unique(np.asarray(grades, dtype=np.int64), return_inverse=True)
     if len(x) != len(codes):
-        raise NotValid(f"{amount(len(x), 'score')} and {amount(len(codes), 'grade')}; each anchor has one of both")
+        raise NotValid(f"{amount(len(x), 'score')} and {amount(len(codes), 'grade')}; each anchor needs one of each")
     if len(x) < LEAST or len(values) < 2:
         raise NotValid(
-            f"{amount(len(x), 'anchor')} of {amount(len(values), 'grade')}; "
-            f"cut points need at least {LEAST} anchors with two grades"
+            f"{amount(len(x), 'anchor')} with {amount(len(values), 'grade')}; cut points need at least {LEAST} "
+            "anchors with two grades"
         )
     shares = np.cumsum(np.bincount(codes))[:-1] / len(codes)
     start = np.quantile(x, shares) + np.arange(len(shares)) * 1e-6

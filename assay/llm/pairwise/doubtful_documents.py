@@ -10,19 +10,18 @@ from assay.formats.battles_jsonl import Battle
 
 
 def turned(battles: Iterable[Battle]) -> dict[tuple[str, str], float]:
-    """Return for each document compared in both orders how often the same position won twice.
-
-    A meeting is two documents before one model; one that ended even in either order depends on no place.
+    """Return for each document compared in both orders how often the same position won twice. Comparisons that ended in
+    a tie in either order do not depend on the position.
 
     Parameters
     ----------
     battles : iterable of Battle
-        With scores as if `a` had been shown first, as files hold them; failed calls are passed over.
+        Battles with scores as if `a` had been shown first, as in files; failed calls are skipped.
 
     Returns
     -------
     dict of (query_id, doc_id) to float
-        From 0 to 1; documents that no model saw in both orders are not in it.
+        From 0 to 1; documents that no model compared in both orders are missing.
 
     Examples
     --------
@@ -42,7 +41,7 @@ def turned(battles: Iterable[Battle]) -> dict[tuple[str, str], float]:
     for (query_id, a, b, _), orders in meetings.items():
         if len(orders) < 2:
             continue
-        # Preferred here and not there: the two answers have different signs, whichever document they favor.
+        # The two answers have different signs, so the preference depends on the order.
         other = orders[True] * orders[False] < 0
         for doc_id in (a, b):
             counted = counts.setdefault((query_id, doc_id), [0, 0])
@@ -52,19 +51,18 @@ def turned(battles: Iterable[Battle]) -> dict[tuple[str, str], float]:
 
 
 def other_grade(score: float, error: float, cuts: Sequence[float]) -> float:
-    """Return the probability that a document's true score lies beyond a cut point.
+    """Return the probability that a document's true score is beyond a cut point.
 
     Parameters
     ----------
     score, error : float
-        Of the fit, the error not negative.
-    cuts : sequence of float
-        Ascending.
+        Score and standard error from the fit.
+    cuts : sequence of float Cut points, ascending.
 
     Returns
     -------
     float
-        Of a normal error; 0 without cut points or without an error.
+        Probability under a normal error; 0 without cut points or without an error.
 
     Raises
     ------
@@ -77,7 +75,7 @@ def other_grade(score: float, error: float, cuts: Sequence[float]) -> float:
     (0.0455, 0.5)
     """
     if error < 0:
-        raise NotValid(f"the standard error is {error:g}; give one from 0")
+        raise NotValid(f"the standard error is {error:g}; use 0 or more")
     if not len(cuts) or error == 0:
         return 0.0
     from scipy.special import ndtr

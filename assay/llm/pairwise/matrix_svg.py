@@ -1,8 +1,8 @@
 """SVG matrix of a query's battles, document against document.
 
-Rows and columns are in the order of the scores, the best first: where scores and battles agree, all above the
-diagonal is blue and all below it orange. An all-orange row is a bad document, an all-blue row is a good one, and a
-patch of the wrong color shows which reasons to read.
+Rows and columns are sorted by score, best first: if scores and battles agree, everything above the diagonal is blue and
+everything below it is orange. An orange row is a bad document, a blue row is a good document, and a patch of the wrong
+color shows which reasons to read.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.llm.pairwise.battles import Floats
 
-# More squares than this are too small to be told apart, and are drawn as the means of blocks.
+# More squares than this are too small to distinguish and are drawn as the means of blocks.
 MOST_SQUARES = 100
-# Up to so many documents their ids and scores are at the rows.
+# Maximum number of documents with ids and scores next to the rows.
 MOST_NAMED = 40
 SIDE = 600.0
 NAMES = 200.0
 KEY = 46.0
 LONGEST_NAME = 24
-# Steps of color on each side of nothing.
+# Number of color steps on each side of 0.
 STEPS = 4
-# For a file that is opened by itself; on a page the stylesheet's colors of the classes hold.
+# For a standalone file; on a page, the style sheet sets the colors of the classes.
 BLUE, ORANGE, GREY = "#1f66ab", "#a54a0b", "#86837a"
-# What XML cannot hold.
+# Characters that XML does not allow.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def outcomes(ids: Sequence[str], rows: Iterable[tuple[str, str, float | None]]) -> Floats:
-    """Return the mean outcome of each document against each other one.
+    """Return the mean outcome of each document against each other document.
 
     Parameters
     ----------
     ids : sequence of str
-        The documents; battles of others are passed over.
+        The documents; battles of other documents are skipped.
     rows : iterable of (a, b, score)
-        Scores from -1 (a) to 1 (b), cut to these; None is no answer.
+        Scores from -1 (a) to 1 (b), clipped to this range; None for no answer.
 
     Returns
     -------
     float64 array, shape (documents, documents)
-        The mean outcome for the document of the row, from -1 (lost) to 1 (won); NaN if two never met.
+        The mean outcome for the document of the row, from -1 (lost) to 1 (won); NaN if they were never compared.
 
     Examples
     --------
@@ -75,38 +75,40 @@ def matrix_svg(ids: Sequence[str], outcomes: Floats, scores: Sequence[float], *,
     ids : sequence of str
         The documents, in the order of the rows of `outcomes`.
     outcomes : float64 array, shape (documents, documents)
-        For the row's document, from -1 (lost) to 1 (won); NaN if two never met.
+        For the row's document, from -1 (lost) to 1 (won); NaN if they were never compared.
     scores : sequence of float, shape (documents,)
-        The order: the highest first; equal ones by id.
+        Scores that determine the order: highest first, ties by id.
     title : str
-        What the picture is of; it is read out in its place.
+        Title of the picture, also its text alternative.
 
     Returns
     -------
     str
-        An SVG element. Texts have the color of what is around them; squares have the classes ``better``, ``worse`` and
-        ``same`` of the stylesheet's charts.
-        Above 100 documents a square is the mean of a block of them.
+        An SVG element. Texts inherit their color; squares have the classes ``better``, ``worse`` and ``same`` of the
+        chart style sheet. Above 100 documents a square is the mean of a block of them.
 
     Raises
     ------
     NotValid
-        Shapes that do not go together, or outcomes outside -1 to 1.
+        Shapes do not match, or outcomes are outside -1 to 1.
     """
     given, worth = np.asarray(outcomes, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if given.shape != (len(ids), len(ids)) or worth.shape != (len(ids),):
         raise NotValid(
-            f"{amount(len(ids), 'document')} go with {given.shape} outcomes and {worth.shape} scores; give one of all"
+            f"{amount(len(ids), 'document')} go with {given.shape} outcomes and {worth.shape} scores; these "
+            "numbers must match"
         )
     if (np.abs(given[~np.isnan(given)]) > 1).any():
-        raise NotValid("an outcome must be from -1 (lost) to 1 (won)")
+        raise NotValid("an outcome must be between -1 (lost) and 1 (won)")
     order = sorted(range(len(ids)), key=lambda place: (-worth[place], ids[place].encode()))
     shown = _blocks(given[np.ix_(order, order)])
     named = [(ids[place], float(worth[place])) for place in order] if len(ids) <= MOST_NAMED else []
     left, side = (NAMES if named else 0.0), SIDE / max(1, len(shown))
-    heading = f"{title}: {amount(len(ids), 'document')} against each other, the best at the top"
+    heading = f"{title}: {amount(len(ids), 'document')} compared with each other, best at the top"
     if len(shown) < len(ids):
-        heading += f"; each square is the mean of about {len(ids) / len(shown):.1f} by as many documents"
+        heading += (
+            f"; each square is the mean over about {len(ids) / len(shown):.1f} by {len(ids) / len(shown):.1f} documents"
+        )
     box = f"0 0 {left + SIDE:g} {SIDE + KEY:g}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="{box}" role="img" '
@@ -139,7 +141,7 @@ def _squares(matrix: Floats, side: float) -> str:
     steps: dict[int, list[str]] = {}
     for row, column in zip(*np.nonzero(~np.isnan(matrix)), strict=True):
         value = float(matrix[row, column])
-        # A draw is a step of its own; anything else has at least the faintest color.
+        # A draw is a separate step; any other outcome has at least the faintest color.
         step = 0 if value == 0 else max(1, round(abs(value) * STEPS)) * (1 if value > 0 else -1)
         steps.setdefault(step, []).append(f"M{column * side:g} {row * side:g}h{side:g}v{side:g}h-{side:g}z")
     return "".join(_path(step, "".join(steps[step])) for step in sorted(steps))

@@ -1,7 +1,7 @@
 """Random cycles: choose the battles of a query where comparing all pairs would be too expensive.
 
-A cycle arranges the documents in a random ring and compares neighbors: after it every document has had two battles,
-and all of them are connected. A few cycles give nearly as much information as all pairs.
+A cycle arranges the documents in a random ring and compares neighbors, so that every document has two battles and all
+documents are connected. A few cycles give almost as much information as all pairs.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from assay.core.errors import NotValid
 
 
 def draw_pairs(documents: int, cycles: int = 4, *, seed: int) -> list[tuple[int, int]]:
-    """Draw the pairs of several random cycles, each pair once.
+    """Draw the distinct pairs of several random cycles.
 
     Parameters
     ----------
     documents : int
-        How many there are; one document has no pair, two have one.
+        Number of documents; one document has no pair, two documents have one.
     cycles : int
-        How many rounds; each document is in two pairs a round, less where a round repeats a pair.
+        Number of rounds; each document is in two pairs per round, or fewer if a round repeats a pair.
     seed : int
         The same seed gives the same pairs, in the same order.
 
     Returns
     -------
     list of (int, int)
-        In the order drawn: the first cycles by themselves are a connected draw.
+        In the order drawn: the first cycles alone are connected.
 
     Raises
     ------
     NotValid
-        A negative number of documents, or no cycle.
+        The number of documents is negative, or there is no cycle.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def draw_pairs(documents: int, cycles: int = 4, *, seed: int) -> list[tuple[int,
     ([], 1, True)
     """
     if documents < 0 or cycles < 1:
-        raise NotValid(f"{amount(documents, 'document')} in {cycles} cycles cannot be drawn; give at least one cycle")
+        raise NotValid(f"cannot draw {amount(documents, 'document')} in {cycles} cycles; use at least one cycle")
     rng = np.random.default_rng(seed)
     seen: dict[tuple[int, int], tuple[int, int]] = {}
     for _ in range(cycles if documents > 1 else 0):
@@ -56,22 +56,22 @@ def swapped(pairs: int, share: float, *, seed: int) -> tuple[list[bool], list[bo
     Parameters
     ----------
     pairs : int
-        How many battles there are.
+        Number of battles.
     share : float
-        The share that is shown in both orders: they tell how much the place alone decides.
+        The share shown in both orders, which measures the position bias.
     seed : int
-        Of both draws.
+        Seed of both draws.
 
     Returns
     -------
     (list of bool, list of bool)
-        For each battle whether it is shown second document first, half of them at random; and whether the order that
-        is left is asked for as well.
+        For each battle, whether the second document is shown first, for a random half; and whether the other order is
+        also requested.
 
     Raises
     ------
     NotValid
-        The share is none.
+        The share is out of range.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def swapped(pairs: int, share: float, *, seed: int) -> tuple[list[bool], list[bo
     (10, 2)
     """
     if not 0 <= share <= 1:
-        raise NotValid(f"the share shown in both orders is {share:g}; give one from 0 to 1")
+        raise NotValid(f"the share shown in both orders is {share:g}; use a number from 0 to 1")
     rng = np.random.default_rng(seed)
     other = rng.random(pairs) < 0.5
     both = np.zeros(pairs, dtype=bool)

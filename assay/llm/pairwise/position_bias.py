@@ -15,11 +15,11 @@ class FirstPlace:
     Parameters
     ----------
     answers : int
-        With a winner: a score of 0 has none.
+        Number of answers with a winner; a score of 0 has none.
     won : int
-        In how many of them the document that was shown first won.
+        Number of them in which the document shown first won.
     both, turned : int
-        Pairs that one model was shown in both orders, and in how many of them the same place won twice.
+        Number of pairs that a model compared in both orders, and in which the same position won twice.
     """
 
     answers: int
@@ -29,12 +29,12 @@ class FirstPlace:
 
     @property
     def share(self) -> float | None:
-        """Return the share won by the first position; one half without position bias, None without answers."""
+        """Return the share won by the first position: one half without position bias, None without answers."""
         return self.won / self.answers if self.answers else None
 
 
 def first_place(battles: Iterable[Battle]) -> FirstPlace:
-    """Count the wins of the first position over answers as they were shown.
+    """Count the wins of the first position over answers as shown.
 
     Examples
     --------

@@ -13,11 +13,11 @@ from assay.llm.pairwise.bradley_terry import PRIOR, fit, fit_as_zbench, next_pai
 from assay.llm.pairwise.pair_selection import draw_pairs, swapped
 
 Method = Literal["map", "zbench"]
-# The standard errors of a query need a matrix of its documents by its documents.
+# The standard errors of a query need a document-by-document matrix.
 MOST_WITH_ERRORS = 2_000
 
 
-# Query, the two documents, the score, and who gave it where that is known.
+# Query, the two documents, the score, and the model, if known.
 Row = tuple[str, str, str, float | None] | tuple[str, str, str, float | None, str]
 # By pair: each answer's share for the second document, with the model that gave it.
 Met = dict[tuple[str, str], list[tuple[float, str]]]
@@ -30,15 +30,15 @@ class Fitted:
     Parameters
     ----------
     scores : list of (query_id, doc_id, score, standard error or None)
-        By query in the order in which they first come, best document first.
+        By query in order of first appearance, best document first.
     queries, battles : int
-        How many queries there are, and how many answers were used.
+        Number of queries, and number of answers used.
     failed : int
-        Rows without a score: they were left out.
+        Number of rows without a score, which were left out.
     not_converged : int
-        Queries whose scores still moved at the last step.
+        Number of queries whose scores still changed in the last step.
     voted : int
-        Calls that failed and are votes for the first document anyway, as zbench counts them.
+        Number of failed calls that count as votes for the first document, as in zbench.
     """
 
     scores: list[tuple[str, str, float, float | None]]
@@ -56,27 +56,27 @@ def fit_queries(
     prior: float = PRIOR,
     documents: Mapping[str, Sequence[str]] | None = None,
 ) -> Fitted:
-    """Fit each query by itself.
+    """Fit each query separately.
 
     Parameters
     ----------
     rows : iterable of (query_id, a, b, score) or (query_id, a, b, score, model)
-        Scores from -1 (a) to 1 (b); None is a call that failed, or a battle that waits where no model is named.
+        Scores from -1 (a) to 1 (b); None for a failed call, or for a pending battle if no model is named.
     method : {"map", "zbench"}
-        ``map``: the most probable scores under a prior, from real-valued outcomes. Several answers about one pair, of
-        several models or in both orders, are one battle that weighs as much as there are answers; a call that failed is
-        no answer. ``zbench``: its votes, its weights and its iteration. A pair weighs as often as it was fought, its
-        answers over the number of models that gave them: zbench's draws repeat pairs, and each repeat counts; what is
-        not above 0, a failed call too, is a vote for the first document.
+        ``map``: the most probable scores under a prior, from real-valued outcomes. Several answers about a pair, from
+        several models or in both orders, form one battle weighted by the number of answers; a failed call is not an
+        answer. ``zbench``: zbench's votes, weights and iteration. The weight of a pair is its number of answers divided
+        by the number of models, because zbench's draws repeat pairs and each repeat counts; a score not above 0, or a
+        failed call, is a vote for the first document.
     prior : float
         The precision of the prior, for ``map``.
     documents : mapping of str to sequence of str, optional
-        All documents of the queries. ``zbench`` takes the mean over those without a battle too.
+        All documents of the queries. ``zbench`` includes documents without a battle in the mean.
 
     Raises
     ------
     NotValid
-        An unknown method, or a prior not above 0.
+        The method is unknown, or the prior is not above 0.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def fit_queries(
 
 
 def _share(score: float | None, model: str, method: Method) -> float | None:
-    """Return the second document's share of one answer; None without an answer."""
+    """Return the second document's share from an answer; None without an answer."""
     if method == "map":
         return None if score is None else share_of_scores([score])
     if score is None:
@@ -148,20 +148,20 @@ def drawn_battles(
     Parameters
     ----------
     documents : mapping of str to sequence of str
-        The documents of each query, the most likely first.
+        The documents of each query, most likely relevant first.
     cycles : int
-        Random rounds: see `cycles.draw_pairs`.
+        Number of random rounds; see `pair_selection.draw_pairs`.
     seed : int
-        Each query draws by it and its own id, so that one more query changes nothing for the others.
+        Seed, combined with each query's id, so that an additional query does not change the draws of the others.
     most : int, optional
-        Only so many documents of each query, from the first.
+        Maximum number of documents per query, from the first.
     both : float
-        The share of pairs that is shown in both orders.
+        The share of pairs shown in both orders.
 
     Returns
     -------
     list of (query_id, a, b, swapped)
-        A pair that is shown in both orders stands there twice.
+        A pair shown in both orders appears twice.
     """
     rows: list[tuple[str, str, str, bool]] = []
     for query_id, listed in documents.items():
@@ -179,21 +179,21 @@ def drawn_battles(
 def most_telling(
     rows: Iterable[tuple[str, str, str, float | None]], most: int, *, prior: float = PRIOR
 ) -> list[tuple[str, str, str]]:
-    """Return the pairs of each query whose battles would reduce its uncertainty most.
+    """Return the pairs of each query whose battles would most reduce its uncertainty.
 
     Parameters
     ----------
     rows : iterable of (query_id, a, b, score)
-        Fought so far, as `fit_queries` takes them.
+        The battles so far, as for `fit_queries`.
     most : int
-        How many of each query.
+        Number of pairs per query.
     prior : float
-        As for the fit.
+        Precision of the prior, as for the fit.
 
     Returns
     -------
     list of (query_id, a, b)
-        By query, the most telling first; pairs that met already are passed over.
+        By query, most informative first; pairs already compared are skipped.
     """
     queries: dict[str, list[tuple[str, str, float]]] = {}
     for query_id, a, b, score in rows:

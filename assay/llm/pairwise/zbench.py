@@ -13,12 +13,12 @@ def annotate(path: str, scores: Mapping[tuple[str, str], float], *, every: bool 
     Parameters
     ----------
     path : str
-        A data set that ``zbench-dataset`` reads without an error.
+        A data set in the format ``zbench-dataset`` without errors.
     scores : dict of (query_id, doc_id) to float
         Documents and fields stay as they are. A document without a battle gets 0, the mean.
     every : bool
-        Whether a query of which no document has a score has 0 for all of them, as zbench writes it; it is left out
-        otherwise, since such scores say nothing.
+        Whether a query without scores gets 0 for all its documents, as in zbench; otherwise it is left out, because
+        such scores are meaningless.
     """
     for line in Path(path).read_text(encoding="utf-8-sig").split("\n"):
         if not line.strip():

@@ -17,7 +17,7 @@ STOPS: dict[str, Stop] = {
     "model_context_window_exceeded": "length",
     "refusal": "refused",
 }
-# What is said with 400, where it is about the account and not about the question.
+# Messages with status 400 that concern the account instead of the question.
 EMPTY = ("credit balance is too low", "usage limits", "organization has been disabled")
 TOOL = "answer"
 
@@ -37,7 +37,7 @@ def _body(question: Question, model: str) -> dict[str, Any]:
     if question.system:
         body["system"] = question.system
     if question.schema is not None:
-        # A tool that has to be called: its input is held to the schema.
+        # A required tool, whose input must match the schema.
         body["tools"] = [{"name": TOOL, "description": "Give the answer.", "input_schema": dict(question.schema)}]
         body["tool_choice"] = {"type": "tool", "name": TOOL}
     return body
@@ -82,7 +82,7 @@ def _hopeless(status: int, body: Mapping[str, Any]) -> bool:
 ANTHROPIC = Protocol(
     name="anthropic",
     title="Anthropic",
-    description="The Messages API; it returns no token probabilities and accepts no seed.",
+    description="The Messages API, without token probabilities or a seed.",
     base_url="https://api.anthropic.com/v1",
     key_variable="ANTHROPIC_API_KEY",
     path=lambda model: "/messages",
@@ -92,6 +92,6 @@ ANTHROPIC = Protocol(
     moderated=_moderated,
     hopeless=_hopeless,
     counted=_counted,
-    # An answer held to a schema is a tool here, and its definition adds many tokens.
+    # An answer with a schema uses a tool, whose definition adds many tokens.
     wrapping=1_024,
 )

@@ -1,7 +1,6 @@
-"""Retries of one question, and the most that all its attempts can have cost.
-
-Token counts from the provider are trusted. Where there are none, the highest possible cost is booked: an attempt
-that was cut off may have been answered and charged. So a limit in money is never exceeded, whatever happens.
+"""Retries of a question, and the maximum cost of all its attempts. Token counts from the provider are trusted.
+Without counts, the highest possible cost is booked, because an interrupted attempt may have been answered and
+charged. A spending limit is therefore never exceeded.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ def booked(endpoint: Endpoint, reply: Reply, most_read: int, most_written: int) 
     Parameters
     ----------
     endpoint : Endpoint
-        Who answered.
+        The model that answered.
     reply : Reply
-        Of one that says why there is no answer, tokens of 0 are none that were counted: nothing was worked on.
+        The reply; if it has no answer, token counts of 0 mean that nothing was processed.
     most_read, most_written : int
-        How many tokens it can have taken.
+        Maximum number of tokens used.
     """
     cost, estimated = endpoint.cost_at_most(reply.tokens_in, reply.tokens_out, most_read, most_written)
     return replace(
@@ -42,14 +41,14 @@ def booked(endpoint: Endpoint, reply: Reply, most_read: int, most_written: int) 
 
 
 class Attempts:
-    """All attempts at one question; afterward no budget is held for it.
+    """All attempts at a question, after which no budget is reserved for it.
 
     Parameters
     ----------
     run : Run
-        Of which it is a part.
+        The run.
     taken : Taken
-        The question; what one attempt can cost is held back by now.
+        The question, with the maximum cost of an attempt already reserved.
     """
 
     def __init__(self, run: Run, taken: Taken) -> None:
@@ -57,7 +56,7 @@ class Attempts:
         self._held, self._lost, self._any_lost = True, 0.0, False
 
     def reply(self) -> Reply | None:
-        """Return the answer with its cost, which is booked; None if the run ended and nothing can have been spent."""
+        """Return the answer with its booked cost; None if the run ended and nothing was spent."""
         began = time.monotonic()
         try:
             reply = self._tried()
@@ -86,7 +85,7 @@ class Attempts:
                         return None
                     return run.once(self._taken)
             except Unwanted as unwanted:
-                # Each names something that was told: there is an end to it, and it costs no attempt.
+                # Each names a parameter that was sent, so this ends, and it costs no attempt.
                 self._taken, wait = run.without(self._taken, unwanted.names), 0.0
             except NotUnderstood as wrong:
                 run.count_wrong(str(wrong))
@@ -100,17 +99,17 @@ class Attempts:
                     return None
                 wait = self._pause(attempt) if busy.wait is None else busy.wait
         return Reply(
-            tokens_in=0, tokens_out=0, fault=f"no answer after {amount(attempt, 'attempt')}, the last time: {fault}"
+            tokens_in=0, tokens_out=0, fault=f"no answer after {amount(attempt, 'attempt')}; last error: {fault}"
         )
 
     def _pause(self, attempt: int) -> float:
-        """Return the wait before the next attempt if the provider names none."""
-        # Half of the time at random, so that workers who failed together do not come back together.
+        """Return the wait before the next attempt if the provider does not state one."""
+        # Half of the wait is random, so that workers that failed together do not retry together.
         wait = FIRST_WAIT * 2.0 ** (attempt - 1) * (0.5 + random.random() / 2)  # noqa: S311
         return min(wait, self._run.limits.longest_wait)
 
     def _again(self, *, last: bool) -> bool:
-        """Book the possible cost of an attempt and hold the same for another; False without budget."""
+        """Book the possible cost of an attempt and reserve the same for another; False without budget."""
         budget, held = self._run.budget, self._taken.held
         self._lost, self._any_lost, self._held = self._lost + (held or 0.0), True, False
         if last:

@@ -25,24 +25,24 @@ MOST_IN_FILES = 1_000_000_000
 TIMEOUT, TIMEOUT_OF_FILES = 120.0, 900.0
 OPENAI_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 
-# Clocks differ by less, and no more batches than that are looked at.
+# Clocks differ by less than this; and the maximum number of batches to check.
 EARLIER, MOST_PAGES = 600.0, 20
 MARK = "assay"
 
 
 @dataclass(frozen=True)
 class BatchProtocol:
-    """Functions that submit, read and locate batches of one provider.
+    """Functions that submit, read and locate batches of a provider.
 
     Parameters
     ----------
     send : callable
-        ``send(call, endpoint, questions, mark)``: leaves questions there, and answers the batch's id.
+        ``send(call, endpoint, questions, mark)``: submits questions and returns the batch id.
     answers : callable
-        ``answers(call, endpoint, batch)``: the answers by key; None while it goes on.
+        ``answers(call, endpoint, batch)``: the answers by key; None while the batch is in progress.
     find : callable
-        ``find(call, mark, number, known)``: the id of the batch of this many questions that was left under a mark, and
-        is none of those that are known; None if there is none.
+        ``find(call, mark, number, known)``: the id of an unknown batch with this mark and number of questions; None if
+        there is none.
     """
 
     send: Callable[[Caller, Endpoint, Sequence[Question], str], str]
@@ -64,7 +64,7 @@ class Down(Exception):
 
 @dataclass(frozen=True)
 class QuestionError:
-    """Why a question of a batch got no answer, as a message and as the provider's error."""
+    """Why a question of a batch has no answer, as a message and as the provider's error."""
 
     message: str
     error: Any
@@ -76,7 +76,7 @@ def new_mark() -> str:
 
 
 def since(mark: str) -> float:
-    """Return the time at which a batch was about to be submitted, less a margin for clock differences."""
+    """Return the time at which a batch was about to be submitted, minus a margin for clock differences."""
     return float(mark.split("-")[1]) - EARLIER
 
 
@@ -101,16 +101,16 @@ class Caller:
         Parameters
         ----------
         method, path : str
-            What is asked for.
+            The request.
         once : bool
-            Whether doing it twice costs twice: then it is not asked again where it may have been done.
+            Whether repeating the request costs twice; if so, it is not repeated if it may have succeeded.
         into : binary file, optional
-            Where the answers of a batch go.
+            File for the answers of a batch.
 
         Raises
         ------
         Refused, Down
-            Which of the two says whether asking later helps.
+            `Down` if a later request may succeed, otherwise `Refused`.
         """
         import httpx
 
@@ -143,13 +143,13 @@ class Caller:
             problem = f"status {reply.status_code}: {hidden(self._endpoint, ' '.join(reply.text.split()))[:300]}"
             status = reply.status_code
             if status in HOPELESS or status not in BUSY or hopeless(self._endpoint, status, as_json(reply)):
-                raise Refused(f"{problem}. Check key, model and address")
+                raise Refused(f"{problem}. Check the key, model and address")
             if once and reply.status_code in UNSURE:
                 raise Down(_unsure(problem))
             patience = retry_after(reply.headers.get("Retry-After")) or 0.0
             if patience > LONGEST_WAIT:
                 raise Down(f"{problem}; the provider asks to wait {patience:,.0f} s")
-        raise Down(f"no answer after {ATTEMPTS} attempts, the last time: {problem}")
+        raise Down(f"no answer after {ATTEMPTS} attempts; last error: {problem}")
 
 
 def _unsure(problem: str) -> str:
@@ -175,7 +175,7 @@ def _find_openai(call: Caller, mark: str, number: int, known: Collection[str]) -
 
 
 def _pages(call: Caller, path: str, after: str) -> Iterator[dict[str, Any]]:
-    """Yield the provider's batches, the newest first."""
+    """Yield the provider's batches, newest first."""
     further: dict[str, Any] = {}
     for _ in range(MOST_PAGES):
         page = call("GET", path, params={"limit": 100, **further}).json()
@@ -213,9 +213,8 @@ def _send_anthropic(call: Caller, endpoint: Endpoint, questions: Sequence[Questi
 
 
 def _find_anthropic(call: Caller, mark: str, number: int, known: Collection[str]) -> str | None:
-    """Return the oldest unknown batch of the same size since the mark, because the protocol stores no marks.
-
-    If it was somebody else's, none of our questions is in it, and all of them are asked again.
+    """Return the oldest unknown batch of the same size since the mark, because the protocol stores no marks. If it
+    belongs to another client, it contains none of the questions, and all of them are sent again.
     """
     batch_id = None
     for batch in _pages(call, "/messages/batches", "after_id"):
@@ -229,7 +228,7 @@ def _find_anthropic(call: Caller, mark: str, number: int, known: Collection[str]
 def _answers_anthropic(call: Caller, endpoint: Endpoint, batch: str) -> Iterator[tuple[str, Any]] | None:
     if call("GET", f"/messages/batches/{batch}").json()["processing_status"] != "ended":
         return None
-    # Not the address that the reply names: the key goes nowhere but where it was meant to go.
+    # Not the address in the response, because the key must go only to the configured address.
     return _lines(call, [f"/messages/batches/{batch}/results"], _of_anthropic)
 
 
@@ -237,7 +236,7 @@ def _of_anthropic(line: Mapping[str, Any]) -> tuple[str, Any]:
     result = line["result"]
     if result["type"] != "succeeded":
         error = result.get("error")
-        # One error is in another one.
+        # Errors may be nested.
         inner = error["error"] if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping) else error
         return str(line["custom_id"]), QuestionError(f"the batch reports: {json.dumps(result)[:300]}", inner)
     return str(line["custom_id"]), result["message"]
@@ -246,7 +245,7 @@ def _of_anthropic(line: Mapping[str, Any]) -> tuple[str, Any]:
 def _lines(
     call: Caller, paths: Sequence[str], read: Callable[[Mapping[str, Any]], tuple[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the answers; a line that cannot be parsed is skipped, and its question goes without an answer."""
+    """Yield the answers; a line that cannot be parsed is skipped and leaves its question without an answer."""
     for path in paths:
         with TemporaryFile() as file:
             call("GET", path, into=file)

@@ -1,7 +1,7 @@
 """Batched questions: thousands at half the price, fetched when the provider has answered them.
 
-The intent to submit a batch is recorded first, under a mark of our own, and its id as soon as it has one. So a run
-that is killed at any moment finds its batches again and pays for none twice.
+The intent to submit a batch is recorded first, with a generated mark, and its id as soon as it is known. A run that is
+killed at any time therefore finds its batches again and pays for none twice.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Endpoint, Question
 from assay.llm.providers.responses import WRONG_SHAPE, counted, removable_parts, without_key
 
-# What one batch may hold: the smaller of what the two providers allow, with room to spare.
+# Maximum size of a batch: the smaller of both providers' limits, with a margin.
 MOST_QUESTIONS, MOST_BYTES = 50_000, 150_000_000
 POLL = 60.0
 Value = TypeVar("Value")
@@ -64,25 +64,25 @@ def ask_in_batches(
     Parameters
     ----------
     endpoint : Endpoint
-        Who is asked; its prices are those of batches.
+        The model endpoint, with the batch prices.
     questions : iterable of Question
-        Their keys are the ids within the batch. What a batch in the store holds already is not sent again.
+        The questions, whose keys are the ids within the batch. Questions in a stored batch are not sent again.
     answered : callable
         As for `calls.ask`. A question that failed or expired has a reply with a ``fault``.
     store : Store
-        Written before waiting begins.
+        Storage of open batches, written before waiting.
     budget : Budget, optional
-        What each question can cost at most is held back before its batch is sent. What there is no room for is sent
-        once the others are answered, and have cost less.
+        The maximum cost of each question is reserved before its batch is sent. Questions beyond the budget are sent
+        when other questions are answered and cost less than reserved.
     stop : callable
-        Asked between two looks; the batches go on at the provider, and the next call fetches them.
+        Checked between polls; the provider continues to process the batches, and the next call fetches them.
     poll : float
-        Seconds between two looks.
+        Seconds between polls.
 
     Raises
     ------
     NotValid
-        The provider has no batches that are known here.
+        The provider's batches are not supported.
     """
     batch_protocol = BATCH_PROTOCOLS.get(endpoint.protocol.name)
     if batch_protocol is None:
@@ -107,9 +107,9 @@ class _Batches:
         self._others: dict[str, list[str]] = {}
         self._waiting: dict[str, Question] = {}
         self._held: dict[str, float | None] = {}
-        # What a model does not take in some way, to be left once more in another.
+        # Maximum number of times to leave out rejected parameters.
         self._again: list[Question] = []
-        # How the model was asked in each batch; in those of earlier runs as at first.
+        # The endpoint settings of each batch; the initial settings for batches of earlier runs.
         self._first, self._endpoints = endpoint, dict[str, Endpoint]()
         self._number, self._budget_message = 0, ""
 
@@ -145,7 +145,7 @@ class _Batches:
             self._save()
 
     def _hold_submitted(self, questions: Iterable[Question]) -> list[Question]:
-        """Return the questions of no batch; reserve budget for the others, whether there is room or not."""
+        """Return the questions that are in no batch; reserve budget for the others, even beyond the limit."""
         there = {key for keys in self._open.values() for key in keys}
         left = []
         for question in questions:
@@ -155,7 +155,7 @@ class _Batches:
                 self._budget.hold(most)
             else:
                 left.append(question)
-        # Batches of other questions wait for the call that asks those.
+        # Batches of other questions wait for the call with these questions.
         self._others = {name: keys for name, keys in self._open.items() if self._waiting.keys().isdisjoint(keys)}
         self._open = {name: keys for name, keys in self._open.items() if name not in self._others}
         return left
@@ -230,7 +230,7 @@ class _Batches:
     def _deliver(self, batch: str, results: Iterable[tuple[str, Any]]) -> None:
         keys, endpoint = dict.fromkeys(self._open[batch]), self._endpoints.get(batch, self._first)
         for key, one in chain(results, ((key, None) for key in keys)):
-            # What was answered already, or is no question of this batch, is passed over.
+            # Skip questions that are already answered or not in this batch.
             question = self._waiting.pop(key, None) if key in keys else None
             if question is not None and not self._retry_without_refused(question, one, endpoint):
                 self._hand_over(question, self._reply(one))
@@ -250,7 +250,7 @@ class _Batches:
         return True
 
     def _request(self, request: Callable[[], Value]) -> Value:
-        """Call the provider; raise `Down` for an unexpected response, since the batch may have been accepted."""
+        """Call the provider; raise `Down` for an unexpected response, because the batch may have been accepted."""
         try:
             return request()
         except WRONG_SHAPE as odd:
@@ -263,7 +263,7 @@ class _Batches:
         if isinstance(result, QuestionError):
             return without_key(self._endpoint, Reply(tokens_in=0, tokens_out=0, fault=result.message))
         if result is None:
-            # Its line may be one that cannot be read: then it was answered, and is to be paid for.
+            # Its line may be unreadable; then it was answered and charged.
             return Reply(fault="the batch ended without an answer to this question")
         try:
             return without_key(self._endpoint, self._endpoint.protocol.read(result))

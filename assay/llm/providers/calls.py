@@ -1,7 +1,6 @@
-"""Send thousands of questions in parallel, within limits, and lose no answer that was paid for.
-
-Workers take questions one by one, so memory does not grow with their number. Each answer is passed on as it
-arrives; the caller records it and sends only the missing questions when the run resumes.
+"""Send thousands of questions in parallel, within limits, without losing paid answers. Workers take questions one at
+a time, so memory does not grow with their number. Each answer is passed on as it arrives; the caller records it and
+sends only the missing questions when the run resumes.
 """
 
 from __future__ import annotations
@@ -40,29 +39,28 @@ def ask(
     Parameters
     ----------
     endpoint : Endpoint
-        Who is asked.
+        The model endpoint.
     questions : iterable of Question
-        Taken one by one, by several threads in turn.
+        The questions, taken one at a time by several threads.
     answered : callable
-        ``answered(question, reply)``, one call after the other. A question that failed after all attempts has a reply
-        with a ``fault``.
+        ``answered(question, reply)``, one call at a time. A question that failed after all attempts has a reply with a
+        ``fault``.
     limits : Limits, optional
-        How fast; all who ask this provider under this key in this process share what it grants a minute, and the places
-        of questions in flight.
+        Rate limits; all runs in this process with the same provider and key share them.
     budget : Budget, optional
-        How dear. What a question can cost at most is held back before it is asked.
+        Spending limit. The maximum cost of a question is reserved before it is sent.
     stop : callable
-        Asked before each question; True ends the run once the answers in flight are there.
+        Checked before each question; True ends the run after the answers in flight have arrived.
     client : httpx.Client or Pools, optional
-        How requests leave; one with the limits' time-out by default.
+        The HTTP client; by default a client with the timeout of the limits.
     together : callable
-        ``together(work)`` calls ``work()``, which hands over all answers that came while the last ones were handed
-        over. No thread goes on before its answer is through: one transaction around them keeps many answers at once.
+        ``together(work)`` calls ``work()``, which passes on all answers that arrived during the previous call. Threads
+        wait until their answer is processed, so a single transaction can store many answers.
 
     Returns
     -------
     Ended
-        Why the run ended. After ``refused`` and ``down`` nothing more was asked.
+        Why the run ended. After ``refused`` and ``down`` no more questions were sent.
     """
     limits = limits or Limits()
     asking = client or plain_client(limits)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# Where an error is reported in words only its beginning counts: behind it some servers repeat what they were sent.
+# Only the beginning of an error message counts, because some servers then repeat the request.
 BEGINNING = 300
-# How errors name what a question may do without. Servers have many names for one thing; each is left out once.
+# How errors name optional parameters. Servers use many names for the same parameter; each is left out once.
 NAMES = {
     "temperature": re.compile(r"\btemperature\b"),
     "seed": re.compile(r"\bseed\b"),
@@ -17,7 +17,7 @@ NAMES = {
         r"|guided_|\btool_choice\b|\btools?\b"
     ),
     "probabilities": re.compile(r"log_?probs"),
-    # Of a model that thinks first: the length of its answer has another name there.
+    # For a reasoning model, whose length limit has another name.
     "thinks": re.compile(r"\buse '?max_completion_tokens|max_tokens'? is not supported"),
 }
 

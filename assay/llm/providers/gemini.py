@@ -23,10 +23,10 @@ STOPS: dict[str, Stop] = {
     "LANGUAGE": "filtered",
     "MODEL_ARMOR": "filtered",
 }
-# What is said of the key and the account, with 400; and of a model that the account has no share of, with 429.
+# Messages about the key and account with status 400, and about a model without quota with 429.
 NO_KEY, NO_SHARE = frozenset({"api_key_invalid", "failed_precondition"}), re.compile(r"\blimit: 0\b")
 TOP_LOGPROBS = 5
-# Of JSON schema, what this provider's own dialect knows.
+# The JSON schema keywords of this provider's dialect.
 KNOWN = ("type", "properties", "required", "enum", "items", "description", "minimum", "maximum")
 
 

@@ -1,7 +1,7 @@
 """Pass answers from many threads to one consumer, in groups and never concurrently.
 
-A consumer that stores answers in a database commits them. During one commit others arrive: the first thread that
-can then passes on all that wait, in one go, and each thread continues once its own answer is stored.
+A consumer that stores answers in a database commits them. Other answers arrive during a commit; the next free thread
+then passes on all waiting answers together, and each thread continues when its own answer is stored.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class HandingOver:
     Parameters
     ----------
     each : callable
-        ``each(question, reply)``, never twice at the same time.
+        ``each(question, reply)``, never called concurrently.
     together : callable
-        ``together(work)`` calls ``work()``, which calls `each` for all that wait.
+        ``together(work)`` calls ``work()``, which calls `each` for all waiting answers.
     """
 
     def __init__(self, each: Callable[[Question, Reply], None], together: Callable[[Callable[[], None]], None]) -> None:

@@ -12,22 +12,22 @@ from assay.core.errors import NotValid
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one run.
+    """Limits of a run.
 
     Parameters
     ----------
     concurrency : int
-        Questions in flight at most.
+        Maximum number of questions in flight.
     per_minute : float or None
-        Questions begun in a minute at most; None leaves it to the provider.
+        Maximum number of questions started per minute; None for no limit.
     tokens_per_minute : float or None
-        Tokens asked for in a minute at most, by the estimate of each question and its longest answer.
+        Maximum number of tokens requested per minute, estimated from each question and its longest answer.
     timeout : float
         Seconds for one attempt.
     attempts : int
-        How often a question is asked where the provider is busy or does not answer.
+        Number of attempts per question if the provider is busy or does not answer.
     longest_wait : float
-        Seconds between two attempts at most; a provider that asks for more patience is not waited for: the run ends.
+        Maximum seconds between two attempts; if a provider asks for a longer wait, the run ends.
     """
 
     concurrency: int = 8
@@ -39,22 +39,22 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 1 <= self.concurrency <= 256:
-            raise NotValid(f"the concurrency is {self.concurrency}; give 1 to 256")
+            raise NotValid(f"the concurrency is {self.concurrency}; use 1 to 256")
         if not 1 <= self.attempts <= 20:
-            raise NotValid(f"a question is asked 1 to 20 times, not {self.attempts}")
+            raise NotValid(f"the number of attempts is {self.attempts}; use 1 to 20")
         for name in ("per_minute", "tokens_per_minute", "timeout"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise NotValid(f"{name} is {value:g}; give a number above 0")
+                raise NotValid(f"{name} is {value:g}; use a number above 0")
 
 
 class Bucket:
-    """Token bucket: grants a number per minute, at most a tenth of it at once.
+    """Token bucket that grants a number per minute, at most a tenth of it at once.
 
     Parameters
     ----------
     per_minute : float or None
-        How many; None hands out without end.
+        The rate; None for no limit.
     """
 
     def __init__(self, per_minute: float | None) -> None:
@@ -64,22 +64,21 @@ class Bucket:
         self.change(per_minute)
 
     def change(self, per_minute: float | None) -> None:
-        """Change the rate per minute; the same rate changes nothing."""
+        """Change the rate per minute; the same rate has no effect."""
         rate = None if per_minute is None else per_minute / 60
         with self._lock:
             if rate == self._rate:
                 return
             if rate is not None:
                 most = max(1.0, rate * 6)
-                # What was lent is still owed; who comes from no limit, or from none that was known, begins with all.
+                # Borrowed amounts are still owed; without an earlier limit, the bucket starts full.
                 self._free = most if self._rate is None else min(most, self._free)
                 self._most, self._since = most, time.monotonic()
             self._rate = rate
 
     def take(self, number: float = 1.0) -> float:
-        """Take so many, and return the seconds to wait before using them.
-
-        An amount above the bucket's content is lent: the next call waits longer.
+        """Take this amount, and return the seconds to wait before using it. An amount above the bucket's content is
+        borrowed, so the next call waits longer.
         """
         with self._lock:
             if self._rate is None:
@@ -98,9 +97,9 @@ class Budget:
     Parameters
     ----------
     usd : float or None
-        Dollars; None is no limit.
+        Dollars; None for no limit.
     calls : int or None
-        Questions; None is no limit.
+        Number of questions; None for no limit.
     spent, calls_made : float, int
         Dollars spent and calls made so far, including earlier runs.
     """
@@ -115,13 +114,13 @@ class Budget:
     def reserve(self, most: float | None, *, wait: bool = True) -> bool:
         """Reserve the highest cost of a call; False if that would exceed the limit.
 
-        If reservations of calls in flight leave no room, this waits for them, because most cost less than reserved.
+        If reservations of calls in flight exhaust the limit, wait for them, because most calls cost less than reserved.
         Callers without calls in flight pass ``wait=False``.
 
         Raises
         ------
         NotValid
-            There is a limit in dollars, and the cost of a call is unknown.
+            There is a limit in dollars, but the cost of a call is unknown.
         """
         if self.usd is not None and most is None:
             raise NotValid("a limit in dollars needs the prices per million input and output tokens")
@@ -135,9 +134,8 @@ class Budget:
             return True
 
     def lose(self, most: float | None) -> bool:
-        """Book a reservation as spent, and reserve the same for another attempt; False if there is no room for it.
-
-        In both cases the caller settles what is reserved afterward, if anything.
+        """Book a reservation as spent, and reserve the same for another attempt; False if the limit does not allow
+        it. In both cases the caller settles the remaining reservation afterward, if any.
         """
         with self._changed:
             self._give_back(most)
@@ -150,7 +148,7 @@ class Budget:
             return True
 
     def hold(self, most: float | None) -> None:
-        """Reserve the cost of a call from an earlier run, whether there is room or not."""
+        """Reserve the cost of a call from an earlier run, even beyond the limit."""
         with self._changed:
             self._held += most or 0.0
             self.calls_made += 1
@@ -160,13 +158,13 @@ class Budget:
         if self.calls is not None and self.calls_made >= self.calls:
             return (
                 f"the limit is reached: {self.calls_made:,} of {amount(self.calls, 'call')} "
-                f"{agree(self.calls_made, 'was', 'were')} made; the answers so far are saved"
+                f"{agree(self.calls_made, 'was', 'were')} made; answers so far are saved"
             )
         spent = f"{self.spent:.4f} of {self.usd:.4f} USD are spent, and one more question could cost {most or 0.0:.4f}"
-        return f"the limit is reached: {spent}; the answers so far are saved"
+        return f"the limit is reached: {spent}; answers so far are saved"
 
     def settle(self, most: float | None, cost: float | None) -> None:
-        """Replace a reservation with the cost; without a count the reservation itself is booked."""
+        """Replace a reservation with the cost; without a count, book the reservation itself."""
         with self._changed:
             self._give_back(most)
             self.spent += (most or 0.0) if cost is None else cost
@@ -182,6 +180,6 @@ class Budget:
 
     def _give_back(self, most: float | None) -> None:
         held = self._held - (most or 0.0)
-        # Sums of floats: what is left of nothing is nothing.
+        # Rounding of float sums must not leave a remainder.
         self._held = held if held > 1e-12 else 0.0
         self._changed.notify_all()

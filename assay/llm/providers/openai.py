@@ -14,15 +14,15 @@ from assay.llm.providers.token_probabilities import of_grade
 STOPS: dict[str, Stop] = {
     "stop": "done",
     "length": "length",
-    # Mistral's and DeepSeek's words for an answer that ended before its end.
+    # Mistral's and DeepSeek's terms for a truncated answer.
     "model_length": "length",
     "insufficient_system_resource": "length",
     "content_filter": "filtered",
 }
 FILTERS = ("content_filter", "content_policy_violation")
 TOP_LOGPROBS = 10
-# Codes of errors that come with 400 or 429 and say that no question will be answered: the account is empty, the key or
-# the model is none.
+# Error codes with status 400 or 429 which mean that no question will be answered: the account is empty, or the key or
+# model is invalid.
 EMPTY = frozenset(
     {
         "insufficient_quota",
@@ -36,15 +36,14 @@ EMPTY = frozenset(
         "model_decommissioned",
     }
 )
-# In words alone: Gemini's server, which speaks this protocol too, of a key.
+# Messages about the key from Gemini's server, which also uses this protocol.
 NO_KEY = ("api key not valid", "api key expired", "incorrect api key")
-# Models that think first take no temperature, and count reasoning under another name; a request with the usual
-# ones is refused.
+# Reasoning models accept no temperature and use another name for the token limit; they reject the usual parameters.
 REASONING = re.compile(r"(?:\A|/)(?:o[1-9]|gpt-[5-9])(?![0-9a-z])")
 
 
 def _headers(key: str) -> dict[str, str]:
-    # Azure reads the second and others the first; each leaves the other alone.
+    # Azure reads the second header and other servers the first; each ignores the other.
     return {"Authorization": f"Bearer {key}", "api-key": key} if key else {}
 
 
@@ -71,7 +70,7 @@ def _body(question: Question, model: str) -> dict[str, Any]:
 
 
 def thinks(question: Question, model: str) -> bool:
-    """Return whether a model reasons before it answers, by its setting, else by its name."""
+    """Return whether a model reasons before it answers, by its setting or by its name."""
     return REASONING.search(model) is not None if question.thinks is None else question.thinks
 
 

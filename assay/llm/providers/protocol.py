@@ -10,16 +10,16 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from assay.llm.model_reply import Reply
 
-# Without a tokenizer: so many characters are a token in most European languages' texts, corrected by what providers
-# count. For estimates only: a text in Chinese has four times as many.
+# Characters per token in most European languages, used instead of a tokenizer and corrected by provider counts. Only
+# for estimates: Chinese text has four times as many tokens.
 CHARACTERS_PER_TOKEN = 4
 # The default of tokens that a provider adds to a request.
 WRAPPING = 1_024
-# No request and no answer has more: a higher count is invalid.
+# No request or answer has more tokens; a higher count is invalid.
 MOST_TOKENS = 100_000_000
-# What may stand behind an address: it is shown and written down, so a secret may not.
+# Query parameters allowed in an address, which is displayed and stored and must not contain secrets.
 ADDRESS_PARAMETERS = frozenset({"api-version"})
-# How a question reads without each field that some models refuse.
+# The question without each field that some models reject.
 WITHOUT: dict[str, Any] = {"temperature": None, "seed": None, "schema": None, "probabilities": False}
 
 
@@ -30,21 +30,21 @@ class Question:
     Parameters
     ----------
     key : str
-        What tells it from every other question: the caller's, and given back with the answer.
+        The caller's unique key of the question, returned with the answer.
     system, prompt : str
-        Who the model is to be, and what it is asked.
+        The system text and the prompt.
     schema : mapping, optional
-        The JSON schema of the answer, for providers that hold a model to it.
+        The JSON schema of the answer, for providers that enforce it.
     most_tokens : int
-        How long the answer may be.
+        Maximum length of the answer.
     temperature : float, optional
-        0 asks for the most probable answer; with None the model has its own.
+        0 for the most probable answer; None for the model's default.
     seed : int, optional
-        For providers that take one.
+        Seed, for providers that accept one.
     probabilities : bool
-        Whether the probabilities of the tokens are wanted, where the provider tells them.
+        Whether to request token probabilities, if the provider reports them.
     thinks : bool, optional
-        Whether the model thinks before it writes, and so wants to be asked in other words; its name says so where None.
+        Whether the model reasons before it answers and needs other parameters; if None, its name decides.
     """
 
     key: str
@@ -76,29 +76,30 @@ class Protocol:
     Parameters
     ----------
     name, title, description : str
-        What users type, its readable form, one line on whom it reaches.
+        The name that users type, its readable form, and a line about the supported servers.
     base_url : str
-        Where the makers' own server stands; another is named by who asks.
+        Address of the provider's own server; callers may set another.
     key_variable : str
         The environment variable that usually holds the key.
     path : callable
-        ``path(model)``: behind the base address.
+        ``path(model)``: the path after the base address.
     headers : callable
-        ``headers(key)``: with the key, which is empty where a server wants none.
+        ``headers(key)``: the headers with the key, which is empty if the server needs none.
     body : callable
         ``body(question, model)``: the request as JSON.
     read : callable
-        ``read(body)``: the reply's JSON as a `Reply`; KeyError, TypeError, ValueError or IndexError where it is none.
+        ``read(body)``: the reply's JSON as a `Reply`; raises KeyError, TypeError, ValueError or IndexError if it is not
+        a reply.
     moderated : callable
-        ``moderated(status, body)``: whether a reply that is no answer says that this one text is not to be answered.
+        ``moderated(status, body)``: whether an error response rejects only this text.
     hopeless : callable
-        ``hopeless(status, body)``: whether a reply that is no answer says that key or account are at fault, so that no
-        question would be answered; 401, 402, 403 and 404 say so of themselves.
+        ``hopeless(status, body)``: whether an error response means that the key or account is at fault, so that no
+        question would be answered; 401, 402, 403 and 404 always mean this.
     counted : callable
-        ``counted(body)``: tokens read and written, also of an answer that cannot be read otherwise; None for each that
-        is not told, and errors as ``read``.
+        ``counted(body)``: tokens read and written, also of an otherwise unreadable answer; None for missing counts, and
+        errors as for ``read``.
     wrapping : int
-        Tokens that the provider adds to a request at most: its templates, and what it tells a model about tools.
+        Maximum number of tokens that the provider adds to a request for templates and tools.
     """
 
     name: str
@@ -122,22 +123,17 @@ class Endpoint:
 
     Parameters
     ----------
-    protocol : Protocol
-        How.
-    model : str
-        Which.
-    base_url : str
-        Where.
+    protocol : Protocol The protocol. model : str The model name. base_url : str The base address.
     key : str
-        The secret; never in a message, a log, or the text of this object.
+        The secret, which never appears in messages, logs, or the text of this object.
     price_in, price_out : float or None
-        Dollars for a million tokens read and written; None if they are not known, and no cost is reported then.
+        Dollars per million tokens read and written; None if unknown, so that no cost is reported.
     left_out : frozenset of str
-        What of a question this model is not told, since it refuses it: names of `WITHOUT`.
+        Parameters that this model rejects and that are left out: names of `WITHOUT`.
     thinks : bool, optional
-        Whether it thinks before it writes; its name says so where None.
+        Whether it reasons before it answers; if None, its name decides.
     most_tokens : int, optional
-        Of an answer, thoughts among it, in place of what a question says.
+        Maximum tokens of an answer, including reasoning; overrides the question's limit.
     """
 
     protocol: Protocol
@@ -162,7 +158,7 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """Return the address that questions are sent to."""
+        """Return the address for questions."""
         return self.at(self.protocol.path(self.model))
 
     def at(self, path: str) -> str:
@@ -180,7 +176,7 @@ class Endpoint:
     def request(self, question: Question) -> bytes:
         """Return the body of the request as bytes."""
         body = json.dumps(self.body(question), ensure_ascii=False, separators=(",", ":"))
-        # Half of a pair of surrogates is no character: in JSON it can stand anyway, spelt out.
+        # An unpaired surrogate is not a character, but JSON can contain it as an escape.
         return body.encode("utf-8", "backslashreplace")
 
     def body(self, question: Question) -> dict[str, Any]:
@@ -204,7 +200,7 @@ class Endpoint:
         )
 
     def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
-        """Return the cost in dollars of so many tokens.
+        """Return the cost of these tokens in dollars.
 
         Examples
         --------
@@ -217,7 +213,7 @@ class Endpoint:
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1_000_000
 
     def most_read(self, request: bytes) -> int:
-        """Return the maximum number of input tokens: no tokenizer makes more tokens than bytes."""
+        """Return the maximum number of input tokens, because no tokenizer produces more tokens than bytes."""
         return len(request) + self.protocol.wrapping
 
     def without(self, names: frozenset[str]) -> Endpoint:
@@ -228,7 +224,7 @@ class Endpoint:
     def cost_at_most(
         self, tokens_in: int | None, tokens_out: int | None, most_in: int, most_out: int
     ) -> tuple[float | None, bool]:
-        """Return the cost in dollars, or the maximum where nothing was counted, and whether it is the maximum.
+        """Return the cost in dollars, or the maximum if nothing was counted, and whether it is the maximum.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Shared state of one run of questions: the next question, the counts, and the reason it ended."""
+"""Shared state of a run of questions: the next question, the counts, and the reason for its end."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from assay.llm.providers.shared_rate import pace_of
 if TYPE_CHECKING:
     from assay.llm.providers.response_body import Client
 
-# So many questions that could not be understood, and none that could: all of them are wrong, not one.
+# If this many questions are rejected and none is accepted, the error concerns all questions.
 WRONG_IN_A_ROW = 5
-# So many in a row without an answer, each after all its attempts: the provider is down.
+# If this many questions in a row have no answer after all attempts, the provider is down.
 SILENT_IN_A_ROW = 5
 
 End = Literal["done", "stopped", "budget", "refused", "down"]
@@ -36,13 +36,13 @@ class Ended:
         ``done``; ``stopped`` from outside; ``budget`` used up; ``refused``: key, model or questions are wrong;
         ``down``: the provider does not answer.
     message : str
-        Why, in words; empty where all were asked.
+        The reason as text; empty if all questions were sent.
     answered : int
-        How many answers came, failures of single questions among them.
+        Number of answers, including failures of single questions.
     attempts : int
-        How many requests were sent.
+        Number of requests sent.
     leave_alone : float
-        Seconds for which a provider that is down asked not to be asked; 0 if it said nothing.
+        Seconds for which an unavailable provider asked to wait; 0 if unknown.
     """
 
     end: End
@@ -58,16 +58,13 @@ class Taken:
 
     Parameters
     ----------
-    question : Question
-        What.
-    endpoint : Endpoint
-        Whom.
+    question : Question The question. endpoint : Endpoint The model endpoint.
     request : bytes
-        What is sent.
+        The request body.
     most_read, most_written : int
-        How many tokens one attempt can take.
+        Maximum number of tokens per attempt.
     held : float or None
-        What that can cost: so much is held back while one is on its way.
+        Maximum cost of an attempt, which is reserved while a request is in flight.
     """
 
     question: Question
@@ -98,7 +95,7 @@ class Run:
         self._leave_alone = 0.0
         self.pace = pace_of(endpoint, limits)
         self._silent = self._wrong = self._number = self._attempts = 0
-        # What a provider counted beyond what was thought to be the most: tokens read, and written.
+        # Tokens read and written beyond the expected maximum, as counted by the provider.
         self._beyond = (0, 0)
         self._understood = False
 
@@ -125,7 +122,7 @@ class Run:
 
     @property
     def ended(self) -> Ended:
-        """Return how the run ended, once no thread works on it."""
+        """Return how the run ended, after all its threads have finished."""
         leave_alone = self._leave_alone if self._end[0] == "down" else 0.0
         return Ended(*self._end, self._number, self._attempts, leave_alone)
 
@@ -160,7 +157,7 @@ class Run:
             )
 
     def patient(self, seconds: float, fault: str) -> bool:
-        """Wait for the provider with all threads; False if the wait is too long and the run is over."""
+        """Make all threads wait for the provider; False if the wait is too long and the run is over."""
         if seconds > self.limits.longest_wait:
             self._leave_alone = max(self._leave_alone, seconds)
             wait = f"the provider asks to wait {seconds:,.0f} s, more than {self.limits.longest_wait:g} s"

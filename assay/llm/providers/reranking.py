@@ -1,4 +1,4 @@
-"""Client for rerankers behind an address.
+"""Client for rerankers with an HTTP API.
 
 A request has ``model``, ``query`` and ``documents``; a response has ``results`` with ``index`` and
 ``relevance_score``, as with ZeroEntropy, Cohere, Jina and vLLM; Voyage calls the list ``data``. Calls work as for
@@ -27,13 +27,13 @@ def score_by_address(
     Parameters
     ----------
     endpoint : Endpoint
-        With the protocol `RERANK`; its base address is the whole address, its model may be empty.
+        An endpoint with the protocol `RERANK`; its base address is the full address, and its model may be empty.
     queries : sequence of Candidates
-        One request for each.
+        The queries, with one request each.
     on_scores : callable
-        ``on_scores(query, scores or None, reason)``, one call after the other, in the order in which answers come.
+        ``on_scores(query, scores or None, reason)``, one call at a time, in the order of the answers.
     limits : Limits, optional
-        How fast.
+        Rate limits.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def _read(body: Mapping[str, Any]) -> Reply:
 RERANK = Protocol(
     name="rerank",
     title="a reranker",
-    description="An address that accepts query and documents and returns results with index and relevance_score.",
+    description="An endpoint that accepts a query and documents and returns results with index and relevance_score.",
     base_url="",
     key_variable="",
     path=lambda model: "",

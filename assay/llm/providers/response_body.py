@@ -1,4 +1,4 @@
-"""Send requests and read responses up to a size limit that fits every honest answer."""
+"""Send requests and read responses up to a size limit that fits every valid answer."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     Client = httpx.Client | Pools
 
-# An answer of 400 tokens with ten others told for each has 300 KB; long thoughts and their probabilities fit as well.
+# An answer of 400 tokens with ten alternatives each has 300 KB; long reasoning with probabilities also fits.
 MOST_BYTES = 4_000_000
-# Of an error: the words in it are cut to a line.
+# Limit for an error, whose message is cut to one line.
 MOST_OF_AN_ERROR = 64_000
 MOST_AT_ONCE = 1 << 20
 GZIP = 16 + zlib.MAX_WBITS
@@ -30,7 +30,9 @@ class TooLong(Exception):
 
 
 def post_question(client: Client, endpoint: Endpoint, request: bytes, seconds: float) -> httpx.Response:
-    """Send a question; the response may exceed `MOST_BYTES` by its length, since rerankers return the documents."""
+    """Send a question; the response may exceed `MOST_BYTES` by the length of the question, because rerankers return
+    the documents.
+    """
     headers = {"Content-Type": "application/json", **endpoint.protocol.headers(endpoint.key)}
     most = MOST_BYTES + len(request)
     return send_request(client, "POST", endpoint.url, headers=headers, seconds=seconds, most=most, content=request)
@@ -52,31 +54,31 @@ def send_request(
     Parameters
     ----------
     client : httpx.Client or Pools
-        How it leaves.
+        The HTTP client.
     method, url, headers
-        What is sent; ``more`` is its content.
+        The request; ``more`` is its content.
     seconds : float
-        Until the whole answer is there: the time-out of a client begins again with every byte.
+        Time limit for the whole answer, because the timeout of a client restarts with every byte.
     most : int
-        Bytes of an answer.
+        Maximum number of bytes of an answer.
     into : binary file, optional
-        Where an answer goes that is too large for the memory; the response has no content then.
+        File for an answer that is too large for memory; the response then has no content.
 
     Returns
     -------
     httpx.Response
-        Read and closed. An error that is longer than `MOST_OF_AN_ERROR` is cut.
+        The response, read and closed. An error longer than `MOST_OF_AN_ERROR` is truncated.
 
     Raises
     ------
     TooLong
         The answer has more bytes.
     httpx.TransportError
-        None came, or none that can be read.
+        There is no response, or it cannot be read.
     """
     import httpx
 
-    # Asked for by name: what else a client could unpack, it unpacks whole, whatever comes out.
+    # Requested explicitly, because a client decompresses other encodings completely, regardless of size.
     all_headers = {"Accept-Encoding": "gzip", **headers}
     with client.stream(method, url, headers=all_headers, timeout=seconds, **more) as response:
         fine, small = response.status_code == 200, BytesIO()
@@ -86,20 +88,20 @@ def send_request(
         for block in _blocks(response, limit, time.monotonic() + seconds):
             body.write(block)
         if fine and body.tell() > limit:
-            raise TooLong(f"the answer has more than {limit:,} bytes and was not read to its end")
+            raise TooLong(f"the answer has more than {limit:,} bytes and was not read completely")
         retry_headers = [(name, value) for name, value in response.headers.raw if name.lower() == b"retry-after"]
         return httpx.Response(response.status_code, headers=retry_headers, content=small.getvalue()[:limit])
 
 
 def _blocks(response: httpx.Response, most: int, until: float) -> Iterator[bytes]:
-    """Read a body block by block, and one byte beyond the most where there is more.
+    """Read a body in blocks, up to one byte beyond the maximum.
 
     Raises
     ------
     httpx.ReadTimeout
-        It is not there in time.
+        The body does not arrive in time.
     httpx.RemoteProtocolError
-        It is not compressed as it says.
+        The body is not compressed as declared.
     """
     import httpx
 
@@ -111,7 +113,7 @@ def _blocks(response: httpx.Response, most: int, until: float) -> Iterator[bytes
             try:
                 unpacked = unpack.decompress(block, min(left, MOST_AT_ONCE)) if packed else block[:left]
             except zlib.error as fault:
-                raise httpx.RemoteProtocolError(f"the answer cannot be unpacked: {fault}") from None
+                raise httpx.RemoteProtocolError(f"the answer cannot be decompressed: {fault}") from None
             left -= len(unpacked)
             block = unpack.unconsumed_tail if packed else b""
             yield unpacked
@@ -135,7 +137,7 @@ def plain_client(limits: Limits) -> Pools:
 
     from assay.network.connection_pools import Pools
 
-    context = httpx.create_ssl_context()  # once: it reads every certificate that the machine trusts
+    context = httpx.create_ssl_context()  # once, because it reads all trusted certificates
     pool = httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency)
 
     def make() -> httpx.Client:

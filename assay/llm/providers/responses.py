@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     import httpx
 
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-# The key, the right to the model, or the model itself: the next question would be answered alike.
+# Faults of the key, the access to the model, or the model itself, which affect every question.
 HOPELESS = frozenset({401, 402, 403, 404})
-# Whether a request that ended so was worked on is not known, and so neither what it cost.
+# For these, it is unknown whether the request was processed and what it cost.
 UNSURE = frozenset({408, 500, 502, 504})
-# With which a part of the question is refused that another model would take.
+# Statuses with which a parameter is rejected that another model would accept.
 NOT_TAKEN = frozenset({400, 403, 422})
-# How reading JSON ends that is other than it should be; numbers may be larger than any float.
+# Exceptions for unexpected JSON; numbers may be too large for a float.
 WRONG_SHAPE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 EXCERPT = 300
-# A shorter key keeps nothing secret, and is often a word such as "none" or "EMPTY" that answers hold by themselves.
+# A shorter key is not secret, and is often a word such as "none" or "EMPTY" that also occurs in answers.
 LEAST_KEY = 12
 
 
@@ -41,9 +41,9 @@ class NotUnderstood(Exception):
     Parameters
     ----------
     message : str
-        What was wrong.
+        The fault.
     written : tuple of (int or None, int or None), optional
-        Where the model answered anyway, in a way that cannot be read: tokens read and written, as far as told.
+        Tokens read and written, if known, for an unreadable answer.
     """
 
     def __init__(self, message: str, written: tuple[int | None, int | None] | None = None) -> None:
@@ -57,9 +57,9 @@ class Unwanted(Exception):
     Parameters
     ----------
     message : str
-        What was wrong.
+        The fault.
     names : frozenset of str
-        What of the question it was: names of `protocol.WITHOUT`, or ``thinks``.
+        The rejected parameters: names of `protocol.WITHOUT`, or ``thinks``.
     """
 
     def __init__(self, message: str, names: frozenset[str]) -> None:
@@ -73,11 +73,11 @@ class Busy(Exception):
     Parameters
     ----------
     message : str
-        What was wrong.
+        The fault.
     wait : float, optional
-        Seconds for which the provider wants to be left alone.
+        Seconds for which the provider asks to wait.
     unsure : bool
-        Whether the model may have answered anyway, so that it is to be paid for.
+        Whether the model may have answered anyway, so that the answer may be charged.
     """
 
     def __init__(self, message: str, wait: float | None = None, *, unsure: bool = False) -> None:
@@ -91,25 +91,22 @@ def read(endpoint: Endpoint, question: Question, response: httpx.Response) -> Re
     Parameters
     ----------
     endpoint : Endpoint
-        Who answered.
-    question : Question
-        What.
-    response : httpx.Response
-        How.
+        The model endpoint.
+    question : Question The question. response : httpx.Response The HTTP response.
 
     Returns
     -------
     Reply
-        One with the stop ``filtered`` where the provider does not let a model see this text, or say what it would.
+        The reply, with the stop ``filtered`` if the provider blocked the text or the answer.
 
     Raises
     ------
     Busy, NotUnderstood, Unwanted, Hopeless
-        There is none. The key is in none of them.
+        There is no answer. The messages never contain the key.
     """
     body = as_json(response)
     status = _status(response.status_code, body)
-    # Hidden before it is cut: of a key that is at the cut the beginning would be left.
+    # Mask before cutting, because the beginning of a key at the cut would remain.
     words = hidden(endpoint, _words(body, response))[:EXCERPT]
     message = f"status {status}: {words}"
     if status != 200 and isinstance(body, Mapping) and endpoint.protocol.moderated(status, body):
@@ -117,7 +114,7 @@ def read(endpoint: Endpoint, question: Question, response: httpx.Response) -> Re
     if status in NOT_TAKEN and (names := named_in(body, removable_parts(endpoint, question))):
         raise Unwanted(message, names)
     if status in HOPELESS or (status != 200 and hopeless(endpoint, status, body)):
-        raise Hopeless(f"{message}. Check key, model and address; no more requests were made")
+        raise Hopeless(f"{message}. Check the key, model and address; no more requests were made")
     if status in BUSY:
         raise Busy(message, retry_after(response.headers.get("Retry-After")), unsure=status in UNSURE)
     if status != 200:
@@ -159,7 +156,7 @@ def hidden(endpoint: Endpoint, text: str) -> str:
 
 
 def without_key(endpoint: Endpoint, reply: Reply) -> Reply:
-    """Mask the key in a reply, since a server in between may echo the request."""
+    """Mask the key in a reply, because an intermediate server may echo the request."""
     if len(endpoint.key) < LEAST_KEY:
         return reply
     texts: dict[str, Any] = {name: hidden(endpoint, getattr(reply, name)) for name in ("text", "model", "fault")}

@@ -1,6 +1,5 @@
-"""Shared rate limit of one provider and key, for all runs in this process.
-
-Two judges that run at once share one limit, since the provider counts their calls together.
+"""Shared rate limit of a provider and key, for all runs in this process. Two judges that run concurrently share a
+limit, because the provider counts their calls together.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from contextlib import contextmanager
 from assay.llm.providers.limits import Bucket, Limits
 from assay.llm.providers.protocol import Endpoint
 
-# More than that many are not remembered: the one that was asked for longest ago begins again.
+# Maximum number of remembered limits; the least recently used is dropped.
 MOST_PACES = 256
 
 
 class Pace:
-    """Shared rate limits of one provider and key, and the time until which it asks to wait."""
+    """Shared rate limits of a provider and key, and the time until which it asks to wait."""
 
     def __init__(self) -> None:
         self._calls, self._tokens = Bucket(None), Bucket(None)
-        # How many questions each run may have in flight; all of them together as many as the boldest of them.
+        # Questions in flight per run; all runs together may have as many as the run with the highest limit.
         self._runs: list[int] = []
         self._in_flight, self._free = 0, threading.Condition()
         self._alone_until = 0.0
@@ -54,7 +53,7 @@ class Pace:
 
     @contextmanager
     def in_flight(self) -> Iterator[None]:
-        """Hold one of the places for parallel questions."""
+        """Hold a slot for a parallel question."""
         with self._free:
             while self._in_flight >= max(self._runs):
                 self._free.wait()
@@ -67,7 +66,7 @@ class Pace:
                 self._free.notify()
 
     def leave_alone(self, seconds: float) -> None:
-        """Send nothing for so many seconds, because the provider asked for it."""
+        """Send nothing for this many seconds, because the provider asked to wait."""
         self._alone_until = max(self._alone_until, time.monotonic() + seconds)
 
 
@@ -88,7 +87,7 @@ class Ratio:
         self._estimated = self._counted = 0
 
     def add(self, *, estimated: int, counted: int) -> None:
-        """Include one reply."""
+        """Include a reply."""
         self._estimated, self._counted = self._estimated + estimated, self._counted + counted
 
     def of(self, tokens: int) -> int:

@@ -9,10 +9,10 @@ from itertools import accumulate, islice
 
 from assay.llm.model_reply import GRADE_KEY
 
-# The key as it stands outside of texts: within one its quotation marks are escaped.
+# The key outside strings; within a string its quotation marks are escaped.
 _GRADE = re.compile(rf'"{GRADE_KEY}"\s*:\s*(-?\d+)')
 
-# No provider tells more for one token; a server that does costs no more for it.
+# No provider reports more alternatives per token; additional ones are ignored.
 MOST_ALTERNATIVES = 64
 
 
@@ -22,13 +22,13 @@ def of_grade(tokens: Sequence[tuple[str, Mapping[str, float]]]) -> dict[str, flo
     Parameters
     ----------
     tokens : sequence of (str, mapping of str to float)
-        Each token as written, with the logarithms of the probabilities of what could have stood there, itself among it.
+        Each token as written, with the log probabilities of the alternatives, including itself.
 
     Returns
     -------
     dict of str to float, or None
-        By number; several spellings of one number are one. None if no token holds the whole number under the last
-        key ``grade``: digits of a reason are no grade, and half a number is none.
+        Probability by number, with different spellings combined. None if no token contains the whole number under the
+        last key ``grade``: digits in a reason, or part of a number, are not a grade.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The RAG metrics, one file each. Other packages add metrics by the entry point ``assay.rag_metrics``."""
+"""The RAG metrics, one file each. Other packages add metrics through the entry point ``assay.rag_metrics``."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class BertScoreMetric(ReferenceMetric):
-    """BERTScore as bert-score computes it, with the closest reference answer or with the query."""
+    """BERTScore computed with bert-score, for the closest reference answer or the query."""
 
     title = "BERTScore"
     description = "How well the answer's tokens match those of the closest reference answer in a model's vector space."
@@ -30,16 +30,16 @@ class BertScoreMetric(ReferenceMetric):
     pattern = "bert_score"
     extra = "semantic"
 
-    model_type: str = option(MODEL, "A model that transformers loads: a name, a folder, or package:NAME.")
+    model_type: str = option(MODEL, "The model for transformers: a name, a folder, or package:NAME.")
     num_layers: int | None = option(None, "The layer whose embeddings are used; needed for a folder.", minimum=1)
-    score_type: str = option("F1", "Which of the three scores.", choices=SCORES)
+    score_type: str = option("F1", "Which of the three scores to use.", choices=SCORES)
 
     @property
     def name(self) -> str:
         return "bert_score"
 
     def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> list[float]:
-        """BERTScore of each answer and the target at its place, computed in batches."""
+        """Return the BERTScore of each answer and its target, computed in batches."""
         scores = _scorer(self.model_type, self.num_layers).score(list(answers), list(targets), batch_size=BATCH)
         values: list[float] = scores[SCORES.index(self.score_type)].tolist()
         return values
@@ -55,9 +55,9 @@ def _scorer(model: str, layers: int | None) -> Any:
 
     where = str(packaged(model.removeprefix(PACKAGE))) if model.startswith(PACKAGE) else model
     if layers is None and Path(where).is_dir():
-        raise NotValid(f"BertScoreMetric: {model} is a folder; say which layer with num_layers")
+        raise NotValid(f"BertScoreMetric: {model} is a folder; name the layer with num_layers")
     try:
         return BERTScorer(model_type=where, num_layers=layers, device="cpu")
     except (OSError, ValueError, KeyError, RuntimeError, AssertionError) as fault:
         message = " ".join(str(fault).split())[:200]
-        raise NotValid(f"BertScoreMetric: the model {model} cannot be loaded ({message})") from None
+        raise NotValid(f"BertScoreMetric: cannot load the model {model} ({message})") from None

@@ -20,32 +20,34 @@ SMOOTHING = ("exp", "floor", "add-k", "none")
 
 @dataclass(frozen=True)
 class BleuScore(Metric):
-    """Corpus BLEU as sacrebleu computes it, from 0 to 100."""
+    """Corpus BLEU computed with sacrebleu, from 0 to 100."""
 
     target = TargetCategory.GENERATION_CORRECTNESS
     title = "BLEU"
-    description = "The share of n-grams of all answers together that their reference answers contain, from 0 to 100."
+    description = "The share of the n-grams of all answers that also occur in the reference answers, from 0 to 100."
     formula = (
         "100 BP exp(mean over n of log p_n), p_n the clipped n-gram precision over all answers, BP the brevity penalty"
     )
     source = "Papineni et al. 2002; Post 2018 (sacrebleu); Auepora metrics specification, 4.2.2"
     differs = (
-        "Several reference answers of a sample count as in sacrebleu. BLEU is computed over all answers at once, as "
-        "sacrebleu does, and is not the mean of the values of the samples."
+        "Several reference answers of a sample count as in sacrebleu. BLEU is computed over all answers at once, as in "
+        "sacrebleu, and is not the mean of the samples' values."
     )
     pattern = "bleu"
     extra = "rag"
     needs = ("reference_answer", "response")
 
     max_order: int = option(4, "The longest n-gram.", minimum=1, maximum=10)
-    smooth_method: str = option("exp", "How a precision of 0 is smoothed.", choices=SMOOTHING)
+    smooth_method: str = option("exp", "The smoothing of a precision of 0.", choices=SMOOTHING)
 
     @property
     def name(self) -> str:
         return "bleu"
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
-        """Compute BLEU over all answers with a reference; ``per_sample`` holds sentence BLEU, which is not averaged."""
+        """Compute BLEU over all answers with a reference; ``per_sample`` contains sentence BLEU, which is not
+        averaged.
+        """
         check_pairs(samples, outputs)
         tokenizer = _tokenizer()
         rows: list[list[float]] = []
@@ -71,7 +73,9 @@ class BleuScore(Metric):
         return MetricResult(value, counts(values), per_sample, columns=columns, combine=combine)
 
     def _counts(self, answer: list[str], references: list[list[str]]) -> list[float]:
-        """Shared n-grams by length, n-grams of the answer by length, its length, and that of the nearest reference."""
+        """Return the shared n-grams by length, the answer's n-grams by length, its length, and the length of the
+        nearest reference.
+        """
         shared, total = [], []
         for n in range(1, self.max_order + 1):
             own = Counter(ngrams(answer, n))

@@ -1,4 +1,4 @@
-"""The similarity of the answers to a question and to its counterfactual variant."""
+"""Similarity of the answers to a question and to its counterfactual variant."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class CounterfactualConsistency(Metric):
         super().__post_init__()
         if "reference_answer" not in self.metric.required_fields():
             what = f"CounterfactualConsistency compares two answers, and {self.metric.label} has no reference answer"
-            raise NotValid(f"{what}; take for example TokenF1 or EmbeddingSimilarity")
+            raise NotValid(f"{what}; use a metric such as TokenF1 or EmbeddingSimilarity")
 
     @property
     def name(self) -> str:
         return f"{self.called}({self.metric.name})"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["labels.variant_of", "labels.scenario", "response"]
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:

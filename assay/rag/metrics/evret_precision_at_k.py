@@ -11,11 +11,11 @@ from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
 
 @dataclass(frozen=True)
 class EvretPrecisionAtK(SampleMetric):
-    """Precision at k as Evret has it."""
+    """Precision at k as defined by Evret."""
 
     target = TargetCategory.RETRIEVAL_RELEVANCE
     title = "Precision@k (Evret)"
-    description = "The share of k places that hold a relevant document; places that a short list leaves empty count."
+    description = "The share of k positions that contain a relevant document; empty positions of a short list count."
     formula = "|G ∩ R_k| / k"
     source = "Evret, judge design"
     example = "EvretPrecisionAtK(k=5)"
@@ -26,12 +26,12 @@ class EvretPrecisionAtK(SampleMetric):
     shown = ("k",)
     needs = ("relevant_docs",)
 
-    k: int = option(10, "How many places count.", minimum=1)
+    k: int = option(10, "The number of positions.", minimum=1)
 
     @property
     def name(self) -> str:
         return f"evret_precision@{self.k}"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample."""
+        """Return the value of a sample."""
         return distinct_relevant(sample, output, self.k) / self.k

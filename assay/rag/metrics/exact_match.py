@@ -9,7 +9,7 @@ from assay.rag.metrics.word_match import WordMatch
 
 @dataclass(frozen=True)
 class ExactMatch(WordMatch):
-    """Exact match after normalizing."""
+    """Exact match after normalization."""
 
     title = "Exact match"
     description = (
@@ -18,8 +18,8 @@ class ExactMatch(WordMatch):
     formula = "1 where the normalized answer equals a normalized reference answer, else 0"
     source = "Auepora metrics specification, 4.1.1; Rajpurkar et al. 2016"
     differs = (
-        "The text metric `exact_match` of judges takes a sample without accepted answers for a question without an "
-        "answer; here it is skipped, and `NegativeRejectionRate` is about such questions."
+        "The text metric `exact_match` of judges treats a sample without accepted answers as a question without an "
+        "answer; here it is skipped, and `NegativeRejectionRate` covers such questions."
     )
     pattern = "exact_match"
 
@@ -28,5 +28,5 @@ class ExactMatch(WordMatch):
         return "exact_match"
 
     def match(self, answer: list[str], reference: list[str]) -> float:
-        """1 for the same words in the same order, else 0."""
+        """Return 1 for the same words in the same order, otherwise 0."""
         return float(answer == reference)

@@ -27,12 +27,12 @@ class HitRateAtK(SampleMetric):
     shown = ("k",)
     needs = ("relevant_docs",)
 
-    k: int = option(10, "How many retrieved documents count.", minimum=1)
+    k: int = option(10, "The number of retrieved documents that count.", minimum=1)
 
     @property
     def name(self) -> str:
         return f"hit_rate@{self.k}"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample."""
+        """Return the value of a sample."""
         return float(bool(relevant_ranks(sample, output, self.k)))

@@ -16,7 +16,7 @@ from assay.rag.records import EvaluationSample, RetrievedDocument, SystemOutputs
 
 @dataclass(frozen=True)
 class IntraListDiversity(SampleMetric):
-    """1 less the mean cosine of the first k documents."""
+    """1 minus the mean cosine of the first k documents."""
 
     target = TargetCategory.DIVERSITY
     title = "Intra-list diversity"
@@ -27,9 +27,9 @@ class IntraListDiversity(SampleMetric):
     higher_is_better = None
     shown = ("top_k",)
 
-    top_k: int = option(5, "How many retrieved documents count.", minimum=2)
+    top_k: int = option(5, "The number of retrieved documents that count.", minimum=2)
     model: str | None = option(
-        None, "What sentence-transformers loads to embed the texts; none for the embeddings in the file."
+        None, "The model for sentence-transformers that embeds the texts; none for the embeddings in the file."
     )
     embed_fn: EmbedFn | None = field(default=None, compare=False)
 
@@ -41,15 +41,15 @@ class IntraListDiversity(SampleMetric):
         return f"intra_list_diversity@{self.top_k}"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["retrieved.text" if self._embed() else "retrieved.embedding"]
 
     def missing_value(self) -> Skip:
-        """A missing output has no list."""
+        """Return a skip, because a missing output has no list."""
         return Skip("missing_output")
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
-        """The values of all samples, their texts embedded together where embeddings are computed here."""
+        """Return the values of all samples, embedding their texts together if needed."""
         embed_fn = self._embed()
         lists = [output.retrieved[: self.top_k] for output in outputs]
         computed = iter(())
@@ -87,6 +87,6 @@ def _diversity(vectors: Floats | None) -> float | Skip:
         return Skip("zero_vector")
     units = directions(vectors)
     number = len(units)
-    # The squared length of the sum holds each pair twice, and each vector with itself once.
+    # The squared length of the sum contains each pair twice, and each vector with itself once.
     total = float(np.square(units.sum(axis=0)).sum())
     return 1 - (total - number) / (number * (number - 1))

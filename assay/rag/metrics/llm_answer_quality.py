@@ -1,4 +1,4 @@
-"""Quality of the answer, as a critic scores it by dimension."""
+"""Quality of the answer, scored by a critic in several dimensions."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class LLMAnswerQuality(SampleMetric):
 
     target = TargetCategory.GENERATION_RELEVANCE
     title = "Answer quality (critic)"
-    description = "How good the answer is in each dimension, as a model scores it; mapped to 0..1 and averaged."
+    description = "How good the answer is in each dimension, scored by a model, mapped to 0..1 and averaged."
     formula = "mean over samples of the weighted mean over dimensions of (score - lowest) / (highest - lowest)"
     source = "Auepora metrics specification, 5.1"
     template = QUALITY
     pattern = "llm_answer_quality"
     needs = ("response",)
 
-    dimensions: tuple[str, ...] = option(DIMENSIONS, "The dimensions; name:2 gives one twice the weight.")
-    scale: str = option("1-5", "The scale that the critic answers on.", choices=SCALES)
+    dimensions: tuple[str, ...] = option(DIMENSIONS, "The dimensions; name:2 doubles a dimension's weight.")
+    scale: str = option("1-5", "The scale of the critic's scores.", choices=SCALES)
     critic: LLMCritic | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -43,12 +43,12 @@ class LLMAnswerQuality(SampleMetric):
         return "llm_answer_quality"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["query", "response"]
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weight of each dimension."""
+        """Return the weight of each dimension."""
         weights: dict[str, float] = {}
         for text in self.dimensions:
             dimension, _, weight = text.partition(":")
@@ -61,7 +61,7 @@ class LLMAnswerQuality(SampleMetric):
         return weights
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
-        """Ask the critic about all answers and dimensions at once; an empty answer counts as 0, unasked."""
+        """Ask the critic about all answers and dimensions at once; an empty answer counts as 0 without a call."""
         places = [at for at, output in enumerate(outputs) if response_text(output).strip()]
         prompts: list[str] = []
         about: list[dict[str, Any]] = []
@@ -86,7 +86,7 @@ class LLMAnswerQuality(SampleMetric):
         return scores
 
     def _together(self, answers: Sequence[float | Skip]) -> float | Skip:
-        """The weighted mean; a sample without a score in one dimension has none."""
+        """Return the weighted mean; a sample without a score in a dimension has no value."""
         known = [answer for answer in answers if not isinstance(answer, Skip)]
         if len(known) < len(answers):
             return next(answer for answer in answers if isinstance(answer, Skip))

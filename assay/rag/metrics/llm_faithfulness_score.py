@@ -1,4 +1,4 @@
-"""Faithfulness to the evidence, as a critic scores it."""
+"""Faithfulness to the evidence, scored by a critic."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class LLMFaithfulnessScore(SampleMetric):
 
     target = TargetCategory.GENERATION_FAITHFULNESS
     title = "Faithfulness (critic)"
-    description = "How well the evidence supports the answer, as a model scores it; mapped to 0..1."
+    description = "How well the evidence supports the answer, scored by a model and mapped to 0..1."
     formula = "mean of (score - lowest) / (highest - lowest)"
     source = "Auepora metrics specification, 4.4.2"
     template = FAITHFULNESS
     pattern = "llm_faithfulness"
     needs = ("response",)
 
-    evidence_source: str = option("retrieved", "Which documents are the evidence.", choices=EVIDENCE)
-    scale: str = option("0-1", "The scale that the critic answers on.", choices=SCALES)
-    top_k: int | None = option(None, "How many retrieved documents are evidence; none for all.", minimum=1)
+    evidence_source: str = option("retrieved", "The documents used as evidence.", choices=EVIDENCE)
+    scale: str = option("0-1", "The scale of the critic's scores.", choices=SCALES)
+    top_k: int | None = option(None, "The number of retrieved documents used as evidence; none for all.", minimum=1)
     critic: LLMCritic | None = field(default=None, compare=False)
 
     @property
@@ -35,11 +35,11 @@ class LLMFaithfulnessScore(SampleMetric):
         return "llm_faithfulness"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["response", "relevant_docs" if self.evidence_source == "relevant" else "retrieved"]
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
-        """Why the sample has no value: the critic is not asked about an answer that claims nothing."""
+        """Return why the sample has no value: the critic is not asked about an answer without claims."""
         why = super().skip(sample, output)
         if why is None and not output.missing:
             if not response_text(output).strip():

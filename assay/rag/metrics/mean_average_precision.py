@@ -24,9 +24,9 @@ class MeanAveragePrecision(SampleMetric):
     )
     source = "Auepora metrics specification, 3.2.2"
     differs = (
-        "`AP` divides by all relevant documents, so that those not retrieved count as 0. Here the mean runs over "
-        "the relevant documents that were retrieved: one relevant document of ten at rank 1 has 1.0, where `AP` "
-        "has 0.1. Read it together with `RecallAtK`."
+        "`AP` divides by all relevant documents, so that those not retrieved count as 0. Here the mean is over the "
+        "relevant documents that were retrieved: if one of ten relevant documents is retrieved, at rank 1, the value "
+        "is 1.0, and `AP` is 0.1. Read it together with `RecallAtK`."
     )
     pattern = r"map(?:@(?P<k>\d+))?"
     needs = ("relevant_docs",)
@@ -38,6 +38,6 @@ class MeanAveragePrecision(SampleMetric):
         return "map" if self.k is None else f"map@{self.k}"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample."""
+        """Return the value of a sample."""
         ranks = relevant_ranks(sample, output, self.k)
         return fsum(count / rank for count, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0

@@ -27,13 +27,13 @@ class MeanLatency(SampleMetric):
         return "mean_latency"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return [f"timings.{self.timing_key}"]
 
     def missing_value(self) -> Skip:
-        """A missing output takes no time that could be counted."""
+        """Return a skip, because a missing output has no time."""
         return Skip("missing_output")
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float | Skip:
-        """The value of one sample."""
+        """Return the value of a sample."""
         return output.timings.get(self.timing_key, Skip("no_timing"))

@@ -31,6 +31,6 @@ class MRRAtK(SampleMetric):
         return "mrr" if self.k is None else f"mrr@{self.k}"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample."""
+        """Return the value of a sample."""
         ranks = relevant_ranks(sample, output, self.k)
         return 1 / ranks[0] if ranks else 0.0

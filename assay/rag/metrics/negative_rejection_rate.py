@@ -24,7 +24,9 @@ class NegativeRejectionRate(SampleMetric):
     pattern = "negative_rejection_rate"
     needs = ("response",)
 
-    refusal_patterns: tuple[str, ...] = option(REFUSALS, "An answer that contains one of these texts declines.")
+    refusal_patterns: tuple[str, ...] = option(
+        REFUSALS, "An answer that contains one of these texts counts as a refusal."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -36,17 +38,17 @@ class NegativeRejectionRate(SampleMetric):
         return "negative_rejection_rate"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["labels.scenario", "response"]
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
-        """Why the sample has no value."""
+        """Return why the sample has no value."""
         if sample.labels.get("scenario") != "unanswerable":
             return Skip("not_selected")
         return super().skip(sample, output)
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample."""
+        """Return the value of a sample."""
         answer = _plain(response_text(output))
         return float(any(_plain(pattern) in answer for pattern in self.refusal_patterns))
 

@@ -1,4 +1,4 @@
-"""A metric over noisy queries, as a share of the metric over clean ones."""
+"""A metric over noisy queries, as a share of the metric over clean queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class NoiseRobustness(Metric):
     target = TargetCategory.NOISE_ROBUSTNESS
     title = "Noise robustness"
     description = "The share of a metric that remains when queries are paraphrased or misspelled; 1 means no loss."
-    formula = "metric over noisy variants / metric over samples that are no variant; 0 where the latter is not above 0"
+    formula = (
+        "metric over noisy variants / metric over samples that are not variants; 0 where the latter is not above 0"
+    )
     source = "Auepora metrics specification, 6.1"
     example = "NoiseRobustness(TokenF1)"
     called = "noise_robustness"
@@ -35,7 +37,7 @@ class NoiseRobustness(Metric):
         return f"{self.called}({self.metric.name})"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["labels.variant_of", "labels.scenario", *self.metric.required_fields()]
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
@@ -59,10 +61,10 @@ class NoiseRobustness(Metric):
             skipped.update(score.details["skipped"])
         why = None
         if not (clean.defined and noise.defined):
-            which = "samples that are no variant" if not clean.defined else "noisy samples"
+            which = "samples that are not variants" if not clean.defined else "noisy samples"
             why = f"{self.metric.label} is not defined on the {which}"
         elif clean.value <= 0:
-            why = f"{self.metric.label} is {clean.value:g} on the samples that are no variant"
+            why = f"{self.metric.label} is {clean.value:g} on the samples that are not variants"
         value = noise.value / clean.value if why is None else 0.0
         number = int(clean.details["num_samples"]) + int(noise.details["num_samples"])
         more = details(number, skipped, why) | {

@@ -18,7 +18,7 @@ class QuantileLatency(Metric):
     target = TargetCategory.LATENCY
     title = "Latency quantile"
     description = "The time within which a share of the samples was answered, in the unit of the outputs."
-    formula = "the value at place ceil(q n), from 1, of the n timings in ascending order"
+    formula = "the value at position ceil(q n), from 1, of the n timings in ascending order"
     source = "Auepora metrics specification, 7.1.2"
     pattern = r"quantile_latency@(?P<quantile>[01]?\.\d+|1)"
     higher_is_better = False
@@ -32,11 +32,11 @@ class QuantileLatency(Metric):
         return f"quantile_latency@{self.quantile:g}"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return [f"timings.{self.timing_key}"]
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
-        """Compute the quantile of the timings that are there."""
+        """Compute the quantile of the available timings."""
         check_pairs(samples, outputs)
         values = MeanLatency(self.timing_key).values(samples, outputs)
         per_sample = tuple(None if isinstance(value, Skip) else value for value in values)

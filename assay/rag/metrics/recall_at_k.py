@@ -24,12 +24,12 @@ class RecallAtK(SampleMetric):
     shown = ("k",)
     needs = ("relevant_docs",)
 
-    k: int = option(10, "How many retrieved documents count.", minimum=1)
+    k: int = option(10, "The number of retrieved documents that count.", minimum=1)
 
     @property
     def name(self) -> str:
         return f"recall@{self.k}"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample."""
+        """Return the value of a sample."""
         return distinct_relevant(sample, output, self.k) / len(sample.relevant_ids)

@@ -18,23 +18,23 @@ class ReferenceMetric(SampleMetric):
     target = TargetCategory.GENERATION_CORRECTNESS
     needs = ("response",)
 
-    compare_to: str = option("reference", "What the answer is compared with.", choices=("reference", "query"))
+    compare_to: str = option("reference", "The text with which the answer is compared.", choices=("reference", "query"))
 
     @property
     def category(self) -> TargetCategory:
-        """Correctness against the reference answer, relevance against the query."""
+        """Return the target: correctness for the reference answer, relevance for the query."""
         return TargetCategory.GENERATION_RELEVANCE if self.compare_to == "query" else self.target
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         return ["response", "query" if self.compare_to == "query" else "reference_answer"]
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
-        """Why the sample has no value."""
+        """Return why the sample has no value."""
         return super().skip(sample, output) or (None if self._targets(sample) else Skip("no_reference"))
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
-        """The best similarity of each answer, all computed together; an empty answer counts as 0."""
+        """Return the best similarity of each answer, all computed together; an empty answer counts as 0."""
         pairs = [
             (place, response_text(output), target)
             for place, (sample, output) in enumerate(zip(samples, outputs, strict=True))
@@ -54,7 +54,7 @@ class ReferenceMetric(SampleMetric):
 
     @abstractmethod
     def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> Sequence[float | Skip]:
-        """The similarity of each answer to the target at its place."""
+        """Return the similarity of each answer to its target."""
 
     def _targets(self, sample: EvaluationSample) -> list[str]:
         return [sample.query] if self.compare_to == "query" else sample.references

@@ -18,7 +18,7 @@ LONGEST_CACHED = 4_000
 
 @dataclass(frozen=True)
 class Rouge(ReferenceMetric):
-    """One variant of ROUGE, as F1, with the closest reference answer or with the query."""
+    """A variant of ROUGE, as F1, for the closest reference answer or the query."""
 
     extra = "rag"
     variant: ClassVar[str]
@@ -31,12 +31,12 @@ class Rouge(ReferenceMetric):
 
     @classmethod
     def from_name(cls, text: str) -> Self | None:
-        """Return the metric that this name means, or None."""
+        """Return the metric with this name, or None."""
         compare_to = {f"{cls.variant}_answer": "reference", f"{cls.variant}_query": "query"}.get(text)
         return None if compare_to is None else cls(compare_to=compare_to)
 
     def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> list[float]:
-        """ROUGE of each answer and the target at its place."""
+        """Return the ROUGE of each answer and its target."""
         return [
             rouge_f1(self.variant, rouge_words(target, self.use_stemmer), rouge_words(answer, self.use_stemmer))
             for answer, target in zip(answers, targets, strict=True)
@@ -58,7 +58,7 @@ def rouge_f1(variant: str, target: Sequence[str], prediction: Sequence[str]) -> 
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     """Compute the length of the longest common subsequence.
 
-    A row of the usual table is held in the bits of one number (Hyyrö 2004), so that long answers stay cheap.
+    The bits of a number represent a row of the usual table (Hyyrö 2004), so that long answers are fast.
 
     Examples
     --------
@@ -78,8 +78,8 @@ def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def rouge_words(text: str, stemmed: bool) -> list[str]:
-    """Split a text as rouge-score does; the caller must not change the list."""
-    # The variants of ROUGE share the words; those of a long text would fill the memory of a server.
+    """Split a text like rouge-score; callers must not modify the list."""
+    # The variants of ROUGE share the words; caching those of long texts would fill a server's memory.
     return _cached_words(text, stemmed) if len(text) <= LONGEST_CACHED else _words(text, stemmed)
 
 

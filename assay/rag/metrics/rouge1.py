@@ -9,7 +9,7 @@ from assay.rag.metrics.rouge import Rouge
 
 @dataclass(frozen=True)
 class Rouge1(Rouge):
-    """ROUGE-1 as rouge-score computes it."""
+    """ROUGE-1 computed like rouge-score."""
 
     title = "ROUGE-1"
     description = "How many words the answer shares with the reference answer, as F1."

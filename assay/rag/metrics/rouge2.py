@@ -9,7 +9,7 @@ from assay.rag.metrics.rouge import Rouge
 
 @dataclass(frozen=True)
 class Rouge2(Rouge):
-    """ROUGE-2 as rouge-score computes it."""
+    """ROUGE-2 computed like rouge-score."""
 
     title = "ROUGE-2"
     description = "How many pairs of neighboring words the answer shares with the reference answer, as F1."

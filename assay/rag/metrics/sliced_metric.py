@@ -25,7 +25,7 @@ class SlicedMetric(Metric):
     example = "SlicedMetric(TokenF1, slice_label=topic, value=power)"
 
     metric: Metric
-    slice_label: str = option("", "The label; empty where a predicate selects.")
+    slice_label: str = option("", "The label; empty if a predicate selects the samples.")
     value: str = option("", "The value of the label, as text.")
     predicate: Callable[[EvaluationSample], bool] | None = field(default=None, compare=False)
 
@@ -36,7 +36,7 @@ class SlicedMetric(Metric):
 
     @property
     def category(self) -> TargetCategory:
-        """That of the metric."""
+        """Return the category of the inner metric."""
         return self.metric.category
 
     @property
@@ -44,7 +44,7 @@ class SlicedMetric(Metric):
         return f"{self.metric.name}[{f'{self.slice_label}={self.value}' if self.slice_label else 'selected'}]"
 
     def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
+        """Return the fields that a sample needs to have a value."""
         own = [f"labels.{self.slice_label}"] if self.slice_label else []
         return [*own, *self.metric.required_fields()]
 
@@ -90,7 +90,7 @@ class SlicedMetric(Metric):
 
 
 def label_text(value: object) -> str:
-    """Write the value of a label as text: true and false as JSON has them, nothing as an empty text."""
+    """Format the value of a label: true and false as in JSON, None as an empty string."""
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -17,9 +17,9 @@ class TokenF1(WordMatch):
     formula = "2 P R / (P + R), P and R the shared words (with multiplicity) over those of the answer and the reference"
     source = "Auepora metrics specification, 4.1.2; Rajpurkar et al. 2016"
     differs = (
-        "The text metric `token_f1` of judges takes a sample without accepted answers for a question without an "
-        "answer; here it is skipped. The specification has 0 where either side has no words; SQuAD, and this "
-        "metric, have 1 where both have none."
+        "The text metric `token_f1` of judges treats a sample without accepted answers as a question without an "
+        "answer; here it is skipped. The specification has 0 if either side has no words; SQuAD and this metric "
+        "have 1 if neither side has words."
     )
     pattern = "token_f1"
 
@@ -28,8 +28,8 @@ class TokenF1(WordMatch):
         return "token_f1"
 
     def match(self, answer: list[str], reference: list[str]) -> float:
-        """F1 over words with multiplicity."""
+        """Return F1 over words with multiplicity."""
         if not answer or not reference:
-            # SQuAD's rule: an answer without words is right where the reference has none either.
+            # SQuAD's rule: an answer without words is correct if the reference also has none.
             return float(answer == reference)
         return 2 * (Counter(answer) & Counter(reference)).total() / (len(answer) + len(reference))

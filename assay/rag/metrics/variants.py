@@ -9,9 +9,8 @@ from assay.rag.records import EvaluationSample
 
 
 def parents(samples: Sequence[EvaluationSample]) -> list[int | Skip | None]:
-    """Return for each sample the place of the sample that it is a variant of, None for a base sample.
-
-    A variant whose parent does not exist, or whose chain of parents leads into a circle, is a `Skip`.
+    """Return for each variant the position of its base sample, None for a base sample. A variant whose parent does
+    not exist, or whose chain of parents is circular, is a `Skip`.
     """
     place = {sample.sample_id: at for at, sample in enumerate(samples)}
     labels = (sample.labels.get("variant_of") for sample in samples)
@@ -29,7 +28,9 @@ def parents(samples: Sequence[EvaluationSample]) -> list[int | Skip | None]:
 
 
 def _ending(named: Sequence[str | None], place: dict[str, int]) -> set[int]:
-    """Return the places whose chain of parents ends, from the ends on: each place is visited once."""
+    """Return the positions whose chain of parents ends, starting from the ends, so that each position is visited
+    once.
+    """
     children: dict[int, list[int]] = {}
     ends = []
     for at, parent in enumerate(named):

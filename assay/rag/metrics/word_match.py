@@ -1,4 +1,4 @@
-"""The base class of metrics that compare the words of the answer and of a reference answer by the rule of SQuAD."""
+"""The base class of metrics that compare the words of the answer and a reference answer as in SQuAD."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.rag.words import response_text, words
 
 @dataclass(frozen=True)
 class WordMatch(SampleMetric):
-    """The match of the answer with the closest reference answer, word by word."""
+    """The match of the answer with the closest reference answer by words."""
 
     target = TargetCategory.GENERATION_CORRECTNESS
     needs = ("reference_answer", "response")
@@ -22,14 +22,14 @@ class WordMatch(SampleMetric):
     ignore_articles: bool = option(True, "Remove a, an and the.")
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample; a reference answer without words counts only if all are without."""
+        """Return the value of a sample; reference answers without words count only if none has words."""
         answer = self._words(response_text(output))
         references = [some for text in sample.references if (some := self._words(text))]
         return max(self.match(answer, reference) for reference in references or [[]])
 
     @abstractmethod
     def match(self, answer: list[str], reference: list[str]) -> float:
-        """The match of an answer with one reference answer."""
+        """Return the match of an answer with a reference answer."""
 
     def _words(self, text: str) -> list[str]:
         return words(text, case=self.ignore_case, punctuation=self.ignore_punctuation, articles=self.ignore_articles)

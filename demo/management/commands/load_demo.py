@@ -1,4 +1,4 @@
-"""The command ``load_demo``: load the demo with the same actions that the pages and the API use."""
+"""Command ``load_demo``, which loads the demo with the same actions as the pages and the API."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Command(BaseCommand):
     help = "Load the demo: an outdoor shop with a query log, three systems, a half-judged round and two RAG systems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--quiet", action="store_true", help="do not print the accounts")
+        parser.add_argument("--quiet", action="store_true", help="do not print the demo accounts")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError("The demo has accounts with a public password. Set DEBUG=1 to load it.")
         if Collection.objects.filter(slug=SLUG).exists():
-            # An older demo does not have this right.
+            # Accounts of an older demo do not have this permission.
             User.objects.filter(username__in=MAY_CREATE).update(can_create_collections=True)
             self.tell(options)
             return
@@ -126,7 +126,7 @@ def _documents(collection: Collection, lead: User) -> None:
 
 
 def _log(collection: Collection, lead: User) -> None:
-    """Store the log, draw queries by tier, and add a need to every drawn query."""
+    """Store the log, draw queries by tier, and add a narrative to every drawn query."""
     _store(collection, "query-logs", "searches.jsonl", log.query_log(), lead)
     query_logs.draw(QueryLog.objects.get(collection=collection), sizes=SIZES, seed=SEED, actor=lead)
     needs = log.needs()
@@ -195,7 +195,7 @@ def _answer_grade(given: dict[str, tuple[str, str]], pair: Pair, rater: int) -> 
 
 
 def _pilot(collection: Collection, people: dict[str, User]) -> Round:
-    """Create the small first round of the first snapshot: judged, its widest conflicts resolved, closed."""
+    """Create the small first round for the first snapshot: rated, with its widest conflicts resolved, closed."""
     lead = people["lead"]
     version = guidelines.add_version(collection, markdown=GUIDELINES, actor=lead)
     chosen: set[str] = set()
@@ -214,7 +214,7 @@ def _pilot(collection: Collection, people: dict[str, User]) -> Round:
     _rate(pilot, people, share=1.0, answer=_answer)
     for pair in conflicts.with_details(conflicts.in_conflict(pilot, viewer=lead, steps=2)):
         grades = sorted(conflicts.grades_of(pair).values())
-        reason = "By the guidelines, the need decides, not the matching words."
+        reason = "According to the guidelines, the need decides, not matching words."
         resolutions.resolve(pair, grade=grades[0] + 1, reason=reason, actor=lead)
     return rounds.close_round(pilot, actor=lead)
 
@@ -242,7 +242,7 @@ def _all_runs(collection: Collection) -> list[Run]:
 def _rate(
     round_: Round, people: dict[str, User], share: float, answer: Callable[[Pair, int], submission.Answer]
 ) -> None:
-    """Let the three raters take turns, one batch each, until they have given this share of the ratings."""
+    """Let the three raters rate in turns, one batch each, until this share of the ratings is complete."""
     wanted = sum(round_.pairs.values_list("ratings_wanted", flat=True))
     given, idle = 0, 0
     while given < share * wanted and idle < 3:

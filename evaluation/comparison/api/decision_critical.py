@@ -67,7 +67,9 @@ class Turning(InCollection):
             OpenApiParameter(
                 "metric", str, description="A metric that both runs have scores for; by default the first."
             ),
-            OpenApiParameter("snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."),
+            OpenApiParameter(
+                "snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."
+            ),
         ],
         responses=TurningBody,
         examples=[OpenApiExample("Twelve pairs", {"winner": "bm25", "turns": True, "number": 12, "exact": True})],

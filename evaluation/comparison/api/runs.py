@@ -33,7 +33,9 @@ class PairBody(serializers.Serializer):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True)
-    p_corrected = serializers.FloatField(allow_null=True, help_text="P-value corrected for all pairs of the snapshot’s runs.")
+    p_corrected = serializers.FloatField(
+        allow_null=True, help_text="P-value corrected for all pairs of the snapshot’s runs."
+    )
     effect = serializers.FloatField(allow_null=True)
     wins = serializers.IntegerField(help_text="Number of queries on which b is better.")
     ties = serializers.IntegerField()
@@ -87,7 +89,9 @@ class Compare(InCollection):
                 "metric", str, description="A metric that the runs have scores for; by default the first."
             ),
             OpenApiParameter("weight", str, enum=[TRAFFIC], description="Whether to weight each query by its traffic."),
-            OpenApiParameter("snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."),
+            OpenApiParameter(
+                "snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."
+            ),
         ],
         responses=ComparisonBody,
         examples=[OpenApiExample("One pair", {"pairs": [{"a": "bm25", "b": "neural", "p": 0.004}]})],
@@ -130,7 +134,7 @@ def snapshot_scored(collection: Collection, uuid: str) -> Snapshot:
 
 
 def metric_named(scorings: Sequence[Scoring], name: str) -> str:
-    """Return the metric of this name, or the first one. Raise NotValid if no run has scores for it."""
+    """Return the metric with this name, or the first metric."""
     known = stored_scores.metrics_of(scorings)
     if name not in ("", *known):
         raise NotValid(f"No run has scores for {name}.", {"metric": f"One of {', '.join(known)}."})

@@ -27,7 +27,7 @@ class Choice:
     notes: list[str]
 
     def address(self, params: Mapping[str, str]) -> dict[str, str]:
-        """The complete URL of this comparison, which shows the same to every recipient."""
+        """Return the complete URL parameters of this comparison."""
         depth = params.get("depth", "")
         return {
             "snapshot": str(self.a.snapshot.uuid),

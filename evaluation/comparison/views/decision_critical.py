@@ -158,8 +158,9 @@ def _status(request: HttpRequest) -> int:
 def _made(request: HttpRequest, choice: Choice, result: Turning) -> HttpResponse:
     """Create the pool and redirect to the prefilled form of its round."""
     pool = decision_critical.make_pool(choice.a, choice.b, result, actor=request.user)
-    messages.success(request, f"Pool with {amount(pool.entries.count(), 'pair')} created. Create a "
-        "round from the pool.")
+    messages.success(
+        request, f"Pool with {amount(pool.entries.count(), 'pair')} created. Create a round from the pool."
+    )
     return redirect(f"{reverse('round_new', args=[pool.collection.slug])}?pool={pool.uuid}")
 
 

@@ -1,4 +1,4 @@
-"""API of mean estimates for runs from a judge's many grades and people's few."""
+"""API of mean estimates for runs from many machine grades and few human grades."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class EstimatedRunBody(serializers.Serializer):
 
 
 class JudgeEstimatesBody(serializers.Serializer):
-    """Means with intervals, or the reason why there are none."""
+    """Means with intervals, or the reason why they are missing."""
 
     metric = serializers.CharField()
     half = serializers.FloatField(help_text="Half-width of the interval that `needed` plans for.")
     queries = serializers.IntegerField(help_text="Queries that the judge labeled.")
     whole = serializers.IntegerField(help_text="Queries whose pairs people have all judged.")
-    drawn = serializers.BooleanField(help_text="Whether you stated that these were drawn at random.")
+    drawn = serializers.BooleanField(help_text="Whether you stated that these queries were drawn at random.")
     runs = EstimatedRunBody(many=True)
     why = serializers.CharField(help_text="Why there is no mean; empty if there is one.")
     rate = serializers.JSONField(
@@ -42,7 +42,7 @@ class JudgeEstimatesBody(serializers.Serializer):
 
 
 class JudgeEstimates(OfJudge):
-    """Means of the runs from the labels of a judge and of people."""
+    """Means of the runs from human and machine labels."""
 
     serializer_class = JudgeEstimatesBody
     also = ()
@@ -57,15 +57,15 @@ class JudgeEstimates(OfJudge):
             OpenApiParameter(
                 "drawn",
                 bool,
-                description="True if the queries that people judged completely were drawn at random. Otherwise "
-                "there is no interval, unless people judged all queries.",
+                description="True if the queries that people judged completely were drawn at random. Without it no "
+                "interval is computed, unless people judged all queries.",
             ),
         ],
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Return prediction-powered and stratified means beside those of people alone.
+        """Return prediction-powered and stratified means, with means from human labels alone.
 
-        Refused while you may still grade here.
+        Not allowed while you may still grade pairs of this round.
         """
         if not calibration.has_grades(self.judge):
             raise NotFound("This judge gives no grades, so nothing can be estimated from it.")

@@ -19,13 +19,13 @@ from judgments.machines.judge_runs.api.serializers import KinBody
 
 
 class JudgeEffectBody(serializers.Serializer):
-    """Each run under the labels of people and of the judge."""
+    """Each run under human labels and under the judge's labels."""
 
     metric = serializers.CharField()
     tau = serializers.FloatField(allow_null=True, help_text="Kendall’s tau-b of the two rankings of the runs.")
     why = serializers.CharField(help_text="Why there is no result; empty if there is one.")
     kin = KinBody(many=True, help_text="Runs of the same model family as one of the judge’s models.")
-    effect = serializers.JSONField(allow_null=True, help_text="As `assay calibrate --runs --format json`.")
+    effect = serializers.JSONField(allow_null=True, help_text="The format of `assay calibrate --runs --format json`.")
 
 
 class JudgeEffect(OfJudge):
@@ -39,7 +39,7 @@ class JudgeEffect(OfJudge):
         parameters=[OpenApiParameter("metric", str, description=f"A metric with a plain mean; by default {METRIC}.")],
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Compare over the pairs that both people and the judge graded, without those that you may still grade."""
+        """Compare over the pairs that both people and the judge graded, without pairs that you may still grade."""
         metric = request.query_params.get("metric") or METRIC
         effect = judge_effect.effect(self.judge, self.round, request.user, metric=metric)
         return Response(
@@ -53,5 +53,5 @@ class JudgeEffect(OfJudge):
         )
 
     def _models(self) -> list[str]:
-        """Return the models that were called and the names they reported."""
+        """Return the models that were called and the model names that they reported."""
         return [*kinship.models_of(self.judge), *calibration.money(self.judge, self.round).models]

@@ -38,7 +38,7 @@ class RaterEffectBody(serializers.Serializer):
 
 
 class RaterEffectsBody(serializers.Serializer):
-    """All raters of a round."""
+    """The effects of all raters of a round."""
 
     metric = serializers.CharField()
     rule = serializers.CharField()
@@ -62,9 +62,10 @@ class RaterEffects(InRound):
         responses=RaterEffectsBody,
     )
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Refused while you may still grade pairs of the round, because it would reveal others' grades.
+        """Not allowed while you may still grade pairs of the round, because the result would reveal other raters'
+        grades.
 
-        For a large round a job computes it; until then the status is 409.
+        For a large round a job computes the result; until then the status is 409.
         """
         params: dict[str, Any] = request.query_params
         rater_effect.check_reader(self.round, request.user)

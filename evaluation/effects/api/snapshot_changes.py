@@ -34,7 +34,7 @@ class ConfusionCell(serializers.Serializer):
 
 
 class StandingBody(serializers.Serializer):
-    """A run under both snapshots."""
+    """One run under both snapshots."""
 
     run = serializers.CharField()
     before = serializers.FloatField()
@@ -53,7 +53,7 @@ class BoardsBody(serializers.Serializer):
 
 
 class SnapshotComparisonBody(serializers.Serializer):
-    """A second snapshot compared with a first one."""
+    """A second snapshot compared with a first snapshot."""
 
     a = serializers.UUIDField()
     b = serializers.UUIDField()
@@ -64,14 +64,14 @@ class SnapshotComparisonBody(serializers.Serializer):
     queries_gone = serializers.ListField(child=serializers.CharField())
     confusion = ConfusionCell(many=True)
     agreement = serializers.DictField(
-        allow_null=True, help_text="Agreement of the labels that both have: alpha, kappa."
+        allow_null=True, help_text="Alpha and kappa of the labels of pairs in both snapshots."
     )
     leaderboard = BoardsBody(allow_null=True)
     left_out = serializers.CharField(help_text="Why there is no leaderboard.")
 
 
 class CompareSnapshots(InCollection):
-    """Two snapshots, and the runs under both."""
+    """Two snapshots compared, with the runs under both."""
 
     serializer_class = SnapshotComparisonBody
     tag = "snapshots"
@@ -86,7 +86,7 @@ class CompareSnapshots(InCollection):
         responses=SnapshotComparisonBody,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Refused while the labels of either snapshot would reveal grades of pairs that you may still grade."""
+        """Not allowed while the labels of either snapshot would reveal grades of pairs that you may still grade."""
         known = list(self.collection.snapshots.all())
         a, b = self._named(known, request, "a", 1), self._named(known, request, "b", 0)
         metric = request.query_params.get("metric") or METRIC

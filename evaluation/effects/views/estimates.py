@@ -1,4 +1,4 @@
-"""Page of estimated means of the runs from a judge's grades and people's, with the queries still needed."""
+"""Page of estimated means of the runs from human and machine grades, with the number of queries still needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import number
 
-NAMES = {"ppi": "corrected by people (PPI++)", "stratified": "by strata"}
+NAMES = {"ppi": "corrected by human grades (PPI++)", "stratified": "stratified"}
 
 
 @login_required
@@ -66,13 +66,7 @@ def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse
 
 
 def half_of(text: str) -> float:
-    """Half of the interval that planning aims at; the usual one when nothing is said.
-
-    Raises
-    ------
-    NotValid
-        It is no number.
-    """
+    """Read the half-width for planning from the URL."""
     try:
         return float(text) if text else estimates.HALF
     except ValueError as error:
@@ -81,7 +75,7 @@ def half_of(text: str) -> float:
 
 
 def chosen(both: Both, method: str) -> Estimate:
-    """The estimate by one of the methods."""
+    """Return the estimate by one of the methods."""
     return both.ppi if method == "ppi" else both.stratified
 
 
@@ -108,5 +102,5 @@ def _ends(low: float | None, high: float | None) -> str:
 
 
 def _notes(result: RoundEstimates, method: str) -> list[str]:
-    """Each limit once, with the runs behind it left out: they share nearly all."""
+    """Return each limitation once, without the names of runs, because nearly all runs share them."""
     return list(dict.fromkeys(note for both in result.runs for note in chosen(both, method).notes))

@@ -33,7 +33,7 @@ from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
 
-# So many pairs are told as the next batch.
+# Number of pairs in the next batch on the page.
 NEXT = 200
 
 
@@ -106,7 +106,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
 
 
 def _accepting(round_: Round, judge: Judge, reader: Any) -> dict[str, Any]:
-    """Whether its lowest grade stands; a lead who still rates is not told how many do."""
+    """Return whether the lowest grade can be accepted automatically; hidden from leads who still rate."""
     accept = auto_accept.active_accept(round_)
     mine = accept is not None and accept.judge_id == judge.pk
     return {
@@ -121,14 +121,14 @@ def _accepting(round_: Round, judge: Judge, reader: Any) -> dict[str, Any]:
 
 
 def _signed(value: float | None, digits: int, *, plus: bool = True) -> str:
-    """A number with its sign, or a dash where there is none."""
+    """Format a number with its sign, or a dash if it is missing."""
     if value is None:
         return "–"
     return f"{value:{'+' if plus else ''}.{digits}f}".replace("-", "−")
 
 
 def _agreement(held: JudgeCalibration) -> dict[str, str]:
-    """Kappas and alpha as the page tells them."""
+    """Return the kappas and alpha in the order of the page."""
     kappa = held.calibrated.kappa
     ends = [_signed(end, 3, plus=False) for end in (kappa["quadratic"].low, kappa["quadratic"].high)]
     return {
@@ -140,7 +140,7 @@ def _agreement(held: JudgeCalibration) -> dict[str, str]:
 
 
 def _people(agreements: dict[str, Agreement]) -> dict[str, str]:
-    """What two people come to where the judge is held against them; empty where no pair has two grades."""
+    """Return the agreement of two people, or an empty string if no pair has two grades."""
     sentences = {
         name: f"two people: {_signed(one.value, 3, plus=False)}, {amount(one.n, 'pair')}"
         for name, one in agreements.items()
@@ -150,7 +150,7 @@ def _people(agreements: dict[str, Agreement]) -> dict[str, str]:
 
 
 def _next_batch(run: JudgeRun | None, spent: Money) -> dict[str, Any] | None:
-    """What the next pairs cost at most, going by the estimate; None where none is left, or no price is known."""
+    """Return the maximum cost of the next pairs by the estimate; None if no pair is left or no price is known."""
     if run is None or not run.estimate.get("usd") or not run.estimate.get("pairs"):
         return None
     pairs = min(NEXT, run.estimate["pairs"] - spent.judged)
@@ -160,7 +160,7 @@ def _next_batch(run: JudgeRun | None, spent: Money) -> dict[str, Any] | None:
 
 
 def _moved(effect: Effect) -> list[dict[str, Any]]:
-    """Each run with how far its mean lies from what it is by people's labels."""
+    """Return each run with the difference between its mean under machine and human labels."""
     return [
         {
             "run": row.run,
@@ -180,7 +180,7 @@ def _labels(round_: Round) -> dict[int, str]:
 
 
 def _confusion(held: JudgeCalibration, round_: Round) -> dict[str, Any]:
-    """Rows of the table, each cell with how dark it is: people down, the machine across."""
+    """Return the rows of the table with the shade of each cell: human grades down, machine grades across."""
     table, labels = held.calibrated.confusion, _labels(round_)
     most = max((cell for row in table for cell in row), default=0)
     rows = [

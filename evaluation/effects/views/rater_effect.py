@@ -64,7 +64,7 @@ def _rules(round_: Round) -> list[tuple[str, str]]:
 
 
 def _agreeing(round_: Round) -> dict[str, LeftOut]:
-    """The agreement of all the others by rater, as far as it was counted."""
+    """Return the agreement of the other raters without each rater, if it has been computed."""
     look = round_report.look(round_)
     without = (look.report or {}).get("without", [])
     return {row.rater: row for row in left_out(without, look.agreement, round_.gate_coefficient)}
@@ -113,7 +113,7 @@ def _listing(round_: Round, metric: str, given: dict[str, str]) -> Listing:
                 numeric=True,
                 show=lambda row: "" if row["change"] is None else shown_difference(row["change"], metric).lstrip("+"),
             ),
-            tau("alone_tau", "Tau by this rater alone", "alone"),
+            tau("alone_tau", "Tau of this rater alone", "alone"),
             Column("alone_queries", "Queries", order="alone_queries", numeric=True),
         ),
         order="tau",

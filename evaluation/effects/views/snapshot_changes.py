@@ -23,8 +23,8 @@ from judgments.web import access
 from judgments.web.figures import grade
 from judgments.web.lists import Choice, Column, Listing, answer
 
-KINDS = (("changed", "another label"), ("added", "only in the second"), ("gone", "only in the first"))
-# More runs than these stand in the file of scores, not on this page.
+KINDS = (("changed", "changed label"), ("added", "only in second"), ("gone", "only in first"))
+# Runs above this number are only in the file of scores, not on this page.
 MOST_RUNS = 50
 BATCH = 500
 
@@ -60,7 +60,7 @@ def snapshot_compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _named(known: list[Snapshot], uuid: str, place: int) -> Snapshot:
-    """The snapshot with this id; by default the newest is held against the one before."""
+    """Return the snapshot with this id; by default, the newest snapshot and the one before it are compared."""
     if not uuid:
         return known[place]
     snapshot = next((one for one in known if str(one.uuid) == uuid), None)
@@ -70,7 +70,7 @@ def _named(known: list[Snapshot], uuid: str, place: int) -> Snapshot:
 
 
 def _confusion(comparison: SnapshotComparison) -> dict[str, Any]:
-    """Old grade against new grade, no label among them."""
+    """Return the table of old by new grades, including "no label"."""
     cells = comparison.changes.confusion
     grades: list[Any] = sorted({one for cell in cells for one in cell if one is not None})
     ends = [*(int(one) for one in grades), None]
@@ -85,7 +85,7 @@ def _confusion(comparison: SnapshotComparison) -> dict[str, Any]:
 
 
 def _level(number: int, most: int) -> int:
-    """How dark a cell is, 0 to 4, against the largest that is off the diagonal."""
+    """Return the shade of a cell, 0 to 4, relative to the largest cell off the diagonal."""
     return 0 if not most else -(-4 * number // most)
 
 
@@ -106,7 +106,7 @@ def _board(comparison: SnapshotComparison) -> list[dict[str, Any]]:
 
 
 def _rows(collection: Collection, comparison: SnapshotComparison) -> list[dict[str, Any]]:
-    """Every pair whose label is another, with the words of its query and the title of its document."""
+    """Return every pair with a changed label, with the text of its query and the title of its document."""
     parts = [(kind, getattr(comparison.changes, kind)) for kind, _ in KINDS]
     queries = dict(collection.queries.values_list("query_id", "text"))
     doc_ids = sorted({doc_id for _, rows in parts for (_, doc_id), _, _ in rows})
@@ -155,7 +155,7 @@ def _listing(given: dict[str, str], top: int) -> Listing:
             Column("kind", "Change", order="kind", style="nowrap muted"),
         ),
         search=("query", "title", "query_id", "doc_id"),
-        choices=(Choice("what", "What", "kind", [(words, words) for _, words in KINDS]),),
+        choices=(Choice("what", "Change type", "kind", [(words, words) for _, words in KINDS]),),
         order="-steps",
         given=given,
     )

@@ -25,14 +25,14 @@ from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
 
 DIFFERS = 1e-9
-# Characters of a system's name in the head of a column.
+# Number of characters of a system's name in a column heading.
 LONGEST_HEAD = 30
 
 
 @login_required
 @require_safe
 def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    """Show the answers of two systems side by side, with what changed."""
+    """Show the answers of two systems side by side, with the changes."""
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = sample_set_for(request.user, collection, uuid)
     cards = scorecards.cards_of(row, request.user, per_sample=True)
@@ -66,7 +66,7 @@ def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 
 def _short(card: RagScorecard) -> str:
-    """The name of its system, short enough for the head of a column."""
+    """Return the name of a system, short enough for a column heading."""
     return Truncator(card.system.name).chars(LONGEST_HEAD)
 
 
@@ -79,7 +79,7 @@ def _has_values(card: RagScorecard, metric: str) -> bool:
 
 
 def _figures(row: RagSampleSet, result: Mapping[str, Any] | None, about: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The comparison in figures and in words."""
+    """Return the comparison as numbers and text."""
     if result is None:
         return None
     target = about["target"]
@@ -107,7 +107,7 @@ def _signed(value: float | None, target: str) -> str:
 def _differences(
     row: RagSampleSet, a: RagScorecard, b: RagScorecard, metric: str, better: bool | None
 ) -> list[dict[str, Any]]:
-    """One row for each sample; ``gain`` is the difference, above 0 where b is better."""
+    """Return one row per sample; ``gain`` is the difference, above 0 if b is better."""
     answers: dict[int, dict[int, str]] = {a.system_id: {}, b.system_id: {}}
     for system_id, sample_id, excerpt in RagOutput.objects.filter(system__in=(a.system_id, b.system_id)).values_list(
         "system", "sample", "excerpt"

@@ -28,7 +28,7 @@ from judgments.web.figures import state
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    """Show the critic of a set; estimate and start a new one."""
+    """Show the critic of a set, estimate its cost, and start a new critic."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = sample_set_for(request.user, collection, uuid)
     form = CriticForm(collection, request.POST if request.method == "POST" else None)
@@ -37,7 +37,7 @@ def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         with form.telling():
             if request.POST.get("act") == "start":
                 run = critics.start(row, form.choice, **form.caps, actor=request.user)  # type: ignore[arg-type]
-                messages.success(request, f"The {run} is running. You can leave the page.")
+                messages.success(request, f"The {run} is running. You can leave this page.")
                 return redirect("rag_critic", slug, row.uuid)
             estimate = critics.look(row, form.choice)
         if form.errors:
@@ -56,7 +56,7 @@ def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 
 def _current(row: RagSampleSet, reader: Any, go_on: GoOnForm | None = None) -> dict[str, object]:
-    """The critic of the set, and how it goes on."""
+    """Return the critic of the set with its progress."""
     run = critic_of(row)
     if run is None:
         return {}
@@ -84,7 +84,7 @@ def _run(request: HttpRequest, slug: str, uuid: str) -> RagCriticRun:
 @login_required
 @require_POST
 def pause(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    """Stop the critic once the answers in flight have arrived."""
+    """Stop the critic after the calls in progress have returned."""
     critics.pause(_run(request, slug, uuid), actor=request.user)  # type: ignore[arg-type]
     return redirect("rag_critic", slug, uuid)
 
@@ -92,13 +92,13 @@ def pause(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 @login_required
 @require_POST
 def go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    """Ask what has no answer yet, within other caps if they are given."""
+    """Send the unanswered questions, within new caps if they are given."""
     run = _run(request, slug, uuid)
     form = GoOnForm(request.POST)
     if form.is_valid():
         with form.telling():
             critics.go_on(run, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
-            messages.success(request, f"The {run} is running. You can leave the page.")
+            messages.success(request, f"The {run} is running. You can leave this page.")
             return redirect("rag_critic", slug, uuid)
     row = run.sample_set
     context = {

@@ -76,7 +76,7 @@ def _critic_calls(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
     access.collection_for(reader, row.collection.slug, access.LEADS)
     if scorecards.hides_critics(row, reader):
         raise NotAllowed(
-            "You may still have to grade answers of this set, so the critic's calls are hidden until you have."
+            "You may still have to grade answers of this set, so the critic's calls are hidden until then."
         )
     lines = (json.dumps(call, ensure_ascii=False) + "\n" for call in ledger_rows(row))
     response = StreamingHttpResponse(lines, content_type=CONTENT_TYPES["jsonl"])

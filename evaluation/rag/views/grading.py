@@ -18,7 +18,7 @@ from judgments.web import access
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def grade(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    """Make rounds in which people grade the answers of systems."""
+    """Create rounds in which people grade the answers of systems."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = sample_set_for(request.user, collection, uuid)
     form = GradeForm(row, request.POST if request.method == "POST" else None)

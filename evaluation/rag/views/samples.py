@@ -31,9 +31,9 @@ from judgments.guidelines.text_diff import Line, changes
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
 
-# Answers and documents are shown up to here; the files have them whole.
+# Length up to which answers and documents are shown; the files contain the complete text.
 LONGEST = 4_000
-# Questions are cut to this in headings and lists.
+# Length of questions in headings and lists.
 LONGEST_HEADING = 200
 MOST_DOCUMENTS = 20
 
@@ -103,7 +103,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Side:
-    """What one system returned for a sample."""
+    """The output of one system for a sample."""
 
     system: RagSystem
     output: SystemOutputs | None
@@ -118,7 +118,7 @@ class Side:
 @login_required
 @require_safe
 def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpResponse:
-    """Show one sample: question, reference, and what each system returned for it."""
+    """Show one sample: question, reference, and the output of each system."""
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = sample_set_for(request.user, collection, uuid)
     one = row.samples.filter(uuid=sample).first()
@@ -209,7 +209,7 @@ def _side(
 
 
 def _marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
-    """A text with these stretches marked."""
+    """Return a text with these passages highlighted."""
     pieces, last = [], 0
     for begin, end in spans:
         pieces += [escape(text[last:begin]), format_html("<mark>{}</mark>", text[begin:end])]
@@ -224,7 +224,7 @@ def _move(before: int | None, after: int) -> str:
 
 
 def _difference(sides: Sequence[Side]) -> dict[str, Any]:
-    """What changed from the first system's answer and documents to the second's."""
+    """Describe the changes from the first system's answer and documents to the second's."""
     first, second = sides
     ids = [[doc.doc.doc_id for doc in side.output.retrieved] if side.output else [] for side in sides]
     return {

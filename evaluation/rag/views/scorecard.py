@@ -27,7 +27,7 @@ from judgments.models import Round
 from judgments.web import access
 from judgments.web.figures import number
 
-# A page shows more systems than these only if its address names them.
+# A page shows more systems than this only if its URL names them.
 MOST_SYSTEMS = 6
 
 
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Beside:
-    """A metric beside people's grades: agreement, and one cell for each system."""
+    """A metric compared with human grades: agreement, and one cell per system."""
 
     of: people.Compared
     agreement: list[tuple[str, Cell]]
@@ -90,7 +90,7 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "described": any(system.description for system in systems),
         "cards": shown,
         "hidden": len(cards) - len(shown),
-        # Notes name their system; equal ones are shown once.
+        # Notes name their system; identical notes are shown once.
         "notes": list(dict.fromkeys(note for card in shown for note in [*card.notes, *_unfinished_critics(card)])),
         "parts": [(part, _rows(row, shown, labels)) for part, labels in scorecards.parts_of(shown).items()],
         "baseline": next((card.system for card in shown if card.system.baseline), None),
@@ -132,7 +132,7 @@ def _number(value: float | None, low: float | None, high: float | None, n: int, 
 
 
 def _means_of(one: Corrected) -> tuple[Cell, Cell, Cell]:
-    """People's mean, the metric's mean, and the corrected mean of one system."""
+    """Return the human mean, the metric's mean, and the corrected mean of one system."""
     metric = _number(one.metric_mean, None, None, one.with_metric)
     if one.estimate is None:
         return Cell("", reason=one.reason or ""), metric, Cell("", reason=one.reason or "")
@@ -149,16 +149,16 @@ def _means_of(one: Corrected) -> tuple[Cell, Cell, Cell]:
 
 
 def _unfinished_critics(card: RagScorecard) -> list[str]:
-    """Note the metrics that are means over a part of the answers, because the critic stopped."""
+    """Note the metrics whose means cover only some of the answers because the critic stopped."""
     return [
-        f"{card.system}: {label} leaves out {amount(count, 'sample')}, because the critic did not run"
+        f"{card.system}: {label} leaves out {amount(count, 'sample')}, because the critic did not answer"
         for label, score in card.metrics.items()
         if (count := score["details"]["skipped"].get("critic_not_asked")) and score["details"]["defined"]
     ]
 
 
 def _shown_cards(cards: Sequence[RagScorecard], wanted: Sequence[str]) -> list[RagScorecard]:
-    """The systems that the address names, else the first ones; the baseline stands first either way."""
+    """Return the systems in the URL, or else the first ones; the baseline always comes first."""
     chosen = [card for card in cards if str(card.system.uuid) in wanted or (wanted and card.system.baseline)]
     return (chosen or list(cards))[:MOST_SYSTEMS]
 
@@ -211,7 +211,7 @@ def in_units(value: float | None, target: str) -> str:
 
 
 def _slice(request: HttpRequest, cards: Sequence[RagScorecard], slices: Sequence[str]) -> dict[str, Any]:
-    """The table of one metric over the values of one label."""
+    """Return the table of one metric by the values of one label."""
     if not slices:
         return {}
     label = request.GET.get("slice", "")
@@ -254,7 +254,7 @@ def score(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 
 def _mean_grade(of: people.Graded, system: RagSystem) -> Cell:
-    """The mean of people's grades of one system's answers."""
+    """Return the mean human grade of one system's answers."""
     mean = of.means.get(str(system.uuid))
     if mean is None or mean.value is None:
         return Cell("", reason=of.hidden or "no grades")
@@ -262,9 +262,9 @@ def _mean_grade(of: people.Graded, system: RagSystem) -> Cell:
 
 
 def _agreement(round_: Round, reader: Any) -> Cell:
-    """Krippendorff's alpha of the raters, as far as the reader may know it."""
+    """Return Krippendorff's alpha of the raters if the reader may see it."""
     if round_.state != Round.State.CLOSED:
-        return Cell("", reason="shown when the round is closed")
+        return Cell("", reason="shown after the round is closed")
     alpha = AgreementSummary(round_, round_report.look(round_), reader).agreement["alpha"]["ordinal"]
     if alpha["value"] is None:
         return Cell("", reason=f"not defined: {reason_in_words(alpha['reason'])}")
@@ -278,5 +278,5 @@ def make_baseline(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     system = systems.system_for(request.user, collection, uuid)
     systems.set_baseline(system, actor=request.user)  # type: ignore[arg-type]
-    messages.success(request, f"{system} is the baseline of {system.sample_set}.")
+    messages.success(request, f"{system} is now the baseline of {system.sample_set}.")
     return redirect("rag_set", slug, system.sample_set.uuid)

@@ -1,4 +1,4 @@
-"""The list of sample sets, and sample sets made from the collection."""
+"""List of sample sets, and creation of sample sets from the collection."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def sample_sets(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make a sample set from the collection's queries, a snapshot and a run."""
+    """Create a sample set from the collection's queries, a snapshot and a run."""
     collection = access.collection_for(request.user, slug, access.STAFF)
     form = FromCollectionForm(collection, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():

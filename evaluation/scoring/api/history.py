@@ -1,4 +1,4 @@
-"""API of the score history: the scores of runs over the snapshots of a collection."""
+"""API of the score history: the scores of runs on the snapshots of a collection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.scoring.api.scores import FreshnessSaid
 from judgments.snapshots import snapshots
 from judgments.web.endpoints import InCollection
 
-# Each is compared with the one before, which reads two files the first time.
+# Each is compared with the previous one, which reads two files the first time.
 MOST_SNAPSHOTS = 100
 
 
@@ -81,8 +81,8 @@ class History(InCollection):
         summary="Get scores over time",
         responses=HistoryBody,
         parameters=[
-            OpenApiParameter("metric", str, description="A scored metric; by default the first."),
-            OpenApiParameter("run", str, description="Only this run, by id or name."),
+            OpenApiParameter("metric", str, description="A metric with scores; by default the first."),
+            OpenApiParameter("run", str, description="Return only this run, by id or name."),
         ],
     )
     def get(self, request: Request, slug: str) -> Response:

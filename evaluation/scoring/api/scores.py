@@ -29,13 +29,13 @@ class QrelsOfScores(serializers.Serializer):
     """The labels behind the scores."""
 
     path = serializers.CharField()
-    sha256 = serializers.CharField(allow_null=True, help_text="Null while you may still grade a pair.")
+    sha256 = serializers.CharField(allow_null=True, help_text="Null while you may still grade a pair of the snapshot.")
     queries = serializers.IntegerField()
     judgments = serializers.IntegerField()
 
 
 class SummaryBody(serializers.Serializer):
-    """A metric over the queries; null with a reason where it is undefined."""
+    """A metric over the queries; null with a reason if it is undefined."""
 
     mean = serializers.FloatField(allow_null=True)
     queries = serializers.IntegerField()
@@ -86,11 +86,11 @@ class FreshnessSaid(serializers.Serializer):
 
 
 class AgainstBaselineBody(serializers.Serializer):
-    """Each other run compared with the baseline; null where the collection has no scored baseline."""
+    """Each other run compared with the baseline; null without a scored baseline."""
 
     baseline = serializers.CharField()
     metric = serializers.CharField()
-    runs = serializers.DictField(help_text="Run to difference, low, high, p, wins, ties, losses, reason and verdict.")
+    runs = serializers.DictField(help_text="By run: difference, low, high, p, wins, ties, losses, reason and verdict.")
     queries = serializers.IntegerField()
     test = serializers.CharField()
     correction = serializers.CharField()
@@ -100,7 +100,7 @@ class AgainstBaselineBody(serializers.Serializer):
 class ScoresBody(serializers.Serializer):
     """The format of `assay evaluate --format json`, with the snapshot's id and the letters of one metric.
 
-    `left_out` counts the queries that are hidden because you may still grade one of their documents.
+    `left_out` counts the hidden queries, which have documents that you may still grade.
     """
 
     snapshot = serializers.UUIDField()
@@ -123,17 +123,19 @@ class NewScores(serializers.Serializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Names as in ir_measures; by default " + ", ".join(DEFAULT_METRICS) + " . "
-        "Metrics that need labels by subtopic (alpha_nDCG, ERR_IA) are refused because no snapshot has such labels. "
-        "Use "
-        "`assay evaluate --subtopics`.",
+        help_text="Names as in ir_measures; by default "
+        + ", ".join(DEFAULT_METRICS)
+        + " . Metrics that need labels by subtopic (alpha_nDCG, ERR_IA) are not available because snapshots have "
+        "no such labels. Use `assay evaluate --subtopics`.",
     )
-    level = serializers.FloatField(default=scoring.LEVEL, help_text="Coverage of the intervals, between 0 and 1.")
-    method = serializers.CharField(default=scoring.METHOD, help_text="percentile, bca or t.")
+    level = serializers.FloatField(
+        default=scoring.LEVEL, help_text="Confidence level of the intervals, between 0 and 1."
+    )
+    method = serializers.CharField(default=scoring.METHOD, help_text="Interval method: percentile, bca or t.")
 
 
 class FewPages(Pages):
-    """Limit pages to ten snapshots, because a page has the scores of every query."""
+    """Limit pages to ten snapshots, because a page contains the scores of every query."""
 
     page_size = 10
     max_page_size = 10
@@ -204,9 +206,9 @@ class Scores(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Compute every mean with an interval; weighted by traffic and by tier if the draw allows it.
+        """Compute every mean with an interval; weighted by traffic and by tier if the sampling design allows it.
 
-        Large runs become a job.
+        A job scores large runs.
         """
         data = self.read_body(NewScores)
         rows = self.collection.snapshots.select_related("collection")
@@ -227,4 +229,4 @@ def _uuid(text: str) -> uuid_module.UUID:
     try:
         return uuid_module.UUID(text)
     except ValueError:
-        raise NotValid("`snapshot` is not an id.", {"snapshot": "Send the id of a snapshot."}) from None
+        raise NotValid("`snapshot` is not a valid id.", {"snapshot": "Send the id of a snapshot."}) from None

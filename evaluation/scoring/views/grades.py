@@ -22,7 +22,7 @@ SHOWN = [
 
 
 def listing(params: Mapping[str, Any], histories: Sequence[History], top: int) -> Listing:
-    """The list's declaration; columns that nothing would stand in are left out."""
+    """Return the definition of the list, without columns that would be empty."""
 
     def chips(events: Sequence[Event], *, named: bool = True) -> SafeString:
         parts = ((_chip(event, top), event.who if named else "") for event in events)
@@ -90,7 +90,7 @@ def _label(one: History, top: int) -> SafeString:
 
 
 def _chip(event: Event, top: int) -> SafeString:
-    """A grade of the scale as a chip; a fraction, which imported labels may be, as a number."""
+    """Format a grade of the scale as a chip; imported labels may be fractions, which are shown as numbers."""
     value = event.grade
     if value is None or value != int(value):
         return format_html("{}", "" if value is None else f"{value:g}")
@@ -98,5 +98,5 @@ def _chip(event: Event, top: int) -> SafeString:
 
 
 def _written(events: Sequence[Event]) -> str:
-    """For the file: ``r01:2 r02:3``."""
+    """Return the grades for the file: ``r01:2 r02:3``."""
     return " ".join(f"{event.who}:{event.grade:g}" for event in events if event.grade is not None)

@@ -1,4 +1,4 @@
-"""Score history page: the scores of the runs over the snapshots, and what changed between them."""
+"""Score history page: the scores of the runs on the snapshots, and the changes between them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from judgments.web.lists import Column, Listing, download
 from pooling.models import Run
 
 MOST_SNAPSHOTS = 24
-# So many lines can be told apart in one picture; the file holds all runs.
+# This many lines can be distinguished in one chart; the file contains all runs.
 MOST_RUNS = 6
 COUNTS = ("labels_added", "labels_changed", "labels_removed", "queries_added", "queries_removed")
 HISTORY = Listing(
@@ -56,7 +56,7 @@ HISTORY = Listing(
 
 @dataclass(frozen=True)
 class Cell:
-    """One run on one snapshot; ``step`` is the difference from the snapshot before, None where one is missing."""
+    """One run on one snapshot; ``step`` is the difference from the previous snapshot, None if one is missing."""
 
     score: Score | None
     step: float | None
@@ -111,7 +111,7 @@ def _context(
 
 
 def _shown(points: Sequence[history.Point], run: Run | None) -> list[str]:
-    """The runs that are drawn: the chosen one, then the best on the newest snapshot on which each was scored."""
+    """Return the runs to draw: the chosen run, then the best runs on the newest snapshot with their scores."""
     last: dict[str, float] = {}
     for point in points:
         last.update({name: score.mean for name, score in point.scores.items() if score.mean is not None})
@@ -174,7 +174,7 @@ def _as_json(
 
 
 def _plain(point: history.Point, metric: str) -> list[dict[str, Any]]:
-    """One row a run; a snapshot without scores has one row of its own, so that its change is not lost."""
+    """Return one row per run; a snapshot without scores has a row of its own, so that its changes are not lost."""
     snapshot = point.snapshot
     head = {"snapshot": snapshot.name, "content_sha256": snapshot.content_sha256, "metric": metric}
     head |= {"frozen_at": snapshot.created_at.isoformat()}

@@ -1,4 +1,4 @@
-"""Form page to score runs on a snapshot with chosen metrics."""
+"""Form page for scoring runs on a snapshot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from judgments.models import Collection, Snapshot
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 
-# With so many runs the list gets a field that narrows it.
+# With this many runs, the list gets a filter field.
 MANY_RUNS = 12
 
 
@@ -51,7 +51,7 @@ def scores_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _initial(collection: Collection, snapshot: Snapshot, run_uuids: list[str]) -> dict[str, Any]:
-    """What was used last, with the runs that are not scored yet, or those that the address names."""
+    """Return the settings used last, with the runs in the URL or those without scores."""
     runs = collection.runs.active().defer("report", "health")
     left = runs.exclude(pk__in=snapshot.scorings.values("run"))
     wanted = [run for run in runs if str(run.uuid) in run_uuids] or list(left) or list(runs)
@@ -59,7 +59,7 @@ def _initial(collection: Collection, snapshot: Snapshot, run_uuids: list[str]) -
     return {
         "snapshot": snapshot.uuid,
         "runs": [run.uuid for run in wanted],
-        # Named, where the scale's threshold is not the one that a bare name means.
+        # Show the defaults by name if the scale's threshold differs from that of a bare metric name.
         "metrics": " ".join(last["metrics"] or (usual_metrics(snapshot) if relevant_from(snapshot) != 1 else [])),
         "method": last["method"],
         "level": last["level"],
@@ -78,7 +78,7 @@ def _score(request: HttpRequest, collection: Collection, data: dict[str, Any]) -
 
 
 def known_metrics() -> list[dict[str, str]]:
-    """Every metric that a snapshot can be scored with, by a name that can be typed as it stands."""
+    """Return the names of all metrics that a snapshot can be scored with."""
     from assay.metrics import METRICS
 
     members = [METRICS[name] for name in METRICS]

@@ -1,4 +1,4 @@
-"""Page of one query: the results of every run, their labels and the history of each grade."""
+"""Page of one query: the ranking of every run, with labels and the history of each grade."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from judgments.web.downloads import attachment
 from judgments.web.lists import answer, on_record
 from pooling.models import Run
 
-# So many runs stand side by side unless others are chosen; each is a file to read.
+# This many runs are shown side by side by default, because each needs a file.
 USUAL_RUNS, MOST_RUNS = 6, 24
 
 
 @dataclass(frozen=True)
 class Page:
-    """What the address names, and what is known of it."""
+    """The objects that the URL names, with the visibility for the reader."""
 
     collection: Collection
     snapshot: Snapshot
@@ -50,7 +50,7 @@ class Page:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The address of this page, whole."""
+        """The complete URL parameters of this page."""
         params = {"snapshot": str(self.snapshot.uuid), "query": self.query.query_id, "depth": str(self.depth)}
         chosen = [str(run.uuid) for run in self.runs]
         usual = [str(run.uuid) for run in self.all_runs[:USUAL_RUNS]]
@@ -80,7 +80,7 @@ def _page(request: HttpRequest, collection: Collection) -> Page:
     query = collection.queries.filter(query_id=request.GET["query"].replace("\0", "")).first()
     if snapshot is None or query is None:
         raise Http404
-    # The order of the runs is one by their means, which a reader who still rates may not know over all queries.
+    # The runs are ordered by their means, which are hidden from a reader who still rates.
     left_out = snapshots.withheld_queries(request.user, snapshot)
     scorings = stored_scores.scorings_of(snapshot, left_out=left_out)
     metrics = stored_scores.metrics_of(scorings)
@@ -105,14 +105,14 @@ def _page(request: HttpRequest, collection: Collection) -> Page:
 
 
 def _ordered(collection: Collection, scorings: Sequence[Scoring]) -> list[Run]:
-    """All runs: those with a score first, the best of them before the others; then the rest by name."""
+    """Return all runs: those with a score first, best first; then the rest by name."""
     order = [row.scoring.run_id for row in leaderboard.rows(scorings, leaderboard.HEADLINE)]
     runs = collection.runs.active().defer("report").order_by("name")
     return sorted(runs, key=lambda run: order.index(run.pk) if run.pk in order else len(order))
 
 
 def _tells(snapshot: Snapshot, query: Query, hidden: set[str]) -> bool:
-    """Whether a score on the snapshot would tell a grade that is kept from the reader."""
+    """Return whether a score on the snapshot would reveal a hidden grade."""
     return bool(hidden) and not hidden.isdisjoint(snapshots.labels_of(snapshot).get(query.query_id, {}))
 
 
@@ -150,7 +150,7 @@ def _context(request: HttpRequest, page: Page, result: Answers, history: list[Hi
 
 
 def _as_json(request: HttpRequest, page: Page, result: Answers, history: list[History]) -> HttpResponse:
-    """All of the page as one file; what is kept from the reader is null."""
+    """Return the content of the page as one file; hidden values are null."""
     snapshots, over = _over_snapshots(page)
     lines = query_scores.by_metric(page.snapshot, page.query, page.runs, page.metrics, withheld=page.withheld)
     body = {

@@ -46,7 +46,7 @@ def scoring_page(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 
 def query_rows(collection: Collection, scoring: Scoring) -> list[dict[str, Any]]:
-    """One row a query: its text and tier, and its value under every metric."""
+    """Return one row per query: its text and tier, and its value under every metric."""
     values: dict[str, dict[str, Any]] = {}
     for score in scoring.scores.all():
         for query_id, value in score.per_query.items():
@@ -64,7 +64,7 @@ def query_rows(collection: Collection, scoring: Scoring) -> list[dict[str, Any]]
 
 
 def per_query(collection: Collection, scoring: Scoring, metrics: list[str], *, tiers: bool) -> Listing:
-    """The list's declaration: a column for each metric, the worst queries first."""
+    """Return the definition of the list: a column per metric, worst queries first."""
     page = reverse("scores_query", args=[collection.slug])
 
     def opened(row: dict[str, Any]) -> str:
@@ -86,7 +86,7 @@ def per_query(collection: Collection, scoring: Scoring, metrics: list[str], *, t
 
 
 def _value(metric: str) -> Any:
-    # Names of metrics hold dots and brackets, so they are no attribute paths.
+    # Names of metrics contain dots and brackets, so they cannot be attribute paths.
     return lambda row: row.get(metric)
 
 

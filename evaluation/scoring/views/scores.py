@@ -33,12 +33,12 @@ from judgments.web.lists import Column, Listing, download
 from pooling.runs import downloads
 
 AXIS = (8.0, 252.0)
-# More runs than these stand on the page only when they are asked for.
+# The page shows more runs than this only on request.
 MOST_LINES = 100
-# Metrics beside the one in question; the others are one choice away, and in the files.
+# Number of further metrics on the page; the others can be selected and are in the files.
 MOST_BESIDE = 6
 TRAFFIC = "traffic"
-# What the files of each writer of `assay.scoring.score_files` end with.
+# File name endings of the writers of `assay.scoring.score_files`.
 ENDINGS = {"csv": "csv", "json": "json", "trec": "txt", "latex": "tex"}
 PICTURES = ("svg", "tiers.svg")
 DIAGNOSTICS = "trust.csv"
@@ -46,7 +46,7 @@ DIAGNOSTICS = "trust.csv"
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the leaderboard: its picture, how it stands to the reference, other metrics in order of columns."""
+    """One row of the leaderboard: its chart, its comparison with the reference, and further metrics in column order."""
 
     row: leaderboard.Row
     chart: Chart | None
@@ -60,12 +60,12 @@ class Line:
 
     @property
     def bounds(self) -> dict[str, float] | None:
-        """Between which means the run would stand, whatever grades its holes had; None where that changes nothing."""
+        """Range of the run's mean over all possible grades of its unjudged documents; None if they change nothing."""
         return self._range("bounds")
 
     @property
     def ties(self) -> dict[str, float] | None:
-        """Between which means the order of tied documents could move it."""
+        """Range of the run's mean over all orders of tied documents."""
         return self._range("ties_at")
 
     def _range(self, name: str) -> dict[str, float] | None:
@@ -100,12 +100,12 @@ def scores(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def known_metric(metric: str, metrics: list[str]) -> str:
-    """The metric that was asked for, the first one where it is none of them."""
+    """Return the requested metric if it is one of these, otherwise the first."""
     return metric if metric in metrics else next(iter(metrics), leaderboard.HEADLINE)
 
 
 def _around(snapshot: Snapshot, scorings: list[Scoring]) -> dict[str, Any]:
-    """What stands around the board: snapshots to choose from, what is left to score, a job under way."""
+    """Return the context around the leaderboard: snapshots to choose from, runs left to score, a running job."""
     collection = snapshot.collection
     done = {scored.run_id for scored in scorings}
     runs = list(collection.runs.active().defer("report", "health"))
@@ -158,7 +158,7 @@ def _board(
 
 
 def _two_to_compare(rows: list[leaderboard.Row], apart: SignificanceGroups) -> list[Scoring]:
-    """The best run that is not the baseline, and the baseline; without one the two best runs."""
+    """Return the best run other than the baseline, and the baseline; without a baseline the two best runs."""
     scored = [row for row in rows if row.mean is not None]
     if not apart.baseline:
         return [row.scoring for row in scored[:2]]
@@ -169,7 +169,7 @@ def _two_to_compare(rows: list[leaderboard.Row], apart: SignificanceGroups) -> l
 
 
 def _gate_command(two: list[Scoring], metric: str) -> str:
-    """The command that holds the best candidate against the baseline, with the names of the downloaded files."""
+    """Return the command that tests the best candidate against the baseline, with the names of the downloaded files."""
     candidate, baseline = (downloads.filename(one.run, "trec-run") for one in two)
     rule = shlex.quote(f"drop({metric}) <= 0.02 unless p >= 0.05")
     return f"assay gate qrels.txt --baseline {baseline} --candidate {candidate} --rule {rule}"
@@ -213,11 +213,11 @@ def _tier_chart(rows: list[leaderboard.Row], metric: str) -> Chart | None:
         )
         for place, (name, queries) in enumerate(zip(tiers.names, tiers.queries, strict=True))
     ]
-    return score_charts.tier_rows(under, f"{metric} by tier, with intervals where a tier has 10 queries or more")
+    return score_charts.tier_rows(under, f"{metric} by tier, with intervals for tiers with at least 10 queries")
 
 
 def _file(reader: Any, snapshot: Snapshot, scorings: list[Scoring], kind: str, *, per_query: bool) -> HttpResponse:
-    """Every score of the snapshot, as ``assay evaluate`` writes it."""
+    """Download every score of the snapshot, as ``assay evaluate`` writes it."""
     from assay.scoring.score_files import WRITERS
 
     report = report_of(snapshot, scorings, per_query=per_query)
@@ -231,7 +231,7 @@ def _file(reader: Any, snapshot: Snapshot, scorings: list[Scoring], kind: str, *
 
 
 def _diagnostics(collection: Collection, scorings: list[Scoring]) -> HttpResponse:
-    """What is odd about each run: one column for everything that was told when it was scored."""
+    """Return the diagnostics of each run, with one column for each kind."""
     rows = []
     for one in scorings:
         judged = next((score.mean for score in one.scores.all() if score.metric == "Judged@10"), None)

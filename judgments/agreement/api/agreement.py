@@ -28,11 +28,13 @@ class Agreement(InRound):
         summary="Get the agreement",
         responses={200: dict},
         parameters=[
-            OpenApiParameter("by", str, description="`query` or `tier`: also return the agreement within each.")
+            OpenApiParameter(
+                "by", str, description="`query` or `tier`: also return the agreement within each query or tier."
+            )
         ],
     )
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """The format of `assay agreement --format json`: coefficients with n, overlap and interval.
+        """Return the format of `assay agreement --format json`: coefficients with n, overlap and interval.
 
         `without` has the coefficients without each rater in turn, for three or more raters. `gate` is the result of the
         agreement gate. `called_in` counts the grades left out because they were requested after two raters differed.
@@ -43,7 +45,7 @@ class Agreement(InRound):
         """
         part = request.query_params.get("by", "")
         if part and part not in PARTS:
-            raise NotValid("Unknown value of `by`.", {"by": f"One of {', '.join(PARTS)}."})
+            raise NotValid("Unknown value of `by`.", {"by": f"Use one of {', '.join(PARTS)}."})
         look = round_report.look(self.round)
         summary = AgreementSummary(self.round, look, request.user)
         body = {
@@ -64,7 +66,7 @@ def _within(part: str, summary: AgreementSummary) -> dict[str, Any]:
 
 
 class Rejudge(InRound):
-    """A second round over the overlap."""
+    """A new round over the overlap of a round."""
 
     serializer_class = RoundBody
     also = (409,)
@@ -74,6 +76,6 @@ class Rejudge(InRound):
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same raters.
 
-        Scale and settings are copied. 409 if the newest guidelines are those of the round.
+        Scale and settings are copied. The status is 409 if the newest guidelines are those of the round.
         """
         return Response(serialize_round(rerating.rejudge_overlap(self.round, actor=request.user)), status=201)

@@ -49,7 +49,7 @@ class ConflictBody(serializers.Serializer):
     notes = serializers.SerializerMethodField()
     spread = serializers.IntegerField(help_text="Highest grade minus lowest grade.")
     effect = serializers.SerializerMethodField(
-        help_text="The largest change of any run's mean that resolving it can make; null if no run can be scored."
+        help_text="The largest change of any run's mean from resolving the pair; null if no run can be scored."
     )
     settled = serializers.SerializerMethodField()
 
@@ -77,7 +77,7 @@ class UnrateableBody(serializers.Serializer):
     pair = serializers.UUIDField(source="uuid")
     query = QueryOfPair()
     document = DocumentOfPair()
-    reasons = serializers.SerializerMethodField(help_text="Pseudonym to the reason given.")
+    reasons = serializers.SerializerMethodField(help_text="Pseudonym to reason.")
     settled = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
@@ -91,13 +91,13 @@ class UnrateableBody(serializers.Serializer):
 
 
 class SettleSent(Strict):
-    """The resolved grade with a reason in words, a cause, or both."""
+    """The resolved grade, with a reason, a cause, or both."""
 
     grade = serializers.IntegerField()
     reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, required=False, allow_blank=True, default="")
     cause = serializers.ChoiceField(Adjudication.Cause.choices, required=False, allow_blank=True, default="")
     example = serializers.BooleanField(
-        default=False, help_text="Propose the pair as an example for the next guidelines version."
+        default=False, help_text="Whether to propose the pair as an example for the next guidelines version."
     )
 
 
@@ -106,7 +106,7 @@ class Settled(serializers.Serializer):
 
     pair = serializers.UUIDField()
     grade = serializers.IntegerField()
-    reason = serializers.CharField(help_text="The text of the cause, then the reason.")
+    reason = serializers.CharField(help_text="The text of the cause and the reason.")
     settled_by = serializers.CharField()
     created_at = serializers.DateTimeField()
 
@@ -132,7 +132,7 @@ class Conflicts(ListModelMixin, InRound):
     def _steps(self) -> int:
         text = self.request.query_params.get("steps", "1")
         if not (text.isascii() and text.isdigit() and 1 <= len(text) <= 3 and int(text)):
-            raise NotValid("Invalid value of `steps`.", {"steps": "A whole number from 1."})
+            raise NotValid("Invalid value of `steps`.", {"steps": "Enter a whole number of at least 1."})
         return int(text)
 
     @extend_schema(
@@ -140,7 +140,7 @@ class Conflicts(ListModelMixin, InRound):
         parameters=[OpenApiParameter("steps", int, description="Minimum difference of the grades; by default 1.")],
     )
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Largest difference first. Pairs that you may still grade in an open round are left out."""
+        """Return the largest differences first, without pairs that you may still grade in an open round."""
         return self.list(request)
 
 
@@ -159,7 +159,8 @@ class Unrateable(ListModelMixin, InRound):
 
     @extend_schema(summary="List unrateable pairs")
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Pairs that two raters, or all raters asked, could not judge. Correct the document or resolve the pair."""
+        """Return pairs that two raters, or all of their raters, could not judge. Correct the document or resolve the
+        pair."""
         return self.list(request)
 
 
@@ -178,7 +179,7 @@ class Resolve(InRound):
         ],
     )
     def post(self, request: Request, uuid: uuid_module.UUID, pair: uuid_module.UUID) -> Response:
-        """Resolving a pair again supersedes its earlier resolution. Both stay on record."""
+        """A new resolution supersedes the earlier one. Both remain in the history."""
         row = access.pair_for(request.user, self.round, pair)
         if not grade_visibility.grades_visible(request.user, row):
             raise NotAllowed(
@@ -197,4 +198,4 @@ class Resolve(InRound):
 
 @extend_schema_view(post=extend_schema(deprecated=True))
 class Settle(Resolve):
-    """The former name of `resolve/`."""
+    """The former name of the endpoint `resolve/`."""

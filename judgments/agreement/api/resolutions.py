@@ -54,7 +54,7 @@ class Settled(ListModelMixin, InRound):
 
     @extend_schema(summary="List the resolutions of your pairs")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Empty until the round is closed.
+        """Return an empty list until the round is closed.
 
         Other raters' grades and names, and pairs that you may still grade, are hidden.
         """

@@ -40,7 +40,7 @@ from judgments.rounds import rerating
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 
-# So many queries stand on the page, those first whose grades lie furthest apart; the file holds all.
+# Number of queries on the page, largest grade differences first; the file has all.
 SHOWN = 10
 
 
@@ -66,7 +66,7 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _headline(round_: Round, summary: AgreementSummary, answer: round_gate.GateAnswer) -> dict[str, Any]:
-    """The gate's answer, what it means and what to do about it."""
+    """Return the gate's answer, its meaning and the recommended action."""
     report = summary.agreement
     rows = coefficients(report, round_.gate_coefficient)
     waits = report["coefficients"][round_.gate_coefficient]["reason"] == "being_computed"
@@ -97,13 +97,13 @@ def _verdict(answer: round_gate.GateAnswer) -> str:
 
 
 def _warnings(report: dict[str, Any], answer: round_gate.GateAnswer) -> list[dict[str, Any]]:
-    """What casts doubt on the numbers, less what the gate's own sentence says already."""
+    """Return the warnings about the numbers, without those that the gate's answer already gives."""
     gate_explains = answer.little and answer.state in ("undecided", "undefined")
     return [one for one in report["warnings"] if not (gate_explains and one["code"] == "not_enough_overlap")]
 
 
 def _tables(request: HttpRequest, round_: Round, summary: AgreementSummary) -> dict[str, Any]:
-    """Raters, grades, tiers and queries, as far as this reader may see them."""
+    """Return raters, grades, tiers and queries, limited to what this reader may see."""
     weights = request.GET.get("weights", "")
     weights = weights if weights in WEIGHTS else WEIGHTS[0]
     names = _names(request, round_)
@@ -128,7 +128,7 @@ def _tables(request: HttpRequest, round_: Round, summary: AgreementSummary) -> d
 
 
 def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
-    """Pseudonym to name, for a lead, who must be able to talk to people."""
+    """Map pseudonyms to names, for a lead, who must be able to contact raters."""
     if access.role_in(request.user, round_.collection) != Role.LEAD:
         return {}
     return {row.pseudonym: row.user.username for row in round_.raters.select_related("user")}

@@ -1,4 +1,4 @@
-"""Rows of the agreement page's tables, and its picture of the interval."""
+"""Rows of the agreement page's tables, and its interval chart."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from assay.coefficients.rater_warnings import LEAST_SHARED
 from judgments.models import Grade, Query, Round
 
 WEIGHTS = ("quadratic", "linear", "unweighted")
-# What each coefficient asks, where its own description says it too long for a table.
+# Short descriptions of coefficients whose own description is too long for a table.
 ABOUT = {
-    "alpha-ordinal": "wide disagreements weigh more; any number of raters",
-    "alpha-nominal": "all disagreements weigh the same",
+    "alpha-ordinal": "large disagreements count more; any number of raters",
+    "alpha-nominal": "all disagreements count equally",
     "alpha-interval": "treats the steps between grades as equal",
     "alpha-ratio": "treats grades as amounts, with 0 as none",
-    "cohen-quadratic": "mean over all pairs of raters",
-    "cohen-linear": "the same; disagreements count by their distance",
-    "cohen-unweighted": "the same; all disagreements count equally",
+    "cohen-quadratic": "mean over all pairs of raters; large disagreements count more",
+    "cohen-linear": "mean over all pairs of raters; disagreements count by distance",
+    "cohen-unweighted": "mean over all pairs of raters; all disagreements count equally",
     "ac2": "stable when nearly all grades are the same",
-    "ac1": "the same; all disagreements count equally",
+    "ac1": "like AC2, but all disagreements count equally",
     "fleiss": "needs the same number of grades on every pair",
 }
 SHAPES: dict[State, str] = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
@@ -33,15 +33,15 @@ WORDS: dict[State, str] = {
     "undefined": "not defined yet",
 }
 WIDTH = 340.0
-# A smaller rise is what any rater's absence does.
+# A smaller increase is normal when any rater is left out.
 WORTH_A_LOOK = 0.01
-# Beyond this share of one grade kappa and alpha fall although raters hardly differ.
+# Beyond this share of one grade, kappa and alpha are low although raters rarely differ.
 PREVALENT = 0.9
 
 
 @dataclass(frozen=True)
 class Row:
-    """One coefficient with all that must stand beside it."""
+    """One coefficient with its interval, n and readings."""
 
     name: str
     title: str
@@ -55,19 +55,19 @@ class Row:
 
     @property
     def named(self) -> str:
-        """The coefficient as it stands in a sentence."""
+        """The name of the coefficient in a sentence."""
         family, _, kind = self.name.partition("-")
         return f"Krippendorff’s {kind} alpha" if family == "alpha" else self.title
 
     @property
     def reading(self) -> Band | None:
-        """How Krippendorff reads it, if it is an alpha."""
+        """Krippendorff's reading of the value; None for other coefficients."""
         return reading(self.value) if self.value is not None and self.name.startswith("alpha") else None
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A gate as places on a line from ``start`` to 1."""
+    """A gate as positions on a line from ``start`` to 1."""
 
     ticks: list[tuple[str, float]]
     at: float
@@ -78,14 +78,14 @@ class Picture:
 
 
 def title(name: str) -> str:
-    """The coefficient's title; a mean over pairs of raters says so."""
+    """Return the title of the coefficient, which says if it is a mean over pairs of raters."""
     member = COEFFICIENTS[name]
     text = member.title.replace("'", "’")
     return f"{text}, mean" if member.raters == "two" else text
 
 
 def coefficients(report: dict[str, Any], first: str) -> list[Row]:
-    """The coefficients of a report, the one that decides the gate first."""
+    """Return the coefficients of a report, the gate's coefficient first."""
     names = sorted(
         report["coefficients"], key=lambda name: (name != first, list(ABOUT).index(name) if name in ABOUT else 99)
     )
@@ -108,7 +108,7 @@ def _row(name: str, estimate: dict[str, Any]) -> Row:
 
 
 def picture(answer: GateAnswer) -> Picture:
-    """The interval against the threshold."""
+    """Return the interval and the threshold as positions."""
     lowest = min(value for value in (answer.low, answer.value, answer.threshold, 0.0) if value is not None)
     start = next(edge for edge in (0.0, -0.2, -0.4, -1.0) if edge <= lowest or edge == -1.0)
 
@@ -124,7 +124,7 @@ def picture(answer: GateAnswer) -> Picture:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A coefficient without one rater, and how far that is from its value with everybody."""
+    """A coefficient without one rater, and its difference from the value with all raters."""
 
     rater: str
     value: float | None
@@ -134,9 +134,9 @@ class LeftOut:
 
 
 def left_out(without: list[dict[str, Any]], report: dict[str, Any], name: str) -> list[LeftOut]:
-    """What becomes of a coefficient when each rater is left out, by rater.
+    """Return the coefficient without each rater, by rater.
 
-    Means over pairs of raters are not computed anew; where the gate asks for one, it is ordinal alpha that is told.
+    Means over pairs of raters are not recomputed; if the gate uses one, ordinal alpha is returned instead.
     """
     coefficient = coefficient_without(name)
     whole = report["coefficients"][coefficient]["value"]
@@ -150,20 +150,20 @@ def left_out(without: list[dict[str, Any]], report: dict[str, Any], name: str) -
 
 
 def coefficient_without(name: str) -> str:
-    """The coefficient that is told without each rater, where the gate asks for this one."""
+    """Return the coefficient shown without each rater if the gate uses this one."""
     return name if COEFFICIENTS[name].raters == "all" else "alpha-ordinal"
 
 
 def differs_most(rows: list[LeftOut]) -> LeftOut | None:
-    """Whose absence raises the agreement most, if by enough to be worth a look."""
+    """Return the rater whose absence raises the agreement most, if the increase is large enough to matter."""
     highest = max((row for row in rows if row.rise is not None), key=lambda row: row.rise or 0.0, default=None)
     return highest if highest is not None and highest.rise is not None and highest.rise >= WORTH_A_LOOK else None
 
 
 def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Each rater with a cell for each rater: kappa, n and a level 0-4 for the ground; None on the diagonal.
+    """Return a row per rater with a cell for each rater: kappa, n and a color level 0-4; None on the diagonal.
 
-    Kappa over a handful of pairs is chance, and gets no ground.
+    Kappa over few pairs is unreliable and gets no color.
     """
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for row in report["cohen"]:
@@ -178,7 +178,7 @@ def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[st
 
 
 def confusion(round_: Round, counted: dict[tuple[int, int], int]) -> dict[str, Any]:
-    """Grade against grade over all two raters of a pair: rows by the lower grade, each cell with its level 0-4."""
+    """Return grade against grade over all two raters of a pair: rows by the lower grade, each cell with a level 0-4."""
     grades: list[Grade] = list(round_.scale.grades.all())
     most = max(counted.values(), default=0)
     rows = [
@@ -201,7 +201,7 @@ def _cell(number: int, most: int) -> dict[str, int]:
 
 
 def by_grade(round_: Round, report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each grade with its label, its share, and how far raters agree on it."""
+    """Return each grade with its label, its share, and the raters' agreement on it."""
     labels = {grade.value: grade.label for grade in round_.scale.grades.all()}
     shares = report["shares"] or [None] * len(report["grades"])
     return [
@@ -216,7 +216,7 @@ def by_grade(round_: Round, report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def prevalent(report: dict[str, Any]) -> dict[str, Any] | None:
-    """The grade that nearly all grades are, if there is one: alpha and kappa mislead then, and AC1 does not."""
+    """Return the grade that nearly all grades have, if any: alpha and kappa then mislead, but AC1 does not."""
     for share, row in zip(report["shares"], report["grades"], strict=False):
         if share > PREVALENT and report["coefficients"]["ac1"]["value"] is not None:
             return {"grade": row["grade"], "share": share, "ac1": report["coefficients"]["ac1"]}
@@ -224,15 +224,15 @@ def prevalent(report: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_reasons(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows by tier or query, each with why its alpha is undefined, in words."""
+    """Add the reason for an undefined alpha to each row by tier or query."""
     return [{**row, "reason": reason_in_words(row["alpha_ordinal"]["reason"])} for row in rows]
 
 
 def with_queries(round_: Round, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows by query, each with the query itself."""
+    """Add the query to each row."""
     named = {row["name"] for row in rows}
     known = Query.of_any_kind.filter(collection=round_.collection_id, query_id__in=named)
-    # A question and a query may have the same id; the round asks about one of them.
+    # A question and a query may have the same id; the round determines which one is meant.
     ordered = known.order_by("kind" if round_.of_answers else "-kind")
     queries = {query.query_id: query for query in ordered}
     return [{**row, "query": queries.get(row["name"])} for row in with_reasons(rows)]

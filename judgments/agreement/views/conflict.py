@@ -1,4 +1,4 @@
-"""Conflict page: resolve one pair, with the ratings beside it and the next conflict."""
+"""Conflict page: resolve one pair, with its ratings and the next conflict."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from judgments.rating.views.cards import facts
 from judgments.web import access
 from judgments.web.forms import AssayForm
 
-# Others of the query that are shown, of each grade.
+# Number of other pairs of the query to show for each grade.
 BESIDE = 3
 READ = {"excerpt": "excerpt read", "whole": "full text read", "short": "whole text read"}
 
 
 class SettleForm(AssayForm):
-    """The grade that a lead settles on, and why."""
+    """Form for the grade and the reason of a resolution."""
 
     grade = forms.TypedChoiceField(coerce=int, widget=forms.RadioSelect, error_messages={"required": "Choose a grade."})
     cause = forms.ChoiceField(
         label="Cause (optional)",
         required=False,
         choices=[("", "not given"), *Adjudication.Cause.choices],
-        help_text="Suggests what to change.",
+        help_text="The cause suggests what to change.",
     )
     reason = forms.CharField(
         label="Reason shown to raters",
@@ -48,7 +48,7 @@ class SettleForm(AssayForm):
         max_length=resolutions.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="One or two sentences that help with similar pairs. "
-        "Raters who graded this pair read them once the round is closed, without names.",
+        "Raters who graded this pair can read them after the round closes, without names.",
     )
     example = forms.BooleanField(label="Propose as an example for the next guidelines version", required=False)
 
@@ -83,7 +83,7 @@ def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
 
 
 def _pair(request: HttpRequest, round_: Round, uuid: str) -> Pair:
-    """The pair, if there is something to settle and the lead may see what was given."""
+    """Return the pair if it needs a resolution and the lead may see its grades."""
     pair = access.pair_for(request.user, round_, uuid)
     if not grade_visibility.grades_visible(request.user, pair):
         raise NotAllowed("You may still grade this pair. You can see other grades afterwards.")
@@ -104,7 +104,7 @@ def _initial(settled: Adjudication | None) -> dict[str, Any]:
 
 @transaction.atomic
 def _settle(pair: Pair, resolution: dict[str, Any], actor: Any) -> None:
-    """Settle it, and propose it as an example where that was asked for: both or neither."""
+    """Resolve the pair and propose it as an example if requested, in one transaction."""
     made = resolutions.resolve(
         pair, grade=resolution["grade"], reason=resolution["reason"], cause=resolution["cause"], actor=actor
     )
@@ -137,7 +137,7 @@ def _context(request: HttpRequest, round_: Round, row: Any) -> dict[str, Any]:
 
 
 def _next(request: HttpRequest, round_: Round, here: Pair) -> Pair | None:
-    """The next conflict that waits, in the order of the list that one came from."""
+    """Return the next open conflict, in the order of the list that the lead came from."""
     waiting = conflicts.in_conflict(round_, viewer=request.user)
     effects = effects_for(request.user, round_) if request.GET.get("by") == "effect" else None
     return conflicts.following(waiting, here, by_effect(waiting, effects) if effects else None)
@@ -154,7 +154,7 @@ def _on(request: HttpRequest, round_: Round, row: Pair, value: int) -> HttpRespo
 
 
 def _answers(round_: Round, pair: Any) -> list[dict[str, Any]]:
-    """Each counted answer with the label of its grade and how it was read; raters by pseudonym alone."""
+    """Return each counted answer with its label and how it was read; raters appear by pseudonym only."""
     labels = {one.value: one.label for one in round_.scale.grades.all()}
     return [
         {
@@ -168,7 +168,7 @@ def _answers(round_: Round, pair: Any) -> list[dict[str, Any]]:
 
 
 def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
-    """Each run's mean under the lowest and the highest grade given; nothing where nobody knows, or may not be told."""
+    """Return each run's mean under the lowest and the highest grade given; empty if unknown or hidden."""
     given = list(conflicts.grades_of(pair).values())
     low, high = (min(given), max(given)) if pair.spread else (min(values), max(values))
     effects = effects_for(reader, pair.round)
@@ -180,7 +180,7 @@ def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
 
 
 def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:
-    """Other pairs of the query with what they got, as far as the reader may see it: what a grade here stands beside."""
+    """Return other pairs of the query with their visible grades, for comparison."""
     others = pair.round.pairs.filter(query=pair.query).exclude(pk=pair.pk)
     rows: Iterable[Any] = conflicts.with_details(
         others.exclude(pk__in=grade_visibility.pairs_with_hidden_grades(request.user, pair.round))
@@ -195,7 +195,7 @@ def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:
 
 
 def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[int]]]:
-    """A few of each grade: fifteen perfect ones would say less than three of each kind."""
+    """Return a few pairs of each grade instead of many pairs of one grade."""
     by_grade: dict[int, list[tuple[Any, list[int]]]] = {}
     for row in rows:
         by_grade.setdefault(row[1][0], []).append(row)
@@ -205,7 +205,7 @@ def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[in
 @login_required
 @require_POST
 def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
-    """Make a settled pair an example for the next version of the guidelines, or take it back."""
+    """Use a resolved pair as an example for the next guidelines version, or withdraw the example."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     row = _pair(request, round_, pair)
     settled = conflicts.settled_as(row)

@@ -24,13 +24,13 @@ from judgments.web.figures import grade, state
 from judgments.web.lists import Choice, Column, Listing, answer
 
 STEPS = [("2", "2 steps or more"), ("3", "3 steps or more")]
-# How the list is ordered by what hangs on a conflict; pages of one conflict go on in that order.
+# Orders of the list by effect; the pages of single conflicts keep the order.
 BY_EFFECT = "effect"
 CHUNK = 500
 
 
 def given(pair: Any) -> SafeString:
-    """The answers to a pair as chips, each with its pseudonym."""
+    """Return the answers to a pair as chips, each with its pseudonym."""
     top = max(pair.round.scale.values())
     unable = SafeString('<span class="badge">cannot judge</span>')
     shown = ((unable if one.grade is None else grade(one.grade, top), one.pseudonym) for one in pair.answers)
@@ -73,7 +73,7 @@ STATE = Choice("settled", "State", _open, [("open", "open"), ("settled", "resolv
 
 @dataclass(frozen=True)
 class ByEffect:
-    """Pairs in the order of what hangs on them: keys are sorted, and only the page's rows are read."""
+    """Pairs in the order of their effect: keys are sorted, and only the page's rows are read."""
 
     rows: QuerySet[Pair]
     keys: list[int]
@@ -98,30 +98,30 @@ class ByEffect:
 
 @dataclass(frozen=True)
 class ConflictListing(Listing):
-    """The list of conflicts, which can also be ordered by what the database does not know."""
+    """The list of conflicts, which can also be sorted by effects that are not in the database."""
 
     effects: Effects | None = field(default=None)
 
     def _sorted(self, rows: Any, sort: str) -> Any:
         if sort.removeprefix("-") == BY_EFFECT and self.effects is not None:
             return ByEffect(rows, by_effect(rows, self.effects, up=not sort.startswith("-")))
-        # In one step of the index; the key breaks no tie here, since places differ.
+        # One step of the index; the key is not needed as a tie-breaker, because positions differ.
         return rows.order_by(sort, "position") if sort == "-spread" else super()._sorted(rows, sort)
 
 
 def by_effect(rows: QuerySet[Pair], effects: Effects, *, up: bool = False) -> list[int]:
-    """Keys of the pairs, those first that can move the metric most; what was not looked at comes last either way."""
+    """Return the keys of the pairs, largest effect on the metric first; pairs without a known effect come last."""
     keys = list(rows.order_by("-spread", "position").values_list("pk", flat=True))
     known = sorted((pk for pk in keys if pk in effects.moves), key=lambda pk: effects.moves[pk], reverse=not up)
     return known + [pk for pk in keys if pk not in effects.moves]
 
 
 def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListing:
-    """The list's declaration, with a column of effects where somebody knows them."""
+    """Return the list, with a column of effects if they are known."""
     on = "?by=effect" if sort.removeprefix("-") == BY_EFFECT and effects is not None else ""
     moves = Column(
         BY_EFFECT,
-        f"Largest change of {effects.metric}" if effects else "",
+        f"Largest change in {effects.metric}" if effects else "",
         order=BY_EFFECT,
         numeric=True,
         digits=4,
@@ -156,7 +156,7 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
 
 
 def effects_for(reader: Any, round_: Round) -> Effects | None:
-    """What hangs on the conflicts, for a reader who may be told means over all labels of the round."""
+    """Return the effects of the conflicts if the reader may see means over all labels of the round."""
     return conflict_effects.effects(round_) if means_visible(reader, round_) else None
 
 
@@ -230,7 +230,7 @@ def unrateable_list(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _known(round_: Round, rows: QuerySet[Pair]) -> QuerySet[Pair]:
-    """The rows with all that the list shows of them; the scale, which all of them share, is asked for once."""
+    """Add the details of the list to the rows; the scale, which all rows share, is read once."""
     prefetch_related_objects([round_], "scale__grades")
     return (
         conflicts.with_details(rows)
@@ -240,5 +240,5 @@ def _known(round_: Round, rows: QuerySet[Pair]) -> QuerySet[Pair]:
 
 
 def _count_unrateable(round_: Round) -> int:
-    """How many standing answers say that a pair cannot be judged, without reading them."""
+    """Return the number of current answers that say a pair cannot be judged, without reading them."""
     return sum(round_.tallies.values_list("unrateable", flat=True))

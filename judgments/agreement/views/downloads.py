@@ -15,7 +15,7 @@ from judgments.web.downloads import attachment
 
 
 def requested_file(request: HttpRequest, round_: Round, summary: AgreementSummary) -> HttpResponse | None:
-    """The file that ``?format=`` names; None where it names none."""
+    """Return the file requested by ``?format=``, or None."""
     slug, wanted = round_.collection.slug, request.GET.get("format")
     if wanted == "csv":
         return attachment(f"{slug}-agreement.csv", _coefficients(round_, summary))
@@ -27,7 +27,7 @@ def requested_file(request: HttpRequest, round_: Round, summary: AgreementSummar
 
 
 def _coefficients(round_: Round, summary: AgreementSummary) -> str:
-    """Every coefficient, the same without each rater, and every kappa of two raters, one a line."""
+    """Yield every coefficient, the same without each rater, and every kappa of two raters, one per line."""
     report = summary.agreement
     lines = [csv_row(["coefficient", "a", "b", "value", "low", "high", "n", "reason"])]
     for row in coefficients(report, round_.gate_coefficient):

@@ -17,7 +17,7 @@ from judgments.web.lists import Column, Listing, answer
 
 
 def _listing(top: int) -> Listing:
-    """The list's declaration; ``top`` is the highest grade of the scale."""
+    """Return the list; ``top`` is the highest grade of the scale."""
 
     def mine(pair: Any) -> int | None:
         return pair.mine[0].grade if pair.mine else None
@@ -38,7 +38,7 @@ def _listing(top: int) -> Listing:
                 value=lambda pair: pair.resolutions[0].grade,
                 show=lambda pair: grade(pair.resolutions[0].grade, top),
             ),
-            # On a phone the reason is wanted first of what does not fit.
+            # The reason comes before the document, because a phone shows only the first columns.
             Column("why", "Reason", value=lambda pair: pair.resolutions[0].reason),
             Column(
                 "document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip"

@@ -19,7 +19,7 @@ from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import Column, Listing, answer
 
-# So many older versions are offered to compare with; the list has them all.
+# Number of older versions offered for comparison; the list has all of them.
 MOST_OFFERED = 200
 
 VERSIONS = Listing(
@@ -65,7 +65,7 @@ def version_list(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def version(request: HttpRequest, uuid: str) -> HttpResponse:
-    """The text; with ``?against=N`` what changed since version N."""
+    """Show the text, or with ``?against=N`` the changes since version N."""
     row = _version(request, uuid)
     readable = examples.readable(request.user, row.collection)
     earlier = _other_version(readable.exclude(pk=row.pk), request.GET.get("against", ""))
@@ -88,33 +88,33 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
 @login_required
 @require_safe
 def file(request: HttpRequest, uuid: str) -> HttpResponse:
-    """The version as a file for git."""
+    """Return the version as a Markdown file."""
     row = _version(request, uuid)
     return attachment(files.file_name(row), files.as_text(row))
 
 
 def _version(request: HttpRequest, uuid: str) -> GuidelinesVersion:
     rows = GuidelinesVersion.objects.select_related("collection", "created_by")
-    # Raters too: it is written for them.
+    # Raters may open it too, because it is written for them.
     row = access.reach(rows, request.user, access.EVERYBODY, uuid=uuid)
     examples.check_readable(request.user, row)
     return row
 
 
 def _other_version(readable: QuerySet[GuidelinesVersion], number: str) -> GuidelinesVersion | None:
-    """The other version that the address names; none for anything that is no version's number."""
+    """Return the other version named in the address, or None."""
     if not (number.isascii() and number.isdigit() and len(number) < 7):
         return None
     return readable.filter(number=int(number)).first()
 
 
 def round_address(collection: Collection, row: GuidelinesVersion | None) -> str:
-    """Where a round under this version is made, with the last round's settings; empty where nobody makes rounds."""
+    """Return the address for a new round with this version and the last round's settings; empty if there is none."""
     if row is None:
         return ""
     last = collection.rounds.order_by("-created_at", "-pk").first()
     query: dict[str, Any] = {"guidelines": row.uuid, **({"after": last.uuid} if last else {})}
     try:
         return f"{reverse('round_new', args=[collection.slug])}?{urlencode(query)}"
-    except NoReverseMatch:  # the room that makes rounds is not installed
+    except NoReverseMatch:  # the pooling app, which creates rounds, is not installed
         return ""

@@ -1,4 +1,4 @@
-"""Page for the next guidelines version: type it or read it from a file, preview it, store it."""
+"""Page for the next guidelines version: type it or load a file, preview it, store it."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _start(last: GuidelinesVersion | None, waiting: list[Example]) -> str:
-    """The last version, or the template, with the waiting examples written in."""
+    """Return the last version, or the template, with the pending examples inserted."""
     return written_into(last.markdown if last else verbs.DEFAULT_TEMPLATE, waiting)
 
 
 def _read(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """Put a file's text into the form, and say what it would change; nothing is stored."""
+    """Fill the form with a file's text and show the changes; nothing is stored."""
     file_form = GuidelinesFileForm(request.POST, request.FILES)
     waiting = examples.visible_examples(request.user, collection)
     if file_form.is_valid():
@@ -78,7 +78,7 @@ def _refuse_the_same(collection: Collection, file: GuidelineFile) -> None:
 def _page(
     request: HttpRequest, collection: Collection, form: GuidelinesForm, preview: str = "", **more: Any
 ) -> HttpResponse:
-    """The form; with a text to look at, what it says and what it changes."""
+    """Return the form page, with a preview and the changes if there is a text."""
     last = verbs.latest(collection)
     file_form = more.pop("file_form", None) or GuidelinesFileForm()
     context = {
@@ -98,7 +98,7 @@ def _page(
 @login_required
 @require_POST
 def remove_example(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    """Let a waiting example go."""
+    """Remove a pending example."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = access.reach(Example.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     try:

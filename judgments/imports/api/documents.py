@@ -17,7 +17,7 @@ from judgments.models import Document
 class DocumentSent(serializers.Serializer):
     """A document. Other keys are stored in `fields`."""
 
-    doc_id = serializers.CharField(help_text="The collection's own id; `id` and `_id` are accepted too.")
+    doc_id = serializers.CharField(help_text="The collection's own id. The keys `id` and `_id` are accepted too.")
     title = serializers.CharField(required=False)
     text = serializers.CharField(required=False)
     url = serializers.CharField(required=False)
@@ -36,7 +36,7 @@ class DocumentBody(serializers.Serializer):
     image = serializers.CharField()
     fields = serializers.DictField()
     content_sha256 = serializers.CharField()
-    stub = serializers.BooleanField(help_text="Whether only its id is known, from a run or a label.")
+    stub = serializers.BooleanField(help_text="Whether only the id is known, from a run or a label.")
     changed_at = serializers.DateTimeField()
 
 

@@ -1,6 +1,6 @@
 """API endpoints to upload documents, queries, runs, logs and labels, as a file or as a list.
 
-Both forms are processed like an upload on the pages: first read and compared with the collection, then stored
+Both forms are processed like an upload on the pages: they are read and compared with the collection, then stored
 completely or not at all.
 """
 
@@ -61,7 +61,7 @@ class Imports(Rows):
             size = int(request.META.get("CONTENT_LENGTH") or 0)
             self.held.enter_context(coming(request.user, size))
         else:
-            check_quota(request.user)  # what a session sends is counted before it is read
+            check_quota(request.user)  # the upload quota is checked before the file is read
         given = self._given(request)
         try:
             upload = self._receive(given)
@@ -96,7 +96,7 @@ class Imports(Rows):
         return dict(checked.validated_data)
 
     def _of_list(self, rows: Sequence[Any], options: dict[str, Any]) -> Given:
-        """A posted list as a file; its name depends on its content, because sources are named after their files."""
+        """A posted list as a file. Its name depends on its content, because sources are named after their files."""
         format, content = self.as_file(rows, options)
         filename = f"posted-{self.kind}-{hashlib.sha256(content).hexdigest()[:8]}"
         return Given(io.BytesIO(content), filename, format, options)
@@ -118,7 +118,7 @@ class Imports(Rows):
         return {"name", "description", "accept_errors", *IMPORT_KINDS[self.kind].asks}
 
     def _store(self, upload: Upload, body: dict[str, Any]) -> Response:
-        # As a page sends them: a large file is stored by a job, whose parameters are JSON.
+        # As a page sends them, because a job stores a large file and its parameters are JSON.
         options = {
             name: str(value) if isinstance(value := body[name], UUID) else value
             for name in IMPORT_KINDS[self.kind].asks
@@ -133,7 +133,7 @@ class Imports(Rows):
 
 
 def refused(message: str, upload: Upload) -> Response:
-    """The response 400 for a file with errors that were not accepted; nothing is stored."""
+    """Return status 400 for a file with errors that were not accepted; nothing is stored."""
     body = shape(400, message, {"file": message})
     body["error"]["report"] = report_of(upload)
     return Response(body, status=400)

@@ -102,7 +102,7 @@ class ImportedRoundBody(serializers.Serializer):
     ),
 )
 class ImportedRounds(Imports):
-    """Imported judgments. Each file is a closed round with raters who cannot log in."""
+    """Imported judgments. Each file becomes a closed round whose raters cannot log in."""
 
     kind = "judgments"
     queryset = Round.objects.filter(provenance__has_key=IMPORTED).order_by("-created_at", "-pk")

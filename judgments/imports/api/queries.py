@@ -27,7 +27,7 @@ class QuerySent(serializers.Serializer):
 
     query = serializers.CharField(max_length=2048)
     query_id = serializers.CharField(
-        required=False, help_text="In all rows or in none; without ids they are numbered q001, q002, ..."
+        required=False, help_text="Send an id in all rows or in none. Rows without ids are numbered q001, q002, ..."
     )
     narrative = serializers.CharField(required=False, help_text="The need behind the query, shown to raters.")
     group = serializers.CharField(required=False)
@@ -46,13 +46,13 @@ class QueryBody(serializers.Serializer):
     query = serializers.CharField(source="text")
     narrative = serializers.CharField()
     group = serializers.CharField()
-    tier = serializers.CharField(help_text="head, torso, tail or empty.")
+    tier = serializers.CharField(help_text="`head`, `torso`, `tail` or empty.")
     frequency = serializers.IntegerField(allow_null=True)
     clients = serializers.IntegerField(allow_null=True)
     probability = serializers.FloatField(allow_null=True)
     weight = serializers.FloatField(allow_null=True)
     stratum = serializers.CharField(allow_null=True, help_text="Null if the collection has no strata.")
-    draft = serializers.CharField(help_text="A narrative that nobody has confirmed yet; raters do not see it.")
+    draft = serializers.CharField(help_text="A narrative that has not been confirmed yet; raters do not see it.")
     drafted_by = serializers.CharField()
 
 
@@ -61,13 +61,13 @@ class QueryChange(serializers.Serializer):
 
     narrative = serializers.CharField(required=False, allow_blank=True, max_length=narratives.LONGEST)
     draft = serializers.CharField(required=False, allow_blank=True, max_length=narratives.LONGEST)
-    confirm = serializers.BooleanField(required=False, help_text="True turns the draft into the narrative.")
+    confirm = serializers.BooleanField(required=False, help_text="True makes the draft the narrative.")
 
 
 class QueriesReading(Reading):
     """How to read and store a posted list of queries."""
 
-    redact = serializers.BooleanField(required=False, help_text="Remove apparent personal data from new queries (W59).")
+    redact = serializers.BooleanField(required=False, help_text="Remove possible personal data from new queries (W59).")
 
 
 class QueriesFileSent(QueriesReading, FileSent):
@@ -119,7 +119,8 @@ class OneQuery(InCollection):
         examples=[OpenApiExample("A need", {"narrative": "A jacket for a wet week of hiking."}, request_only=True)],
     )
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """A narrative cannot change while an open round contains the query (409). A draft can change at any time."""
+        """A narrative cannot change while an open round contains the query; the status is then 409. A draft can always
+        change."""
         query, change = self._query(uuid), self.read_body(QueryChange)
         if len(change) != 1 or change.get("confirm") is False:
             raise NotValid(

@@ -15,20 +15,20 @@ SCALE = re.compile(r"(\d{1,3}):(\d{1,3})")
 
 
 class Reading(serializers.Serializer):
-    """How to read and store an upload: form fields beside a file, or query parameters."""
+    """How to read and store an upload, as form fields with a file or as query parameters."""
 
     name = serializers.CharField(required=False, max_length=200, help_text="Name of a run, a log or a label source.")
     description = serializers.CharField(
         required=False, allow_blank=True, max_length=300, help_text="Description of a run."
     )
     accept_errors = serializers.BooleanField(
-        required=False, default=False, help_text="Store the valid rows even if others cannot be read."
+        required=False, default=False, help_text="Store the valid rows even if other rows cannot be read."
     )
     columns = serializers.CharField(required=False, help_text="Column mapping, such as `count=searches,query=term`.")
     delimiter = serializers.CharField(required=False, max_length=1, trim_whitespace=False)
     grades = serializers.CharField(required=False, help_text="The scale, such as `0:3`; other grades are errors.")
     conflicts = serializers.ChoiceField(
-        required=False, choices=["first", "last", "min", "max"], help_text="Which of two contradicting rows is used."
+        required=False, choices=["first", "last", "min", "max"], help_text="Which of two contradictory rows to use."
     )
     repeated = serializers.ChoiceField(
         required=False,
@@ -61,7 +61,9 @@ class FileSent(Reading):
             "invalid": "This is not a file.",
         },
     )
-    format = serializers.CharField(required=False, allow_blank=True, help_text="Detected from the content by default.")
+    format = serializers.CharField(
+        required=False, allow_blank=True, help_text="The format; detected from the content by default."
+    )
 
 
 class Problem(serializers.Serializer):
@@ -77,7 +79,7 @@ class Problem(serializers.Serializer):
 
 
 class ReportBody(serializers.Serializer):
-    """Result by line. Every row is counted once."""
+    """Results of reading a file. Every row is counted once."""
 
     file = serializers.CharField()
     format = serializers.CharField()
@@ -85,7 +87,7 @@ class ReportBody(serializers.Serializer):
     bins = serializers.DictField(child=serializers.IntegerField())
     errors = serializers.IntegerField()
     warnings = serializers.IntegerField()
-    problems = Problem(many=True, help_text=f"The first {MOST_PROBLEMS}.")
+    problems = Problem(many=True, help_text=f"The first {MOST_PROBLEMS} issues.")
 
 
 class Stored(serializers.Serializer):
@@ -107,7 +109,7 @@ def documented(
     reading: type[Reading] = Reading,
     file_serializer: type[FileSent] = FileSent,
 ) -> Any:
-    """Return the OpenAPI description of the POST of one kind."""
+    """Return the OpenAPI description of the POST method of one kind."""
     return extend_schema(
         summary=summary,
         description="A file (multipart) or a JSON list. If one row cannot be read, nothing is stored.",

@@ -35,7 +35,7 @@ from judgments.web.lists import Choice, Column, Listing, answer
 from judgments.web.posted_values import uuid_of
 from judgments.web.upload_quota import check_quota
 
-# Where a kind's rows are listed once they are stored, and which step of the way it belongs to.
+# The list of a kind's stored rows, and the evaluation step that it belongs to.
 STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs", "judgments": "round"}
 LISTS = {
     "qrels": "Label sources",
@@ -48,7 +48,7 @@ LISTS = {
 }
 LISTED_AT = {"judgments": "rounds", "samples": "rag", "outputs": "rag"}
 MOST_TOGETHER = 100
-# A log is stored to draw from it, clicks to look at the labels, samples to add systems: each on its own page.
+# After storing one of these, the user continues on the page of the new object.
 NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source", "samples": "rag_set"}
 
 
@@ -84,7 +84,7 @@ def _read_by(request: HttpRequest, upload: Upload) -> HttpResponse:
 def _ask(
     request: HttpRequest, collection: Collection, member: ImportKind, form: FileForm, upload: Upload | None = None
 ) -> HttpResponse:
-    """The page that asks for a file and how it is read, or only how, of a file that is here."""
+    """Return the page to choose a file and its reader options, or only the options for an uploaded file."""
     context = {
         "collection": collection,
         "kind": member,
@@ -102,7 +102,7 @@ def _ask(
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def read_again(request: HttpRequest, uuid: str) -> HttpResponse:
-    """Read a file that is here in another way: as another format, or with other names of columns."""
+    """Read an uploaded file again as another format or with other column names."""
     row = _upload_for(request, uuid)
     if row.stored_at is not None:
         return redirect("upload", row.uuid)
@@ -132,7 +132,7 @@ def _receive(request: HttpRequest, collection: Collection, member: ImportKind, f
 
 
 def _together(collection: Collection, member: ImportKind, uploads: Sequence[Upload]) -> str:
-    """The page of several files that were sent together."""
+    """Return the page of several files sent together."""
     query = urlencode([("upload", upload.uuid) for upload in uploads])
     return f"{reverse('uploads_together', args=[collection.slug, member.name])}?{query}"
 
@@ -140,7 +140,7 @@ def _together(collection: Collection, member: ImportKind, uploads: Sequence[Uplo
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def together(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """Several files that were sent together: what was found in each, and one button to store those without errors."""
+    """Preview several files sent together, with one button to store those without errors."""
     if kind not in IMPORT_KINDS or IMPORT_KINDS[kind].names is None:
         raise NotFound("Import files of this kind one at a time.")
     member = IMPORT_KINDS[kind]
@@ -166,7 +166,7 @@ def together(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 
 def _store_one(request: HttpRequest, row: Upload, name: str) -> bool:
-    """Store one of several files; what stands against it is told, and keeps the others from nothing."""
+    """Store one of several files; an error is reported and does not stop the others."""
     try:
         ingestion.store_soon(row, actor=request.user, accept_errors=False, options={"name": name})  # type: ignore[arg-type]
     except AssayError as error:
@@ -245,7 +245,7 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _first_rows(row: Upload) -> dict[str, Any]:
-    """The first rows as read, without columns that say nothing in any of them."""
+    """Return the first rows as read, without columns that are empty in all of them."""
     rows = row.preview["rows"]
     shown = [place for place in range(len(row.preview["columns"])) if any(cells[place] for cells in rows)]
     names = [row.preview["columns"][place].replace("_", " ") for place in shown]
@@ -253,14 +253,14 @@ def _first_rows(row: Upload) -> dict[str, Any]:
 
 
 def _figures(row: Upload) -> dict[str, Any]:
-    """What was found in a file, without what goes without saying; times as days, since they stand large."""
+    """Return the figures of a file, without obvious ones; times are shown as days to save space."""
     quiet = IMPORT_KINDS[row.kind].quiet
     figures = {name: value for name, value in row.preview["figures"].items() if name != "rows"}
     return {name: _day(value) for name, value in figures.items() if value or name not in quiet}
 
 
 def _day(value: Any) -> Any:
-    """A time in ISO 8601 as its day; anything else as it is."""
+    """Return the day of an ISO 8601 time; any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -270,7 +270,7 @@ def _day(value: Any) -> Any:
 
 
 def _reading(row: Upload) -> str:
-    """The page of the job that reads a file, or stores it."""
+    """Return the page of the job that reads or stores a file."""
     job = Job.objects.filter(collection=row.collection, parameters__upload=str(row.uuid)).first()
     if job is None:
         raise NotFound("This file was not read. Import it again.")
@@ -315,7 +315,7 @@ def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
 
 
 def report_of(row: Upload) -> Report:
-    """The report as it was written when the file was read."""
+    """Return the report as it was written when the file was read."""
     return Report(**{**row.report, "problems": tuple(Problem(**problem) for problem in row.report["problems"])})
 
 
@@ -328,13 +328,13 @@ def _report_file(request: HttpRequest, row: Upload) -> HttpResponse:
 
 
 def _hash_shown(request: HttpRequest, row: Upload) -> bool:
-    """Whether the hash of the file may be shown; that of a file of labels would tell them, but to who has the file."""
+    """Return whether the file's hash may be shown; the hash of a file of labels can reveal the labels."""
     own = row.kind != "qrels" or row.created_by_id == request.user.pk
     return own or grade_visibility.may_read_hashes(request.user, row.collection)  # type: ignore[arg-type]
 
 
 def _list_url(collection: Collection, member: ImportKind) -> str:
-    """Where the rows of a kind are listed; the overview, where they have no list of their own."""
+    """Return the address of the kind's list, or of the overview if the kind has no list."""
     try:
         return reverse(LISTED_AT.get(member.name, member.name.replace("-", "_")), args=[collection.slug])
     except NoReverseMatch:

@@ -44,7 +44,7 @@ def source_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page(source: LabelSource) -> str:
-    """Labels from clicks have a page of their own; an import is its file and no more."""
+    """Return the page of labels from clicks; imported labels have no page."""
     if source.kind != LabelSource.Kind.CLICKS:
         return ""
     return reverse("click_source", args=[source.collection.slug, source.uuid])

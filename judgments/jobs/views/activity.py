@@ -19,7 +19,7 @@ COLUMNS = (
 
 
 def listing(collection: Collection) -> Listing:
-    """The list's declaration; the filter offers the people who did something here."""
+    """Return the list; the filter offers the users with actions in this collection."""
     names = collection.audit.exclude(actor=None).values_list("actor__username", flat=True).order_by().distinct()
     people = [(name, name) for name in sorted(filter(None, names))]
     return Listing(

@@ -21,7 +21,7 @@ from judgments.web.figures import number, state
 from judgments.web.lists import Choice, Column, Listing, answer
 from judgments.web.page_tags import jobs_running
 
-# Shape by state; the word is the state's own.
+# The shape of each state; its text is the name of the state.
 SHAPES = {
     "queued": "todo",
     "running": "doing",
@@ -94,7 +94,7 @@ def job(request: HttpRequest, uuid: str) -> HttpResponse:
 def cancel(request: HttpRequest, uuid: str) -> HttpResponse:
     row = access.job_for(request.user, uuid)
     if row.over:
-        messages.info(request, "This job had already ended.")
+        messages.info(request, "This job has already finished.")
     else:
         verbs.cancel(row, actor=request.user)
         messages.success(request, "Cancellation requested. Completed work is kept.")
@@ -102,7 +102,7 @@ def cancel(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def time_left(job: Job) -> timedelta | None:
-    """How long the rest takes at the speed so far; None where that cannot be said yet."""
+    """Estimate the remaining time from the speed so far; None if that is not possible yet."""
     if job.over or not job.total or not job.done or not job.started_at:
         return None
     spent = timezone.now() - job.started_at

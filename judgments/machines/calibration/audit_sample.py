@@ -1,8 +1,8 @@
 """Audit slice: pairs that people always judge, so that machine grades can be compared with theirs.
 
-The slice is drawn from all pairs, unanimous ones too. The position of a pair in the draw depends on the seed and on
-the content of the pair, not on its key: the draw can be repeated anywhere, and a wider slice contains every narrower
-one.
+The slice is drawn from all pairs, including unanimous ones. The position of a pair in the draw depends on the seed and
+on the ids of the pair, not on its database key, so the draw can be repeated anywhere. A larger slice contains every
+smaller one.
 """
 
 from __future__ import annotations
@@ -14,21 +14,13 @@ from typing import Any
 from assay.core.errors import NotValid
 from judgments.models import BattleRun, Judge, JudgeRun, Round
 
-# A judge that is made of pairwise comparisons stores their run under this key.
+# A judge that is based on pairwise comparisons stores their run under this key.
 BATTLES = "run"
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The pairs of a round that people judge to check one judge or one run of comparisons.
-
-    Parameters
-    ----------
-    seed : int
-        The seed of the draw.
-    share : float
-        The share of all pairs.
-    """
+    """The pairs of a round that people judge to check one judge or one run of comparisons."""
 
     seed: int
     share: float
@@ -51,7 +43,7 @@ def drawn(seed: int, query_id: str, doc_id: str) -> float:
 
 
 def of_judge(judge: Judge, round_: Round) -> Slice | None:
-    """Return the slice of a judge in the round, or of the comparisons it was made of; None if there is none."""
+    """Return the slice of a judge in the round, or of its pairwise comparisons; None if there is none."""
     runs: Any = judge.runs.filter(round=round_)
     if BATTLES in judge.parameters:
         runs = round_.battle_runs.filter(uuid=judge.parameters[BATTLES])
@@ -59,7 +51,7 @@ def of_judge(judge: Judge, round_: Round) -> Slice | None:
 
 
 def of_battles(run: BattleRun) -> Slice:
-    """Return the slice of a run of comparisons; its share is 0 for runs that are older than slices."""
+    """Return the slice of a run of comparisons; its share is 0 for runs older than this feature."""
     return Slice(run.seed, run.audit_share)
 
 
@@ -73,13 +65,7 @@ def _of(runs: Any) -> list[Slice]:
 
 
 def check(share: float) -> None:
-    """Refuse a share that is out of range.
-
-    Raises
-    ------
-    NotValid
-        The share is out of range.
-    """
+    """Refuse a share that is out of range."""
     if not 0 < share <= 1:
         problem = "Choose a share above 0, up to 1. Without pairs that people judge, the grades cannot be checked."
         raise NotValid("The audit slice is out of range.", {"audit_share": problem})

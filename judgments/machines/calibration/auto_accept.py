@@ -1,9 +1,9 @@
-"""Auto-acceptance of a judge's lowest grade: when a pair needs no person, and whether that still holds.
+"""Auto-acceptance of a judge's lowest grade: when a pair needs no person, and whether the condition still holds.
 
 It applies only if a lead requests it, only to the lowest grade, and only while people confirm that grade on the audit
-slice. Of the pairs with this grade outside the slice, which no person judges, the share that is not relevant must be
-at or above the bound, with the confidence that `agreement.audited` maintains over all judges and checks. The check
-runs each time the result is read. A grade above the lowest always needs a person.
+slice. Among the pairs with this grade outside the slice, which no person judges, the share that is not relevant must
+reach the bound, with the confidence that `agreement.audited` maintains over all judges and checks. The check runs each
+time the result is read. A grade above the lowest always needs a person.
 """
 
 from __future__ import annotations
@@ -26,23 +26,13 @@ from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Role,
 from judgments.rounds import remaining_pairs
 from judgments.rounds.rerating import still_raters
 
-# The minimum number of judged pairs, whatever the bound.
+# The minimum number of judged pairs, for any bound.
 LEAST = 30
 
 
 @dataclass(frozen=True)
 class Confirmed:
-    """People's judgments of the pairs to which a judge gave its lowest grade.
-
-    Parameters
-    ----------
-    population, sampled : int
-        The number of these pairs in the round, and of those in the audit slice.
-    judged, right : int
-        The number of pairs in the slice that people have judged, and that they find not relevant.
-    low : float or None
-        Lower bound of the share of the other pairs that is not relevant; None without such pairs or without a slice.
-    """
+    """People's judgments of the pairs to which a judge gave its lowest grade."""
 
     population: int = 0
     sampled: int = 0
@@ -58,17 +48,7 @@ class Confirmed:
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a judge's lowest grades are accepted now.
-
-    Parameters
-    ----------
-    stands : bool
-        Whether they are.
-    why : str
-        The reason, and what to do if they are not.
-    confirmed : Confirmed or None
-        The numbers; None for a reader who may still grade pairs of the round.
-    """
+    """Whether a judge's lowest grades are accepted now."""
 
     stands: bool
     why: str
@@ -80,13 +60,6 @@ def activate(round_: Round, judge: Judge, *, bound: float, actor: User) -> AutoA
 
     A failed request is recorded if people had judged the whole slice: it counts as a test, and the next one has to
     meet a stricter confidence.
-
-    Raises
-    ------
-    NotValid
-        The bound is not in [0.5, 1), or it does not hold now.
-    Conflict
-        Another judge's grades are accepted in this round, or the judge is running.
     """
     if not 0.5 <= bound < 1:
         raise NotValid("The bound is out of range.", {"bound": "Choose a bound from 0.5 to below 1, such as 0.95."})
@@ -155,12 +128,14 @@ def status_of(accept: AutoAccept) -> Status:
 
 
 def visible_status(reader: User, round_: Round, status: Status) -> Status:
-    """Return the status, without its numbers for a reader who may still grade pairs of the round."""
+    """Return the status, without numbers for a reader who may still grade pairs of the round."""
     if not grade_visibility.pairs_with_hidden_grades(reader, round_).exists():
         return status
     held = "holds" if status.stands else "does not hold"
     return Status(
-        status.stands, f"It {held} now. Its numbers are hidden because you may still grade pairs of this round.", None
+        status.stands,
+        f"Auto-accept {held} now. Its numbers are hidden because you may still grade pairs of this round.",
+        None,
     )
 
 
@@ -180,11 +155,6 @@ def draft_round(round_: Round, *, actor: User) -> Round:
 
     The unjudged rest of the audit slice is always in it. The round itself does not change: a rater of it who noticed
     missing pairs would know their machine grade.
-
-    Raises
-    ------
-    Conflict
-        No grade is accepted, nothing is left, or the lead rates in the round: the missing pairs would reveal grades.
     """
     if (
         round_.raters.filter(user=actor, left_at__isnull=True).exists()
@@ -206,12 +176,12 @@ def draft_round(round_: Round, *, actor: User) -> Round:
     how = {
         "auto_accept": {"round": round_.name, "judge": accept.judge.name, "bound": accept.bound, "left_out": left_out}
     }
-    # A lead could compare the two rounds, so leads are not raters of the new one.
+    # A lead could compare the two rounds, so leads are not raters of the new round.
     raters = [user for user in still_raters(round_) if not user.memberships.filter(_leads(round_)).exists()]
     made = remaining_pairs.draft_of(round_, chosen, origin=how, actor=actor, raters=raters)
     sentence = (
-        f"{actor} created round {made} of the pairs that {accept.judge} leaves to "
-        f"people, without {amount(left_out, 'accepted pair')}"
+        f"{actor} created round {made} of the pairs that people must judge besides {accept.judge}, without "
+        f"{amount(left_out, 'accepted pair')}"
     )
     audit.record("auto_accept.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
     return made
@@ -234,11 +204,11 @@ def _graded_since(accept: AutoAccept) -> int:
 def _status(round_: Round, judge: Judge, bound: float, *, looks: int) -> Status:
     run = _run(round_, judge)
     if run is None:
-        reason = "Its grades come from no run in this round, so they need a person."
+        reason = "The judge has not run in this round, so its grades need a person."
         return Status(False, reason, Confirmed())
     confirmed = _confirmed(round_, judge, run, looks)
     if judged.money(judge, round_).renamed:
-        return Status(False, "Not now: a model answered under more than one name.", confirmed)
+        return Status(False, "Does not hold now: a model answered under more than one name.", confirmed)
     if confirmed.judged < LEAST:
         reason = (
             f"People have judged {amount(confirmed.judged, 'pair')} of the audit slice with this grade. "
@@ -250,7 +220,7 @@ def _status(round_: Round, judge: Judge, bound: float, *, looks: int) -> Status:
         return Status(
             False, "All pairs with this grade are in the audit slice, so there is nothing to accept.", confirmed
         )
-    reason = f"people confirm {confirmed.right:,} of the {confirmed.sampled:,} in the audit slice"
+    reason = f"people confirmed {confirmed.right:,} of the {confirmed.sampled:,} in the audit slice"
     if not confirmed.whole:
         reason += (
             f" ({amount(confirmed.sampled - confirmed.judged, 'is', 'are')} not judged yet "
@@ -258,7 +228,7 @@ def _status(round_: Round, judge: Judge, bound: float, *, looks: int) -> Status:
         )
     reason += f"; of the {amount(outside, 'other')} at least {confirmed.low:.3f} are not relevant"
     if confirmed.low < bound:
-        return Status(False, f"Not now: {reason}, below {bound:g}.", confirmed)
+        return Status(False, f"Does not hold now: {reason}, below {bound:g}.", confirmed)
     return Status(True, f"Holds: {reason}.", confirmed)
 
 

@@ -1,7 +1,7 @@
 """Calibration of a judge in a round: agreement with people, usefulness, and prompt-injection probes.
 
-Only pairs whose grades this reader may see are counted: a reader who still rates cannot infer hidden grades from a
-judge's numbers.
+Only pairs whose grades the reader may see are counted, so that a reader who still rates cannot infer hidden grades from
+a judge's numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from judgments.models import Adjudication, Judge, JudgeRun, MachineJudgment, Mod
 if TYPE_CHECKING:
     from assay.coefficients.human_machine import Calibrated, Share
 
-# The functions that apps above use.
+# The functions that the apps above use.
 __all__ = [
     "JudgeCalibration",
     "Money",
@@ -48,28 +48,13 @@ __all__ = [
 
 Over = Literal["slice", "all"]
 DAY = 24 * 60 * 60
-# The maximum number of pairs for calibration on a page: more would hardly narrow the intervals and slow the page.
+# The maximum number of pairs for calibration on a page; more pairs would hardly narrow the intervals and slow the page.
 MOST_HELD = 50_000
 
 
 @dataclass(frozen=True)
 class JudgeCalibration:
-    """A judge's calibration: its agreement with people.
-
-    Parameters
-    ----------
-    over : str
-        ``slice``: on the audit slice, which was drawn from all pairs; ``all``: on all pairs that people graded.
-    calibrated : Calibrated
-        Kappas, alphas, confusion, and the value of each grade.
-    slice_size, slice_graded : int
-        The number of pairs in the slice, and of those that people have graded.
-    hidden : int
-        Pairs that are left out because this reader may still grade them.
-    passed : int
-        The number of pairs graded by people that are left out because there are more than `MOST_HELD`. A sample of
-        whole queries is used, drawn by the round's seed.
-    """
+    """A judge's calibration: its agreement with people."""
 
     over: Over
     calibrated: Calibrated
@@ -81,19 +66,7 @@ class JudgeCalibration:
 
 @dataclass(frozen=True)
 class Useful:
-    """The usefulness of documents to a system, by people's grades.
-
-    Parameters
-    ----------
-    pairs : int
-        The number of pairs with a value.
-    mean : float or None
-        Their mean, from 0 to 1; None without any.
-    by_grade : tuple of (int, int, float)
-        For each human grade the number of pairs and their mean.
-    hidden : int
-        Pairs that are left out because this reader may still grade them.
-    """
+    """The usefulness of documents to a system, by people's grades."""
 
     pairs: int
     mean: float | None
@@ -118,24 +91,7 @@ class Flip:
 def calibrate(
     judge: Judge, round_: Round, viewer: Any, *, over: Over = "slice", resamples: int = 1_000
 ) -> JudgeCalibration:
-    """Compare a judge's grades with people's labels in the same round.
-
-    Parameters
-    ----------
-    judge, round_ : Judge, Round
-        The judge and the round.
-    viewer : User
-        The reader.
-    over : {"slice", "all"}
-        The pairs to compare.
-    resamples : int
-        The number of bootstrap resamples by query for the intervals; 0 gives no intervals.
-
-    Raises
-    ------
-    NotValid
-        The choice of pairs is unknown.
-    """
+    """Compare a judge's grades with people's labels in the same round."""
     if over not in ("slice", "all"):
         raise NotValid(f"Unknown choice of pairs {over!r}.", {"over": "Choose slice or all."})
     key = f"held:{over}:{resamples}:{_state(judge, round_, viewer)}"
@@ -154,7 +110,7 @@ def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over, resamples: 
     sample = _sample(people, round_.seed)
     agreement = against_people(
         sample,
-        # Pairs that only the machine graded are counted and not loaded, since there can be a million.
+        # Pairs that only the machine graded are counted and not loaded, because there can be a million.
         grades_of(judge, round_, among=sample),
         round_.scale.values(),
         relevant_from=round_.scale.relevant_from,
@@ -193,18 +149,18 @@ def _sample(people: dict[Key, float], seed: int) -> dict[Key, float]:
 
 
 def _state(judge: Judge, round_: Round, viewer: Any) -> str:
-    """Return a cache key of everything a judge's numbers depend on: grades of people and judge, and hidden pairs."""
+    """Return a cache key of everything that a judge's numbers depend on: human and machine grades, and hidden pairs."""
     rounds = [(row.pk, row.state, events(row)) for row in alike(round_)]
     settled = Adjudication.objects.filter(pair__round__in=[pk for pk, _, _ in rounds]).count()
     counts = judge.judgments.filter(pair__round=round_).aggregate(number=Count("pk"), last=Max("pk"))
-    # The hidden pairs, not their number: a value computed for one reader may reveal what is hidden from another.
+    # The hidden pairs, not their number, because a value computed for one reader may reveal pairs hidden from another.
     hidden = sorted(grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("pk", flat=True))
     state = [judge.pk, round_.pk, round_.pairs_made, rounds, settled, counts, hidden]
     return hashlib.sha256(json.dumps(state).encode()).hexdigest()
 
 
 def has_grades(judge: Judge) -> bool:
-    """Return whether the judge gives grades; usefulness is no grade."""
+    """Return whether the judge gives grades; usefulness is not a grade."""
     return kinds.says_grades(judge.kind)
 
 
@@ -227,9 +183,9 @@ def usefulness(judge: Judge, round_: Round, viewer: Any) -> Useful:
 
 
 def flips(run: JudgeRun, viewer: Any) -> list[Flip]:
-    """Return by trap how often a document got a higher grade with the trap in it.
+    """Return by probe how often a document got a higher grade with the probe inserted.
 
-    Pairs that this reader may still grade are left out, since a flip reveals something about the grade.
+    Pairs that this reader may still grade are left out, because a flip reveals something about the grade.
     """
     hidden = grade_visibility.pairs_with_hidden_grades(viewer, run.round)
     planted = ModelCall.objects.filter(run=run, purpose="canary", grade__isnull=False)
@@ -254,7 +210,7 @@ def share_of(part: int, whole: int) -> Share:
 def outcomes(judge: Judge, round_: Round, viewer: Any) -> dict[str, int]:
     """Return the number of pairs by outcome, without pairs that this reader may still grade.
 
-    Failed answers are visible pair by pair, so a count over all pairs would reveal the hidden ones.
+    Failed answers are visible for each pair, so a count over all pairs would reveal the hidden ones.
     """
     return outcomes_by_judge(round_, viewer, judge).get(judge.pk, {})
 

@@ -1,7 +1,7 @@
 """Cost of a judge's answers in a round, the pairs it graded, and the names under which models answered.
 
-The cost of a judge made of pairwise comparisons covers the comparisons that were answered when it was made: others
-are part of no grade of it.
+The cost of a judge based on pairwise comparisons covers the comparisons answered before the judge was created; later
+ones do not affect its grades.
 """
 
 from __future__ import annotations
@@ -19,29 +19,7 @@ from judgments.models.machines.battle import AnsweredBattle
 
 @dataclass(frozen=True)
 class Money:
-    """The cost of a judge's calls in a round; reused answers cost nothing.
-
-    Parameters
-    ----------
-    calls, failed : int
-        The number of calls, and of calls without an answer.
-    tokens_in, tokens_out : int
-        Tokens of all calls.
-    usd : float or None
-        Dollars; None if no call has a price.
-    seconds : float or None
-        The mean duration of a call.
-    judged : int
-        Pairs with an answer of the judge.
-    models : tuple of str
-        The names in the responses.
-    renamed : tuple of (str, tuple of str)
-        The models that answered under several names: the requested model, and the names.
-    estimated : float
-        Dollars of calls whose cost is partly unknown; the maximum possible cost is recorded.
-    left_out : tuple of str
-        Parameters that models do not take: temperature, seed, schema, probabilities.
-    """
+    """The cost of a judge's calls in a round; reused answers cost nothing."""
 
     calls: int
     failed: int
@@ -91,7 +69,7 @@ def _money(tables: Sequence[QuerySet[Any]], judged: int) -> Money:
 
 
 def _tables(judge: Judge, round_: Round) -> list[QuerySet[Any]]:
-    """Return the judge's answers: about single documents, or in the comparisons and probes behind its grades."""
+    """Return the judge's answers about single documents, or in the comparisons and probes behind its grades."""
     if judge.kind != BATTLES:
         return [ModelCall.objects.filter(judge=judge, run__round=round_)]
     of = {"run__round": round_, "run__uuid": judge.parameters.get("run"), "at__lte": judge.created_at}
@@ -99,7 +77,7 @@ def _tables(judge: Judge, round_: Round) -> list[QuerySet[Any]]:
 
 
 def _sums(rows: QuerySet[Any]) -> Iterable[dict[str, Any]]:
-    """Return sums by requested model. A reused answer is no call."""
+    """Return sums by requested model. A reused answer is not a call."""
     called = Q(reused=False) if issubclass(rows.model, AnsweredBattle) else Q()
     return rows.order_by().values("requested_model").annotate(
         calls=Count("pk", filter=called),
@@ -113,7 +91,7 @@ def _sums(rows: QuerySet[Any]) -> Iterable[dict[str, Any]]:
 
 
 def _usd(sums: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the dollars of all models; None if one of them has no price, since a partial sum would mislead."""
+    """Return the dollars of all models; None if one of them has no price, because a partial sum would mislead."""
     answered = [one for one in sums if one["calls"] > one["failed"] or one["usd"] is not None]
     if not answered or any(one["usd"] is None for one in answered):
         return None

@@ -1,7 +1,7 @@
 """Agreement by model name, when a provider answers under a new name in the middle of a run.
 
-A name that changes may mean a model that changes, and then one judge is two. Agreement with people is reported by the
-name that came with the answers, never over all of them alone.
+A changed name may mean a changed model, so that one judge is really two. Agreement with people is therefore reported
+separately for each name in the responses.
 """
 
 from __future__ import annotations
@@ -25,20 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Named:
-    """The answers under one model name, compared with people's grades.
-
-    Parameters
-    ----------
-    asked, name : str
-        The requested model, and the name in the responses.
-    answers : int
-        The number of answers with a grade, or with a score for comparisons.
-    kappa : Agreement or None
-        The quadratic kappa with people; None for comparisons.
-    same : Share
-        The share of pairs with the grade that people gave; for comparisons of documents with different grades, the
-        share that the better one won.
-    """
+    """The answers under one model name, compared with people's grades."""
 
     requested: str
     name: str
@@ -50,19 +37,7 @@ class Named:
 def by_name(
     judge: Judge, round_: Round, viewer: Any, *, spent: calibration.Money, over: calibration.Over = "slice"
 ) -> list[Named]:
-    """Return the names of models that answered under several names, in the order in which they occurred.
-
-    Parameters
-    ----------
-    judge, round_ : Judge, Round
-        The judge and the round.
-    viewer : User
-        The reader; pairs that they may still grade are left out.
-    spent : Money
-        The judge's cost in the round, which contains the names.
-    over : {"slice", "all"}
-        The pairs on which it is calibrated.
-    """
+    """Return the names of models that answered under several names, in the order in which they occurred."""
     if judge.kind == BATTLES:
         run = pairwise_judges.run_of(judge, round_)
         return [] if run is None else by_name_of(run, viewer)
@@ -126,7 +101,7 @@ def by_name_of(run: BattleRun, viewer: Any) -> list[Named]:
 
 
 def _right(run: BattleRun, viewer: Any) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return by name how often the document with the higher human grade won, and of how many comparisons."""
+    """Return by name how often the document with the higher human grade won, and the number of these comparisons."""
     people = calibration.labels_of(run.round)
     pairs = run.round.pairs.values_list("pk", "query__query_id", "document__doc_id")
     graded = {pk: people[query_id, doc_id] for pk, query_id, doc_id in pairs if (query_id, doc_id) in people}

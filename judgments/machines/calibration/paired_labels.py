@@ -1,4 +1,4 @@
-"""Labels from people and grades from a judge for the same pairs, loading only what a comparison needs."""
+"""Human labels and a judge's grades for the same pairs, loading only the data that a comparison needs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ QUERIES_AT_ONCE = 1_000
 def labels_of(round_: Round) -> dict[Key, float]:
     """Return people's labels of the round's pairs: the resolution, otherwise the median.
 
-    Pairs that were moved to another round for people are included: of the rounds with the same guidelines and scale,
-    the newest with a grade of the pair counts.
+    Grades from other rounds with the same guidelines and scale are included; the newest round with a grade of the pair
+    counts.
     """
     grades: dict[Key, float] = {}
     elsewhere: set[Key] = set()
@@ -54,8 +54,8 @@ def grades_of(
 ) -> dict[Key, float]:
     """Return the judge's grades by pair, of the given pairs only if there are any.
 
-    Failures and usefulness are no grades. Pairs that the judge was shown as examples are left out unless requested:
-    their grades say nothing about the judge.
+    Failures and usefulness are not grades. Pairs that were examples for the judge are left out unless requested,
+    because their grades say nothing about the judge.
     """
     rows = judge.judgments.filter(pair__round=round_, grade__isnull=False)
     shown = set() if examples else {tuple(key) for key in judge.inputs.get("example_pairs", ())}

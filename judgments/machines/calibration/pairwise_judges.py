@@ -1,4 +1,4 @@
-"""Judges made from pairwise comparisons: their run, and the parameters, comparisons and flips that a reader may see."""
+"""Judges based on pairwise comparisons: their run, and the parameters, comparisons and flips that a reader may see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEARNT = {"cuts", "steepness", "anchors_right"}
 
 
 def run_of(judge: Judge, round_: Round) -> BattleRun | None:
-    """Return the run of comparisons that a judge was made of; None for every other judge."""
+    """Return the run of comparisons that a judge is based on; None for every other judge."""
     if judge.kind != BATTLES:
         return None
     try:
@@ -28,7 +28,7 @@ def run_of(judge: Judge, round_: Round) -> BattleRun | None:
 def visible_parameters(judge: Judge, round_: Round, viewer: Any) -> dict[str, Any]:
     """Return a judge's parameters, without those learned from anchors for a reader who may still grade an anchor.
 
-    A cut point rests on few documents, so its value reveals their grades.
+    A threshold depends on few documents, so its value reveals their grades.
     """
     learnt = LEARNT & judge.parameters.keys()
     hidden = grade_visibility.hidden_keys_of_round(viewer, round_) if learnt and viewer is not None else set()
@@ -38,17 +38,7 @@ def visible_parameters(judge: Judge, round_: Round, viewer: Any) -> dict[str, An
 
 
 def visible_battles(run: BattleRun, viewer: Any, table: type[Battle] | type[BattleCanary] = Battle) -> QuerySet[Any]:
-    """Return the comparisons that a reader may see: none with a document that they may still grade.
-
-    Parameters
-    ----------
-    run : BattleRun
-        The run of the comparisons.
-    viewer : User or None
-        The reader; None for actions that show nothing.
-    table : type
-        `BattleCanary` for probes.
-    """
+    """Return the comparisons that a reader may see, without documents that they may still grade."""
     rows = table.objects.filter(run=run)
     if viewer is None:
         return rows
@@ -57,7 +47,7 @@ def visible_battles(run: BattleRun, viewer: Any, table: type[Battle] | type[Batt
 
 
 def flips_of(run: BattleRun, viewer: Any) -> list[Flip]:
-    """Return the flips by trap, over all models of the run."""
+    """Return the flips by probe, over all models of the run."""
     outcomes: dict[tuple[Any, ...], bool] = {}
     for model, turned in probe_outcomes(run, viewer).items():
         outcomes |= {(*key, model): won for key, won in turned.items()}
@@ -65,7 +55,7 @@ def flips_of(run: BattleRun, viewer: Any) -> list[Flip]:
 
 
 def probe_outcomes(run: BattleRun, viewer: Any) -> dict[str, dict[tuple[Any, ...], bool]]:
-    """Return by model, and by trap and comparison, whether the former loser won."""
+    """Return by model, and by probe and comparison, whether the former loser won."""
     rows = visible_battles(run, viewer, BattleCanary).filter(score__isnull=False).order_by("pk")
     outcomes: dict[str, dict[tuple[Any, ...], bool]] = {}
     for model, trap, a, b, turned, score, plain in rows.values_list(
@@ -76,7 +66,7 @@ def probe_outcomes(run: BattleRun, viewer: Any) -> dict[str, dict[tuple[Any, ...
 
 
 def by_trap(turned: dict[tuple[Any, ...], bool]) -> tuple[Flip, ...]:
-    """Return by trap how many of the probed documents won, and their share."""
+    """Return by probe how many of the probed documents won, and their share."""
     wins: dict[str, list[bool]] = {}
     for key, won in turned.items():
         wins.setdefault(key[0], []).append(won)

@@ -1,8 +1,8 @@
-"""Routing: which machine-judged pairs people should look at, and why.
+"""Routing: the machine-judged pairs that people should judge, with the reasons.
 
-The audit slice comes first, whatever the machines answered: without it the quality of a machine's grades is unknown.
-Then come the doubtful pairs, the most doubtful first. This information is for leads: a rater who knew that a machine
-failed on a pair would know something about it.
+The audit slice always comes first, because without it the quality of a machine's grades is unknown. Then come the
+doubtful pairs, most doubtful first. Only leads see this information, because it would tell raters something about the
+pairs.
 """
 
 from __future__ import annotations
@@ -31,35 +31,20 @@ TURNED, ERROR = "order", "error"
 REASONS = {
     AUDIT: "audit slice",
     FAILED: "no machine could grade it",
-    FLIPPED: "injected text raised its grade",
+    FLIPPED: "a prompt-injection probe raised its grade",
     APART: "machines disagree",
-    TURNED: "the preferred document depends on the order shown",
+    TURNED: "the preferred document depends on the order",
     ERROR: "its score is close to another grade",
-    UNSURE: "the model was unsure",
-    HEAVY: "it strongly affects a system's score",
+    UNSURE: "the model was uncertain",
+    HEAVY: "its grade strongly affects a system's score",
 }
-# The share of undoubted pairs with the most leverage that people should judge too.
+# The share of undoubted pairs, those with the most leverage, that people should judge too.
 HEAVIEST = 0.05
 
 
 @dataclass(frozen=True)
 class Routed:
-    """A pair that people should judge.
-
-    Parameters
-    ----------
-    pair : Pair
-        With query and document.
-    reason : str
-        The weightiest of `REASONS`.
-    doubt : float
-        From 0 to 1; 1 for the slice and for failures.
-    graded : int
-        How many ratings of people it has.
-    leverage : float or None
-        How far the mean of the run that feels it most moves when the pair's grade is another one that it might be; None
-        where nobody can tell.
-    """
+    """A pair that people should judge."""
 
     pair: Pair
     reason: str
@@ -69,16 +54,7 @@ class Routed:
 
 
 def routed(round_: Round, viewer: Any = None) -> list[Routed]:
-    """Return the audit slice, then the doubtful pairs, the most doubtful first, then those with the most leverage.
-
-    Parameters
-    ----------
-    round_ : Round
-        Where judges have been.
-    viewer : User, optional
-        Who reads it: pairs that they may still grade are left out, and nothing is told that hangs on what was said of
-        them, such as how much a metric does of another pair of the query. None for a verb, which tells nobody.
-    """
+    """Return the audit slice, then the doubtful pairs, most doubtful first, then the pairs with the most leverage."""
     answers, flipped, doubts = _machine_answers(round_), _flipped(round_), _doubts(round_, viewer)
     slices = audit_sample.in_round(round_)
     rows = round_.pairs.select_related("query", "document").order_by("position")
@@ -106,38 +82,21 @@ def _urgency(one: Routed) -> tuple[bool, float, int, float, int]:
 
 @transaction.atomic
 def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round:
-    """Make a draft of the routed pairs, for the raters of the round, on its scale and under its guidelines.
+    """Create a draft round of the routed pairs, with the raters, scale and guidelines of the round.
 
-    Pairs that people have judged already are left out. Raters see nothing of why a pair is there: slice and doubt stand
-    in one order, that of the round.
-
-    Parameters
-    ----------
-    round_ : Round
-        Where judges have been.
-    actor : User
-        The lead who does it.
-    most : int, optional
-        How many pairs at most; the audit slice is always whole.
-
-    Raises
-    ------
-    Conflict
-        No machine has judged here, so that there is nothing to route, people have judged all of it, or the lead may
-        still grade pairs of the round: which of them are left to people would tell them something.
-    NotValid
-        Fewer than the audit slice has.
+    Pairs that people have already judged are left out. The draft has the order of the round, so it does not show raters
+    why a pair was chosen.
     """
     if grade_visibility.pairs_with_hidden_grades(actor, round_).exists():
         reason = "You may still grade pairs of this round, and the draft would reveal machine results."
         raise Conflict(f"{reason} Finish rating first, or ask another lead.")
     left = routed(round_)
     if not left:
-        raise Conflict("No machine judge has graded this round yet, so there is nothing to route.")
+        raise Conflict("No machine judge has graded this round yet, so there are no pairs to select.")
     known = calibration.labels_of(round_)
     unjudged = [one for one in left if (one.pair.query.query_id, one.pair.document.doc_id) not in known]
     if not unjudged:
-        raise Conflict("People have judged all of these pairs already.")
+        raise Conflict("People have already judged all of these pairs.")
     audited = sum(one.reason == AUDIT for one in unjudged)
     if most is not None and most < max(audited, 1):
         reason = f"The audit slice has {amount(audited, 'pair')} and is always included. Enter at least that many."
@@ -185,9 +144,9 @@ def _doubts(round_: Round, viewer: Any) -> dict[int, list[Doubt]]:
 def _weights(
     round_: Round, answers: Mapping[int, Sequence[MachineJudgment]], values: Sequence[int], hidden_queries: Set[str]
 ) -> Mapping[Key, float]:
-    """Return the leverage of each machine-graded pair, from a grade below to a grade above the machine's.
+    """Return the leverage of each machine-graded pair, from one grade below to one grade above the machine's grade.
 
-    A metric is made of all grades of a query: of those with a pair that must not be told nothing is.
+    A metric depends on all grades of a query, so queries with a hidden pair are left out.
     """
     if not answers:
         return {}
@@ -244,7 +203,7 @@ def _machine_answers(round_: Round) -> dict[int, list[MachineJudgment]]:
 
 
 def _flipped(round_: Round) -> set[int]:
-    """Return the pairs whose copy with injected text got a higher grade from the same judge."""
+    """Return the pairs whose copy with a probe got a higher grade from the same judge."""
     plain = {
         (judge, pair): grade
         for judge, pair, grade in MachineJudgment.objects.filter(pair__round=round_, grade__isnull=False).values_list(

@@ -1,7 +1,7 @@
 """Call log of a judge's run: store many answers in one commit, and each answer once.
 
-A commit waits for the disk. So answers that arrive together are stored together: the calls in the ledger and the
-machine judgments that belong to them, all or none.
+A commit waits for the disk, so answers that arrive together are stored together: the calls in the ledger and their
+machine judgments, all or none.
 """
 
 from __future__ import annotations
@@ -27,19 +27,11 @@ Purpose = ModelCall.Purpose
 
 
 class JudgeCallLog:
-    """The ledger and the judgments of one run.
-
-    Parameters
-    ----------
-    run : JudgeRun
-        The run.
-    values : sequence of int
-        The grades of its round.
-    """
+    """The ledger and the judgments of one run."""
 
     def __init__(self, run: JudgeRun, values: list[int]) -> None:
         self._run, self._judge, self._values = run, run.judge, values
-        # Count the ledger: it contains calls that a killed worker did not add to its totals.
+        # Count the ledger, because it contains calls that a killed worker did not add to its totals.
         totals = ModelCall.objects.filter(run=run).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
         self.spent, self.calls = totals["usd"] or 0.0, totals["calls"]
         self._last: dict[int, ModelCall] = {}
@@ -47,17 +39,17 @@ class JudgeCallLog:
         self._new_judgments: list[MachineJudgment] = []
 
     def commit_after(self, work: Callable[[], None]) -> None:
-        """Do some work and store all the answers it adds; they are committed when this returns."""
+        """Run some work and store all the answers that it adds; they are committed when this returns."""
         work()
         calls, self._new_calls = self._new_calls, []
         judgments, self._new_judgments = self._new_judgments, []
         if not calls and not judgments:
             return
         try:
-            # Each statement waits for the other threads: use four statements and no savepoint.
+            # Each statement waits for the other threads, so use four statements and no savepoint.
             self._write(calls, judgments, lambda rows: ModelCall.objects.bulk_create(rows))
         except IntegrityError:
-            # While a lease expires, two workers can run at once. Rows that the other one stored stay as they are.
+            # When a lease expires, two workers can run at once. Rows that the other worker stored stay unchanged.
             self._write(calls, judgments, _one_by_one)
 
     @transaction.atomic
@@ -92,7 +84,7 @@ class JudgeCallLog:
         self.spent, self.calls = self.spent + (reply.cost_usd or 0.0), self.calls + 1
 
     def judgment(self, pair: Pair, outcome: Outcome) -> None:
-        """Add the judge's grade of a pair; a pair whose call failed stays open."""
+        """Add the judge's grade of a pair; a pair with a failed call stays open."""
         call = self._last.pop(pair.pk, None)
         if outcome.name == "transport_error":
             return
@@ -118,7 +110,7 @@ class JudgeCallLog:
 
 
 def _one_by_one(calls: list[ModelCall]) -> None:
-    """Store each new call; calls that exist already keep no key."""
+    """Store each new call; existing calls get no key."""
     for row in calls:
         row.pk = None
         try:

@@ -1,7 +1,7 @@
 """Ensembles: combine the answers of several judges of a round into one.
 
-An ensemble is a judge like every other, and its answers are machine grades. A pair waits until each of its judges has
-answered it. A failed answer is no vote, and where the rule decides nothing the outcome is undecided.
+An ensemble is a judge like any other, and its answers are machine grades. A pair waits until each member judge has
+answered it. A failed answer is not a vote, and if the rule gives no result the outcome is undecided.
 """
 
 from __future__ import annotations
@@ -27,14 +27,7 @@ MOST = 12
 
 
 def build(round_: Round, choice: Choice) -> Judge:
-    """Return an unsaved ensemble of the chosen judges.
-
-    Raises
-    ------
-    NotValid
-        The number of judges is out of range, a judge gives no grades or was never in the round or is an ensemble, the
-        rule is unknown, or more grades are required than there are judges; the errors are by field.
-    """
+    """Return an unsaved ensemble of the chosen judges."""
     chosen = checked("the ensemble", TOGETHER.parameters, choice.parameters)
     if chosen["rule"] not in RULES:
         problem = f"Known rules: {', '.join(RULES)}."
@@ -44,7 +37,7 @@ def build(round_: Round, choice: Choice) -> Judge:
     if chosen["least"] > len(judges):
         problem = f"{amount(len(judges), 'judge')} cannot give {chosen['least']} grades. Require fewer grades."
         raise NotValid(problem, {"least": problem})
-    # By name, which ends with the hash of everything that determines the judge's answers.
+    # The name ends with the hash of everything that determines the judge's answers.
     parameters = {**chosen, "judges": [judge.name for judge in judges]}
     return Judge(
         collection=round_.collection,
@@ -56,7 +49,7 @@ def build(round_: Round, choice: Choice) -> Judge:
 
 
 def can_join(judge: Judge) -> bool:
-    """Return whether the judge may be in an ensemble: it gives grades and is no ensemble itself."""
+    """Return whether the judge may be in an ensemble: it gives grades and is not an ensemble itself."""
     return judge.kind != ENSEMBLE and kinds.says_grades(judge.kind)
 
 
@@ -73,13 +66,7 @@ def waiting(round_: Round, judge: Judge) -> Waiting:
 
 
 def sayer(judge: Judge, round_: Round) -> Callable[[Sequence[Pair]], Iterator[MachineJudgment]]:
-    """Return the function that combines the answers of its judges, batch by batch.
-
-    Raises
-    ------
-    Conflict
-        One of its judges was removed.
-    """
+    """Return the function that combines the answers of its judges, batch by batch."""
     names = dict(Judge.objects.filter(uuid__in=judge.inputs["judges"]).order_by("name").values_list("pk", "name"))
     if len(names) != len(judge.inputs["judges"]):
         raise Conflict(f"A judge of {judge} was removed. Create another ensemble of the remaining judges.")
@@ -99,10 +86,10 @@ def sayer(judge: Judge, round_: Round) -> Callable[[Sequence[Pair]], Iterator[Ma
 
 def _check(round_: Round, judges: Sequence[Judge]) -> None:
     if not 2 <= len(judges) <= MOST:
-        raise NotValid("The number of judges is out of range.", {"judges": f"Choose 2 to {MOST} judges."})
+        raise NotValid("The number of judges is out of range.", {"judges": f"Choose from 2 to {MOST} judges."})
     if unfit := next((judge for judge in judges if not can_join(judge)), None):
-        why = "is an ensemble itself" if unfit.kind == ENSEMBLE else "gives usefulness and no grade"
-        problem = f"{unfit} {why}. Remove it from the choice."
+        why = "is an ensemble itself" if unfit.kind == ENSEMBLE else "gives usefulness instead of grades"
+        problem = f"{unfit} {why}. Remove this judge."
         raise NotValid(problem, {"judges": problem})
     for judge in judges:
         if not judge.judgments.filter(pair__round=round_).exists():
@@ -111,7 +98,7 @@ def _check(round_: Round, judges: Sequence[Judge]) -> None:
 
 
 def _outcome(row: MachineJudgment) -> Outcome:
-    # A failed answer is no vote, whatever the reason.
+    # A failed answer is not a vote, for any reason of the failure.
     return Outcome("graded", row.grade) if row.grade is not None else Outcome("unparseable")
 
 

@@ -1,4 +1,4 @@
-"""Estimate of the calls, tokens and dollars that a judge would take in a round, before any call is made."""
+"""Estimate of the calls, tokens and dollars that a judge would need in a round, before any call is made."""
 
 from __future__ import annotations
 
@@ -17,25 +17,13 @@ from judgments.machines.judge_runs import model_judges
 from judgments.machines.judge_runs.call_log import ratio_of
 from judgments.models import Document, Judge, MachineJudgment, Pair, Round
 
-# The number of pairs to sample from the round; the estimate is scaled up from them.
+# The number of pairs to sample from the round; the estimate is extrapolated from them.
 LOOKED_AT = 300
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostEstimate:
-    """The estimated cost of calls to a model.
-
-    Parameters
-    ----------
-    calls : (int, int)
-        Each question once, and each twice if no answer can be parsed; 0 for a judge that calls no model.
-    tokens_in, tokens_out : (int, int)
-        Low and high, from four characters per token, corrected by the provider's counts in earlier calls.
-    usd : (float, float) or None
-        Low and high; None if a model has no price.
-    looked_at : int
-        The number of pairs, comparisons or samples read for the estimate.
-    """
+    """The estimated cost of calls to a model."""
 
     calls: tuple[int, int]
     tokens_in: tuple[int, int]
@@ -44,28 +32,13 @@ class CostEstimate:
     looked_at: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values by name."""
+        """Return the estimate as a dict."""
         return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate(CostEstimate):
-    """The estimated cost of a judge in a round.
-
-    Parameters
-    ----------
-    pairs : int
-        Pairs without an answer of this judge that have all the data it needs.
-    without_text : int
-        Pairs without a document text; they wait for an import of documents.
-    without_expected : int
-        Pairs with a text, but without the expected answer or need that this judge compares with; for an ensemble,
-        without an answer of each of its judges.
-    examples : int
-        Pairs shown to the model as examples, which it never grades.
-    canaries : int
-        Additional documents with injected text.
-    """
+    """The estimated cost of a judge in a round."""
 
     pairs: int
     without_text: int
@@ -76,15 +49,7 @@ class Estimate(CostEstimate):
 
 @dataclass(frozen=True)
 class Waiting:
-    """The pairs that a judge has not answered in a round.
-
-    Parameters
-    ----------
-    ready : QuerySet
-        The pairs that it can answer, in the round's order.
-    without_text, without_expected, examples : int
-        As in `Estimate`.
-    """
+    """The pairs that a judge has not answered in a round."""
 
     ready: QuerySet[Pair]
     without_text: int
@@ -110,19 +75,7 @@ def free(waits: Waiting) -> Estimate:
 
 
 def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -> Estimate:
-    """Estimate the cost from a sample of the pairs, without calling a model.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round.
-    judge : Judge
-        The judge, stored or not.
-    asker : ModelJudge
-        The object that builds its prompts.
-    canaries : int
-        The number of documents to probe.
-    """
+    """Estimate the cost from a sample of the pairs, without calling a model."""
     waits = waiting(round_, judge)
     number = waits.ready.count()
     step = max(1, number // LOOKED_AT)
@@ -130,9 +83,9 @@ def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -
     contexts = [context_of(pair, judge) for pair in some]
     known = model_judges.endpoint_of(judge, model_judges.check_provider(judge))
     plan = Asking(asker, known, contexts, {}, ratio_of(judge)).plan
-    # Probes are the same documents with one more sentence, once for each trap.
+    # Probes are the same documents with one more sentence, once for each kind of probe.
     planted = min(canaries, round_.pairs_made) * len(TRAPS)
-    # A pair with several expected answers takes several questions.
+    # A pair with several expected answers needs several questions.
     a_pair = sum(len(asker.questions(one)) for one in contexts) / len(contexts) if contexts else 1.0
     calls = round((number + planted) * a_pair)
     times = calls / plan.questions if plan.questions else 0.0
@@ -158,7 +111,7 @@ def waiting(round_: Round, judge: Judge) -> Waiting:
         rows = rows.exclude(pk__in=MachineJudgment.objects.filter(judge=judge, pair__round=round_).values("pair"))
     own = _examples_of(round_, judge)
     rows = rows.exclude(pk__in=own)
-    # A stub has no content yet. A known empty text is different: a judge that matches words can answer it.
+    # A stub has no content yet. A document with an empty text is different: a judge that matches words can judge it.
     with_content = rows.filter(document__stub=False)
     if "text" in needs:
         with_content = with_content.exclude(document__title="", document__text="")
@@ -178,7 +131,7 @@ def _needs(judge: Judge) -> tuple[Need, ...]:
 
 
 def _examples_of(round_: Round, judge: Judge) -> list[int]:
-    """Return the pairs of the round that the judge was shown as examples."""
+    """Return the pairs of the round that are examples in the judge's prompt."""
     shown = {tuple(key) for key in judge.inputs.get("example_pairs", ())}
     same = round_.pairs.filter(query__query_id__in={key[0] for key in shown}) if shown else round_.pairs.none()
     keys = same.values_list("pk", "query__query_id", "document__doc_id")

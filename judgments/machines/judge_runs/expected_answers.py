@@ -1,7 +1,7 @@
-"""Parser of expected answers: which answers are accepted for each query, pasted or uploaded.
+"""Parser of expected answers, which are the accepted answers of each query, pasted or uploaded.
 
 The format is JSON, ``{"q1": "one answer", "q2": ["one", "another"]}``, or CSV with the columns ``query_id,expected``,
-where a query with several answers has several lines. An error names its position, and then nothing is accepted.
+where a query with several answers has several lines. An error names its position, and the whole input is rejected.
 """
 
 from __future__ import annotations
@@ -25,13 +25,7 @@ MOST_LISTED = 10
 
 
 def read(content: str | bytes) -> Expected:
-    """The accepted answers of a text or a file, told by its first character: ``{`` begins JSON, all else is CSV.
-
-    Raises
-    ------
-    NotValid
-        It is too large, is not UTF-8, or some of it cannot be used: each place is told, and nothing is taken.
-    """
+    """Return the accepted answers of a text or a file: JSON if it begins with ``{``, otherwise CSV."""
     text = _decoded(content)
     if not text.strip():
         raise _refused(f"No answers were given. Send {_SHAPES}.")
@@ -43,19 +37,15 @@ def read(content: str | bytes) -> Expected:
 
 
 def checked(given: Mapping[str, str | Sequence[str]]) -> Expected:
-    """The same of values that were parsed already.
-
-    Raises
-    ------
-    NotValid
-        As `read`.
-    """
+    """Return the accepted answers of parsed values."""
     expected: Expected = {}
     wrong: list[str] = []
     for query_id, value in given.items():
         _add_all(expected, wrong, f"Query {query_id!r}", query_id, value)
     if sum(len(text) for texts in expected.values() for text in texts) > LARGEST:
-        wrong.insert(0, f"They are larger than {LARGEST // 1_000_000} MB. Send only those of this round's queries.")
+        wrong.insert(
+            0, f"The answers are larger than {LARGEST // 1_000_000} MB. Send only those for queries of this round."
+        )
     wrong = _too_many(expected, wrong)
     if wrong:
         raise _refused(" ".join(wrong[:MOST_LISTED]))
@@ -63,7 +53,7 @@ def checked(given: Mapping[str, str | Sequence[str]]) -> Expected:
 
 
 def sha256(expected: Mapping[str, Sequence[str]]) -> str:
-    """What a judge's parameters name them by."""
+    """Return the hash by which a judge's parameters identify the answers."""
     plain = {query_id: list(texts) for query_id, texts in expected.items()}
     return hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
@@ -77,7 +67,9 @@ def _refused(problem: str) -> NotValid:
 
 def _decoded(content: str | bytes) -> str:
     if len(content) > LARGEST:
-        raise _refused(f"They are larger than {LARGEST // 1_000_000} MB. Send only those of this round's queries.")
+        raise _refused(
+            f"The answers are larger than {LARGEST // 1_000_000} MB. Send only those for queries of this round."
+        )
     if isinstance(content, str):
         text = content.removeprefix("\ufeff")
     else:
@@ -88,7 +80,7 @@ def _decoded(content: str | bytes) -> str:
             raise _refused(f"Line {line} is not UTF-8. Save the file as UTF-8 and send it again.") from None
     if "\0" in text:
         raise _refused(
-            f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} contains a NUL character. Is this a text file?"
+            f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} contains a NUL character. Send a text file."
         )
     return text
 
@@ -97,14 +89,14 @@ def _of_json(text: str) -> tuple[Expected, list[str]]:
     expected: Expected = {}
     wrong: list[str] = []
     try:
-        # As pairs, so that a query that is named twice is seen.
+        # Parse objects as pairs, so that duplicate queries are detected.
         pairs = json.loads(text, object_pairs_hook=_Members)
     except json.JSONDecodeError as error:
         return {}, [f"Line {error.lineno}, column {error.colno}: {error.msg}. Expected {_SHAPES}."]
     except RecursionError:
         return {}, [f"The JSON is nested too deeply. Expected {_SHAPES}."]
     except ValueError:
-        # Python reads no number of thousands of digits.
+        # Python refuses to parse numbers with thousands of digits.
         return {}, [f"A number in the JSON is too long. Expected {_SHAPES}."]
     for query_id, value in pairs:
         _add_all(expected, wrong, f"Query {query_id!r}", query_id, value)
@@ -112,7 +104,7 @@ def _of_json(text: str) -> tuple[Expected, list[str]]:
 
 
 class _Members(list[tuple[str, Any]]):
-    """An object's members in their order; no list of JSON is taken for one."""
+    """Return an object's members in their order; a JSON list is not an object."""
 
 
 def _of_csv(text: str) -> tuple[Expected, list[str]]:
@@ -127,7 +119,7 @@ def _of_csv(text: str) -> tuple[Expected, list[str]]:
                     f"Line {line} has {amount(len(cells), 'cell')}, but two are expected: {','.join(COLUMNS)}."
                 )
     except csv.Error as error:
-        wrong.append(f"It cannot be read as CSV: {error}. Enclose answers that contain a comma or a quote in quotes.")
+        wrong.append(f"The text is not valid CSV: {error}. Enclose answers that contain a comma or a quote in quotes.")
     return expected, _too_many(expected, wrong)
 
 
@@ -153,7 +145,7 @@ def _too_many(expected: Expected, wrong: list[str]) -> list[str]:
 def _add_all(expected: Expected, wrong: list[str], place: str, query_id: str, value: object) -> None:
     texts = [value] if isinstance(value, str) else value
     if isinstance(texts, _Members) or not isinstance(texts, list | tuple) or not texts:
-        wrong.append(f"{place} has {value_kind(value)}, but a string or a list of strings is expected.")
+        wrong.append(f"{place} has {value_kind(value)}, but must have a string or a list of strings.")
     elif query_id in expected:
         wrong.append(f"{place} appears twice. Put all its answers into one list.")
     else:

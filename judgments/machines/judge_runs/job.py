@@ -1,8 +1,8 @@
-"""Job that asks a model thousands of questions without losing an answer or paying for one twice.
+"""Job that makes thousands of model calls without losing an answer or paying for one twice.
 
-Workers call the model; the job's own thread reads and writes the database, with one commit for all answers that came
-meanwhile. A worker goes on when its answer is committed, so a process that is killed at any moment repeats only the
-questions in flight.
+Workers call the model; the job's own thread reads and writes the database, with one commit for all answers received
+since the last one. A worker continues when its answer is committed, so a killed process repeats only the calls in
+progress.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair
 
 # The number of pairs in memory at once: more would fill the memory, fewer would leave workers idle at the end.
 AT_ONCE = 2_000
-# The number of pairs of the next portion to read in one step, which limits how long an answer waits.
+# The number of pairs of the next batch to read in one step, which limits how long an answer waits.
 A_STEP = 50
 # The number of keys per query, below the limit of SQLite.
 KEYS = 5_000
@@ -42,7 +42,7 @@ Purpose = ModelCall.Purpose
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """Run the job: ask the pairs without an answer, store each answer, and return how it ended."""
+    """Run the job: send the unanswered pairs, store each answer, and return how it ended."""
     rows = JudgeRun.objects.select_related("judge__provider", "round__scale", "round__collection")
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:
@@ -55,7 +55,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
 
 @dataclass
 class _Portion:
-    """A portion of pairs, with the pairs of each key."""
+    """A batch of pairs, with the pairs of each key."""
 
     purpose: str
     pairs: list[Pair] = field(default_factory=list)
@@ -82,13 +82,13 @@ class _Sitting:
         self.total = ready.count()
         ended = Ended("done", "", 0, 0)
         with closing(accounts.client(self.provider)) as self.client:
-            # A pair whose call failed is not asked again in this attempt.
+            # A pair whose call failed is not sent again in this attempt.
             keys = list(ready.values_list("pk", flat=True))
             parts = [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
             portions = [_Portion(Purpose.PAIR) for _ in parts]
             reading = [self._read(portion, part) for portion, part in zip(portions, parts, strict=True)]
             while portions:
-                deque(reading.pop(0), maxlen=0)  # read the rest of the portion
+                deque(reading.pop(0), maxlen=0)  # read the rest of the batch
                 one = self._ask(portions.pop(0), reading[0] if reading else None)
                 ended = replace(one, answered=ended.answered + one.answered, attempts=ended.attempts + one.attempts)
                 if ended.end != "done":
@@ -96,7 +96,7 @@ class _Sitting:
             return self._canaries() if self.run.canaries else ended
 
     def _read(self, portion: _Portion, keys: Sequence[int]) -> Iterator[None]:
-        """Read the pairs of a portion in small steps while the previous one is asked."""
+        """Read the pairs of a batch in small steps while the previous batch is being processed."""
         for begin in range(0, len(keys), A_STEP):
             rows = Pair.objects.filter(pk__in=keys[begin : begin + A_STEP])
             for pair in rows.select_related("query", "document").order_by("position"):
@@ -104,7 +104,7 @@ class _Sitting:
             yield
 
     def _canaries(self) -> Ended:
-        """Ask about documents with the judge's lowest grade after injecting traps into them."""
+        """Send documents with the judge's lowest grade again, with a probe inserted."""
         lowest = MachineJudgment.objects.filter(judge=self.judge, pair__round=self.run.round, grade=self.values[0])
         rows = list(lowest.values_list("pair", "pair__query__query_id", "pair__document__doc_id"))
         rows.sort(key=lambda row: drawn(self.run.seed, row[1], row[2]))
@@ -118,7 +118,7 @@ class _Sitting:
 
     def _ask(self, portion: _Portion, meanwhile: Iterator[None] | None = None) -> Ended:
         pairs, owners = portion.pairs, portion.owners
-        # Look up known answers now and not while reading, to include those of the previous portion.
+        # Look up known answers now and not while reading, to include those of the previous batch.
         asking = Asking(self.asker, self.endpoint, portion.contexts, self._known(owners))
         desk = MainThreadExecutor(self._beat)
 
@@ -148,7 +148,7 @@ class _Sitting:
         return ended
 
     def _add(self, portion: _Portion, pair: Pair, context: Context, trap: str = "") -> None:
-        """Add a pair to a portion, with the keys of its question and of the repetitions."""
+        """Add a pair to a batch, with the keys of its question and of the repetitions."""
         portion.pairs.append(pair)
         portion.contexts.append(context)
         purpose = portion.purpose
@@ -172,7 +172,7 @@ class _Sitting:
     def _beat(self) -> None:
         """Report progress about every second, and stop if the job was canceled, lost or paused.
 
-        A canceled or lost job makes no more calls, and still stores pending answers, which are paid for.
+        A canceled or lost job makes no more calls, but still stores pending answers, because they were paid for.
         """
         self.add_up()
         try:
@@ -187,9 +187,10 @@ class _Sitting:
 
 
 def _lenders(judge: Judge) -> list[int]:
-    """Whose answers count as its own: another text metric over the same answers of the same system asks nothing anew.
+    """Return the judges whose stored answers can be reused: another text metric over the same answers needs no new
+    calls.
 
-    Not so for grades: which models gave them is counted judge by judge.
+    Grades are not reused across judges, because the model names are counted for each judge.
     """
     if kinds.says_grades(judge.kind):
         return [judge.pk]

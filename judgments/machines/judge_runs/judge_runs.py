@@ -22,13 +22,7 @@ KIND, LOCAL = "judge", "prejudge"
 
 
 def estimate_run(round_: Round, choice: Choice, *, canaries: int = 0) -> Estimate:
-    """Estimate the cost of the judge in the round, without calling a model or storing anything.
-
-    Raises
-    ------
-    NotValid
-        As `model_judges.build`, `prejudging.build` and `ensembles.build`.
-    """
+    """Estimate the cost of the judge in the round without calling a model or storing anything."""
     judge, asker = _made_for(round_, choice)
     existing = round_.collection.judges.filter(name=judge.name, parameters=judge.parameters).first()
     return _estimate(round_, existing or judge, asker, canaries)
@@ -60,33 +54,7 @@ def start(
     audit_share: float = 0.1,
     canaries: int = 0,
 ) -> JudgeRun:
-    """Start a machine judge on the pairs of a round, as a job.
-
-    Parameters
-    ----------
-    round_ : Round
-        A round in any state; a machine grade takes no slot and is no label.
-    choice : Choice
-        The kind of judge, its model and its prompt.
-    actor : User
-        The lead who starts it.
-    cap_usd, cap_calls : float, int or None
-        The limits of the run; at least one is needed. The maximum cost of a call is reserved before the call. A judge
-        that calls no model has no caps.
-    audit_share : float
-        The share of all pairs that people judge in any case, drawn by the round's seed.
-    canaries : int
-        The number of pairs with prompt-injection probes; 0 for judges that call no model or give no grades.
-
-    Raises
-    ------
-    NotValid
-        Caps or shares are out of range, or as for `estimate_run`; the errors are by field.
-    NotAllowed
-        The actor may not read the round's guidelines yet, which a model's answers could repeat.
-    Conflict
-        The judge is running in this round, or has nothing to do.
-    """
+    """Start a machine judge on the pairs of a round, as a job."""
     kind = kinds.find(choice.kind)
     if kind.asks == "model":
         examples.check_readable(actor, round_.guidelines)
@@ -101,7 +69,7 @@ def start(
     judge = model_judges.get_or_store(judge)
     estimate = _estimate(round_, judge, asker, canaries)
     if judge.runs.filter(round=round_).exists():
-        raise Conflict(f"{judge} has a run in this round already. Resume it on its page.")
+        raise Conflict(f"{judge} already has a run in this round. Resume it on its page.")
     if not estimate.pairs:
         raise Conflict("The judge has answered all pairs that have the data it needs.")
     run = JudgeRun.objects.create(
@@ -124,13 +92,7 @@ def start(
 
 @transaction.atomic
 def pause(run: JudgeRun, *, actor: User) -> None:
-    """Pause a run once the pending calls are done.
-
-    Raises
-    ------
-    Conflict
-        The run is not running.
-    """
+    """Pause a run after its pending calls are done."""
     if not machine_runs.ask_to_pause(run):
         raise Conflict(f"{run.judge} is not running in this round.")
     sentence = f"{actor} paused {run.judge} in round {run.round}"
@@ -146,27 +108,7 @@ def resume(
     cap_calls: int | None = None,
     canaries: int | None = None,
 ) -> JudgeRun:
-    """Resume a run: ask the pairs without an answer. No answered pair is asked again.
-
-    Parameters
-    ----------
-    run : JudgeRun
-        A run that is over.
-    actor : User
-        The lead who resumes it.
-    cap_usd, cap_calls : float, int or None
-        New caps on the total of this run; None leaves a cap unchanged.
-    canaries : int or None
-        The total number of pairs with probes; None leaves it unchanged.
-
-    Raises
-    ------
-    Conflict
-        The run is running, or its provider was removed or changed its address.
-    NotValid
-        A cap is below the amount spent, needs the price of a model that has none, or is for a judge without costs; or
-        a local model is not allowed here.
-    """
+    """Resume a run: send the unanswered pairs. Answered pairs are not sent again."""
     run = (
         JudgeRun.objects.select_for_update(of=("self",))
         .select_related("judge__provider", "round", "job")
@@ -178,7 +120,7 @@ def resume(
         provider = model_judges.check_provider(run.judge)
         _check_price(provider, run.judge.model, run.cap_usd if cap_usd is None else cap_usd)
     elif any(given is not None for given in (cap_usd, cap_calls, canaries)):
-        problem = f"{run.judge} calls no model, so it takes no caps and no probes."
+        problem = f"{run.judge} calls no model, so it has no caps and no probes."
         raise NotValid(problem, {"cap_calls": problem})
     else:
         offline_judging.check_here(run.judge)
@@ -192,7 +134,7 @@ def resume(
 def queue(run: JudgeRun, actor: User | None, *, woken: int = 0) -> None:
     """Queue an attempt; `woken` is the number of automatic retries in a row."""
     kind = KIND if model_judges.asks_a_model(run.judge) else LOCAL
-    machine_runs.queue(run, kind, f"{run.judge} judges {run.round}", actor=actor, woken=woken)
+    machine_runs.queue(run, kind, f"Judge {run.round} with {run.judge}", actor=actor, woken=woken)
 
 
 def _check_price(provider: Provider, model: str, cap_usd: float | None) -> None:

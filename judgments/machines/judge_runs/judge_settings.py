@@ -1,4 +1,4 @@
-"""Configuration that a lead chose for a machine judge, checked against the round."""
+"""Settings of a machine judge by a lead, validated against the round."""
 
 from __future__ import annotations
 
@@ -18,39 +18,7 @@ WARMEST = 2.0
 
 @dataclass(frozen=True)
 class Choice:
-    """A lead's settings of a machine judge.
-
-    Parameters
-    ----------
-    provider : Provider, optional
-        The provider, for kinds that call a model.
-    model : str
-        The model.
-    prompt : Named, optional
-        The prompt; None for the prompt of Assay.
-    examples : int
-        The number of pairs graded by people to show to the model.
-    snapshot : Snapshot, optional
-        The source of these examples.
-    seed : int
-        The seed of the examples, also sent to providers that take one.
-    probabilities : bool
-        Whether to request the probabilities of the grades.
-    kind : str
-        A member of `judge_kinds.kinds`.
-    expected : mapping of str to list of str
-        Accepted answers by ``query_id``, for kinds that compare with accepted answers.
-    yes : int, optional
-        The grade of a yes; None for the lowest relevant grade of the scale.
-    text_metric : str
-        The metric that scores a system's answers against the accepted ones.
-    temperature : float
-        0 for the most probable answer.
-    parameters : mapping
-        Parameters of kinds that call no model.
-    judges : sequence of Judge
-        The judges of an ensemble.
-    """
+    """A lead's settings of a machine judge."""
 
     provider: Provider | None = None
     model: str = ""
@@ -68,31 +36,21 @@ class Choice:
     judges: Sequence[Judge] = ()
 
     def provider_and_model(self) -> tuple[Provider, str]:
-        """Return the provider and the model.
-
-        Raises
-        ------
-        NotValid
-            None was chosen, or the provider does not have the model.
-        """
+        """Return the provider and the model."""
         if self.provider is None:
             raise NotValid("This judge needs a model.", {"provider": "Choose a provider.", "model": "Choose a model."})
         if self.provider.offered(self.model) is None:
             problem = f"{self.provider} has no model {self.model!r}. Choose one from the list on the provider's page."
             raise NotValid(problem, {"model": problem})
         if not 0 <= self.temperature <= WARMEST:
-            raise NotValid("The temperature is out of range.", {"temperature": f"Choose 0 to {WARMEST:g}."})
+            raise NotValid(
+                "The temperature is out of range.", {"temperature": f"Choose a value from 0 to {WARMEST:g}."}
+            )
         return self.provider, self.model
 
 
 def check_used(choice: Choice, kind: Kind) -> None:
-    """Refuse settings that the kind does not use, since the sender expects an effect.
-
-    Raises
-    ------
-    NotValid
-        The errors are by field.
-    """
+    """Refuse settings that the kind does not use, because the sender expects an effect."""
     idle = {
         "expected": choice.expected and not kind.needs_expected,
         "yes": choice.yes is not None and kind.says != "yes",
@@ -105,19 +63,13 @@ def check_used(choice: Choice, kind: Kind) -> None:
         "prompt": choice.prompt is not None and choice.prompt.asks != of_kind(kind.name),
     }
     if wrong := {
-        name: f"The judge {kind.name} does not take this. Remove it." for name, given in idle.items() if given
+        name: f"The judge {kind.name} does not use this setting. Remove it." for name, given in idle.items() if given
     }:
-        raise NotValid(f"The judge {kind.name} does not take {', '.join(wrong)}. Remove it.", wrong)
+        raise NotValid(f"The judge {kind.name} does not use {', '.join(wrong)}. Remove it.", wrong)
 
 
 def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
-    """Return the settings that the round does not contain: accepted answers, and the grade of a yes.
-
-    Raises
-    ------
-    NotValid
-        No query of the round has an accepted answer, or the grade of a yes is not on the scale.
-    """
+    """Return the settings that the round does not contain: accepted answers, and the grade of a yes."""
     record: dict[str, Any] = {}
     if kind.needs_expected:
         record["expected"] = expected_answers.checked(choice.expected)
@@ -130,7 +82,9 @@ def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
         relevant = next((value for value in values if value >= round_.scale.relevant_from), values[-1])
         yes = relevant if choice.yes is None else choice.yes
         if yes not in values[1:]:
-            problem = f"Choose a grade of the scale above its lowest: {', '.join(str(value) for value in values[1:])}."
+            problem = (
+                f"Choose a grade above the lowest one of the scale: {', '.join(str(value) for value in values[1:])}."
+            )
             raise NotValid(problem, {"yes": problem})
         record |= {"yes": yes, "no": values[0]}
     return record
@@ -143,7 +97,8 @@ def beside(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def on_scale(outcome: Outcome, record: Mapping[str, Any], values: Sequence[int]) -> Outcome:
-    """Return the outcome on the round's scale: a yes or no becomes its grade, a grade off the scale becomes None."""
+    """Return the outcome on the round's scale: a yes or no becomes its grade, and a grade outside the scale becomes
+    None."""
     if outcome.grade is not None and outcome.relevant is not None and "yes" in record:
         outcome = replace(outcome, grade=record["yes"] if outcome.relevant else record["no"])
     return outcome.on_scale(values)

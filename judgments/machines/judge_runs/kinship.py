@@ -1,7 +1,7 @@
 """Warning about systems under test whose model is of the same family as one of a judge's models.
 
-The warning comes before anything is spent. The judgments app does not know about runs: an app that knows the systems
-of a collection registers a list of them.
+The warning appears before any cost arises. The judgments app has no runs, so the app that has the systems of a
+collection registers a list of them.
 """
 
 from __future__ import annotations
@@ -14,15 +14,7 @@ from judgments.models import BattleRun, Collection, Judge
 
 
 def kin_in(collection: Collection, *models: str) -> list[Kin]:
-    """Return the collection's systems whose model is of the same family as one of the given models.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose systems.
-    *models : str
-        What they are called; an offline judge has none and is kin to nobody.
-    """
+    """Return the collection's systems whose model is of the same family as one of the given models."""
     names = [model for model in dict.fromkeys(models) if model]
     if not names:
         return []
@@ -31,22 +23,23 @@ def kin_in(collection: Collection, *models: str) -> list[Kin]:
 
 
 def kin_warning(collection: Collection, *models: str) -> str:
-    """Return the warning about related systems for a choice of models; empty where no system is related."""
+    """Return the warning about related systems for a choice of models; empty if no system is related."""
     return warning(kin_in(collection, *models))
 
 
 def models_of(judge: Judge) -> list[str]:
-    """Return the models a judge calls: its own, those of its pairwise comparisons, or those of an ensemble's judges."""
+    """Return the models that a judge calls: its own, those of its pairwise comparisons, or those of its member
+    judges."""
     if judge.kind == ENSEMBLE:
         members = Judge.objects.filter(collection=judge.collection_id, uuid__in=judge.inputs.get("judges", ()))
         return [model for member in members.order_by("name") for model in models_of(member)]
     if judge.kind == BATTLES:
         runs = BattleRun.objects.filter(uuid=judge.parameters.get("run")).values_list("ensemble", flat=True)
-        # For imported comparisons the judge's parameters name the models, some with the provider's name in front.
+        # For imported comparisons the judge's parameters name the models, some with a provider prefix.
         return [one["model"] for ensemble in runs for one in ensemble] or list(judge.parameters.get("models", ()))
     return [judge.model] if judge.model else []
 
 
 def models_chosen(choice: Choice) -> list[str]:
-    """Return the models that a judge made from this choice would call."""
+    """Return the models that a judge with these settings would call."""
     return [choice.model, *(model for judge in choice.judges for model in models_of(judge))]

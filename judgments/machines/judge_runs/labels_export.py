@@ -18,13 +18,7 @@ AT_ONCE = 1_000
 
 
 def lines(judge: Judge, round_: Round, viewer: Any) -> Iterator[bytes]:
-    """Yield the file in parts: every answer except undecided ones of an ensemble, in the round's order.
-
-    Raises
-    ------
-    Waits
-        Raised before the first line if the reader may still grade pairs, since a partial file would mislead.
-    """
+    """Yield the file in parts: every answer except undecided ones of an ensemble, in the round's order."""
     hidden = grade_visibility.pairs_with_hidden_grades(viewer, round_).count()
     if hidden:
         raise Waits(

@@ -1,7 +1,7 @@
 """Model judges of a collection: provider, prompt, scale and examples of each.
 
-A judge is everything that decides its answers. Another model, another version of the prompt or other guidelines make
-another judge, so that a number about one judge is never taken for a number about another.
+A judge is defined by everything that affects its answers. Another model, prompt version or other guidelines make
+another judge, so that results of different judges are never mixed.
 """
 
 from __future__ import annotations
@@ -32,14 +32,7 @@ MOST_EXAMPLES = 20
 
 
 def build(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge]:
-    """Return the judge for the round, not stored yet, and the object that calls its model.
-
-    Raises
-    ------
-    NotValid
-        By field: a model that the provider does not have, a prompt that does not go with the scale, examples or
-        expected answers that there are not.
-    """
+    """Return the unsaved judge for the round, and the object that calls its model."""
     provider, model = choice.provider_and_model()
     kind = kinds.find(choice.kind)
     inputs = _graded_inputs(round_, choice) if kind.name == GRADED else _other_inputs(round_, kind, choice)
@@ -68,12 +61,12 @@ def build(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge]:
 
 
 def digest(parameters: Mapping[str, Any]) -> str:
-    """Return the hash of everything that decides a judge's answers; the judge's name ends with its first characters."""
+    """Return the hash of everything that affects a judge's answers; the judge's name ends with its first characters."""
     return hashlib.sha256(json.dumps(parameters, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def _call_options(provider: Provider, model: str) -> dict[str, Any]:
-    """Return the options of the model's calls. They are part of the judge: other options make another judge."""
+    """Return the options of the model's calls, which are part of the judge's identity."""
     options = accounts.settings_of(provider, model)
     most = {"most_tokens": options["most_tokens"]} if "most_tokens" in options else {}
     return {"asked_as": options, **most} if options else {}
@@ -81,7 +74,7 @@ def _call_options(provider: Provider, model: str) -> dict[str, Any]:
 
 def _graded_inputs(round_: Round, choice: Choice) -> dict[str, Any]:
     if choice.prompt is None:
-        raise NotValid("This judge needs a prompt.", {"prompt": "Choose one."})
+        raise NotValid("This judge needs a prompt.", {"prompt": "Choose a prompt."})
     meanings = list(round_.scale.grades.order_by("value").values_list("value", "label", "cue"))
     template = choice.prompt.template
     if template == BINARY and len(meanings) != 2:
@@ -127,13 +120,7 @@ def _beside(round_: Round, kind: Kind, choice: Choice, inputs: Mapping[str, Any]
 
 
 def get_or_store(judge: Judge) -> Judge:
-    """Return the stored row of this judge; store it if it is new.
-
-    Raises
-    ------
-    Conflict
-        Another judge has its name.
-    """
+    """Return the stored row of this judge, and store it if it is new."""
     stored, made = Judge.objects.get_or_create(
         collection=judge.collection,
         name=judge.name,
@@ -143,9 +130,9 @@ def get_or_store(judge: Judge) -> Judge:
         },
     )
     if not made and stored.parameters != judge.parameters:
-        raise Conflict(f"Another judge of this collection is called {judge.name}.")
+        raise Conflict(f"Another judge of this collection is already called {judge.name}.")
     if stored.provider_id != judge.provider_id and judge.provider_id is not None:
-        # The same address under another provider row, for example after the first one was removed.
+        # The same address with another provider row, for example after the first one was removed.
         stored.provider = judge.provider
         stored.save(update_fields=["provider"])
     return stored
@@ -178,13 +165,7 @@ def graded_of(inputs: Mapping[str, Any]) -> Graded:
 
 
 def check_provider(judge: Judge) -> Provider:
-    """Return the provider of this judge.
-
-    Raises
-    ------
-    Conflict
-        The provider was removed, or points elsewhere since: another address is another judge.
-    """
+    """Return the provider of this judge, if it is unchanged."""
     provider, known = judge.provider, judge.parameters
     if provider is None:
         raise Conflict(f"The provider of {judge} was removed. Add the provider again, then create the judge again.")
@@ -201,23 +182,17 @@ def check_provider(judge: Judge) -> Provider:
 
 
 def endpoint_of(judge: Judge, provider: Provider) -> Endpoint:
-    """Return the judge's model endpoint with the call options from when the judge was made.
-
-    Raises
-    ------
-    Conflict
-        The key was encrypted with one that is no more.
-    """
+    """Return the judge's model endpoint with the call options that the judge was created with."""
     return accounts.endpoint(provider, judge.model, judge.parameters.get("asked_as", {}))
 
 
 def asks_a_model(judge: Judge) -> bool:
-    """Return whether the judge calls a model service, and so has a call log, a provider and caps."""
+    """Return whether the judge calls a model service, so that it has a call log, a provider and caps."""
     return judge.parameters.get("protocol") in PROTOCOLS
 
 
 def in_round(collection: Collection, round_: Round) -> list[Judge]:
-    """Return the judges that have answered or been started in the round, by name."""
+    """Return the judges that have answered or were started in the round, by name."""
     rows = Judge.objects.filter(collection=collection)
     answered = MachineJudgment.objects.filter(pair__round=round_).order_by().values("judge")
     started = round_.judge_runs.order_by().values("judge")

@@ -1,7 +1,6 @@
-"""Job for a judge that calls no model service: batches that can be watched, paused and resumed.
+"""Job for a judge that calls no model service, in batches that can be paused and resumed.
 
-Each batch is stored before the next one begins, and stored answers are never judged again: after a kill the job goes
-on with the first pair that has no answer.
+Each batch is stored before the next one begins, so after a crash the job continues with the first unanswered pair.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ State = JudgeRun.State
 
 
 class _Paused(Exception):
-    """A lead asked to pause the run."""
+    """A lead has paused the run."""
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """Run the job: answer the unanswered pairs batch by batch and record how the run ended."""
+    """Run the job: answer the unanswered pairs batch by batch, and record how the run ended."""
     rows = JudgeRun.objects.select_related("judge", "round__scale", "round__collection")
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:

@@ -1,7 +1,7 @@
 """Judges that call no model service: by words, by local embeddings, or by a rule over other judges.
 
-A machine's answer is stored in a table of its own. It fills no slot, is no judgment, and enters neither agreement nor
-labels; `access` decides whether anyone may see it.
+A machine's answer is stored in a separate table. It fills no slot, is not a judgment, and enters neither agreement nor
+labels; `access` decides who may see it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,7 @@ Watch = Callable[[int, int], None]
 
 
 def build(round_: Round, choice: Choice) -> Judge:
-    """Return the judge for the round, not stored yet; other parameters or expected answers make another judge.
-
-    Raises
-    ------
-    UnknownName
-        There is no such judge.
-    NotValid
-        By field: a library is missing, the judge does not take these parameters, or no query of the round has an
-        expected answer.
-    """
+    """Return the unsaved judge for the round; other parameters or expected answers make another judge."""
     kind = kinds.find(choice.kind)
     kind.check_installed()
     chosen = JUDGES[kind.name].checked(choice.parameters)
@@ -52,13 +43,7 @@ def build(round_: Round, choice: Choice) -> Judge:
 
 
 def check_here(judge: Judge) -> None:
-    """Refuse a judge whose library or model this server no longer has or allows.
-
-    Raises
-    ------
-    NotValid
-        A library is missing, or the operator does not name its model in `LOCAL_MODELS` any more.
-    """
+    """Refuse a judge whose library or model this server no longer has or allows."""
     if judge.kind == ENSEMBLE:
         return
     kind = kinds.find(judge.kind)
@@ -67,33 +52,14 @@ def check_here(judge: Judge) -> None:
 
 
 def left_for(round_: Round, judge: Judge) -> Waiting:
-    """Return the pairs that the judge has not answered; of an ensemble, those that its judges have answered."""
+    """Return the pairs that the judge has not answered; for an ensemble, only those that its judges have answered."""
     return ensembles.waiting(round_, judge) if judge.kind == ENSEMBLE else waiting(round_, judge)
 
 
 def answer(judge: Judge, round_: Round, *, watch: Watch = lambda done, total: None) -> int:
     """Let the judge answer the pairs of a round that it has not answered yet.
 
-    Every batch is stored at once, so that a call that was killed is taken up where it stopped by calling again.
-
-    Parameters
-    ----------
-    judge, round_ : Judge, Round
-        A stored judge, and a round in any state.
-    watch : callable
-        Told before the first and after each batch how many pairs are done, and of how many; what it raises ends the
-        work with all batches before it stored.
-
-    Returns
-    -------
-    int
-        How many pairs it answered. Those that lack what it needs are left: they get their answer when they are complete
-        and it is called again.
-
-    Raises
-    ------
-    NotValid
-        A library or a model that it needs is not here, or the operator does not allow the model.
+    Every batch is stored immediately, so a repeated call continues where a crashed one stopped.
     """
     keys = list(left_for(round_, judge).ready.values_list("pk", flat=True))
     says = ensembles.sayer(judge, round_) if judge.kind == ENSEMBLE else _sayer(judge, round_)
@@ -101,7 +67,7 @@ def answer(judge: Judge, round_: Round, *, watch: Watch = lambda done, total: No
     for begin in range(0, len(keys), BATCH):
         rows = Pair.objects.filter(pk__in=keys[begin : begin + BATCH])
         judgments = says(list(rows.select_related("query", "document").order_by("position")))
-        # Two simultaneous calls give the same answers; the second one adds nothing.
+        # Two concurrent calls compute the same answers; the second one adds nothing.
         MachineJudgment.objects.bulk_create(judgments, ignore_conflicts=True)
         watch(min(begin + BATCH, len(keys)), len(keys))
     return len(keys)
@@ -137,7 +103,7 @@ def _model(collection: Collection, kind: Kind, chosen: dict[str, object]) -> str
     """Return the model that the judge loads on this server. Loading runs code, so the operator must allow the model."""
     model = str(chosen.get("model", ""))
     if model and model not in (allowed := grants.local_models(collection)):
-        problem = f"{kind.title} cannot load {model!r} on this server. Allowed: {', '.join(allowed) or 'no model'}. "
+        problem = f"{kind.title} cannot load {model!r} on this server. Allowed models: {', '.join(allowed) or 'none'}. "
         hint = "The operator allows models with LOCAL_MODELS and grants them to the collection."
         raise NotValid(problem + hint, {"model": problem, "kind": problem})
     return model

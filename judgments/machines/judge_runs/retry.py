@@ -1,9 +1,8 @@
 """Automatic retry of judges and pairwise comparisons whose provider was down.
 
-Retries happen only when the provider was down: a run that was refused, reached a cap or was paused waits for a
-person. The caps stay the same. The wait starts at ten minutes and doubles up to a day, and is as long as the provider
-asked for if that is longer. An attempt that gets an answer resets the wait; after a week without an answer a lead has
-to decide.
+Retries happen only if the provider was down; a run that was refused, reached a cap or was paused waits for a person.
+The caps stay the same. The wait starts at ten minutes and doubles up to a day, or is longer if the provider requests
+it. An attempt that gets an answer resets the wait; after a week without an answer a lead has to decide.
 """
 
 from __future__ import annotations
@@ -27,31 +26,15 @@ from judgments.models import JudgeRun, MachineRun, ModelCall, audit
 FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=24)
 # If a provider requests a longer wait, a lead has to decide.
 PATIENT = timedelta(days=7)
-# Seven attempts of the first day, then one a day for a week.
+# Seven attempts on the first day, then one a day for a week.
 MOST = 14
-# The last calls of an attempt that may all have failed: five in a row, plus the concurrent ones.
+# The number of final calls of an attempt that may all have failed: five in a row, plus the concurrent ones.
 LATEST = 512
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of machine run: judges or pairwise comparisons.
-
-    Parameters
-    ----------
-    runs : type of MachineRun
-        The table.
-    related : tuple of str
-        The relations to load.
-    calls : callable
-        Returns the calls of a run.
-    check : callable
-        Raises if a run can no longer call a model.
-    queue : callable
-        Queues a run again.
-    named : callable
-        Returns the sentence of the audit row.
-    """
+    """A kind of machine run: judges or pairwise comparisons."""
 
     runs: type[Any]
     related: tuple[str, ...]
@@ -69,24 +52,14 @@ KINDS = [
         lambda run: ModelCall.objects.filter(run=run),
         lambda run: model_judges.check_provider(run.judge),
         judge_runs.queue,
-        lambda run: f"{run.judge} is retried in round {run.round} because its provider did not answer",
+        lambda run: f"{run.judge} will be retried in round {run.round} because its provider did not answer",
     ),
 ]
 
 
 @dataclass(frozen=True)
 class Wait:
-    """The wait of a run for its provider.
-
-    Parameters
-    ----------
-    at : datetime or None
-        The time of the next retry; None if a lead has to decide.
-    tried : int
-        The number of failed automatic retries in a row.
-    why : str
-        The explanation for a page.
-    """
+    """The wait of a run for its provider."""
 
     at: datetime | None
     tried: int
@@ -94,7 +67,7 @@ class Wait:
 
 
 def wait_of(run: MachineRun) -> Wait | None:
-    """Return the wait of a run; None for a run that does not wait for its provider."""
+    """Return the wait of a run; None if it does not wait for its provider."""
     if run.state != State.DOWN or run.ended_at is None or run.job is None:
         return None
     tried = _in_vain(run)
@@ -105,27 +78,16 @@ def wait_of(run: MachineRun) -> Wait | None:
         return Wait(None, tried, f"No further automatic retry{vain}.")
     at = run.ended_at + min(FIRST * 2**tried, LONGEST)
     if run.not_before is None or run.not_before <= at:
-        return Wait(at, tried, f"It is retried automatically{vain}, within the same caps.")
+        return Wait(at, tried, f"Assay retries the run automatically{vain}, within the same caps.")
     if run.not_before - run.ended_at > PATIENT:
         reason = f"the provider requests a wait of more than {amount(PATIENT.days, 'day')}"
         return Wait(None, tried, f"No automatic retry: {reason}.")
     reason = "after the wait that the provider requested"
-    return Wait(run.not_before, tried, f"It is retried automatically {reason}{vain}, within the same caps.")
+    return Wait(run.not_before, tried, f"Assay retries the run automatically {reason}{vain}, within the same caps.")
 
 
 def retry_due(now: datetime | None = None) -> int:
-    """Queue the runs whose wait is over; every tick calls this.
-
-    Parameters
-    ----------
-    now : datetime, optional
-        The current time; the clock's by default.
-
-    Returns
-    -------
-    int
-        The number of queued runs.
-    """
+    """Queue the runs whose wait is over; the periodic checks call this."""
     now = now or timezone.now()
     return sum(_retry(kind, pk, now) for kind in KINDS for pk in _down(kind, now))
 
@@ -137,7 +99,7 @@ def _down(kind: Kind, now: datetime) -> list[int]:
 
 @transaction.atomic
 def _retry(kind: Kind, pk: int, now: datetime) -> bool:
-    """Queue the run, unless a lead or another tick was first."""
+    """Queue the run, unless a lead or another check was first."""
     run = kind.runs.objects.select_for_update(of=("self",)).select_related(*kind.related).get(pk=pk)
     wait = wait_of(run)
     if wait is None or wait.at is None or wait.at > now or not machine_runs.is_over(run):
@@ -145,7 +107,7 @@ def _retry(kind: Kind, pk: int, now: datetime) -> bool:
     try:
         kind.check(run)
     except AssayError as error:
-        machine_runs.record_end(run, State.STOPPED, f"It cannot be retried: {error}")
+        machine_runs.record_end(run, State.STOPPED, f"The run cannot be retried: {error}")
         return False
     kind.queue(run, run.created_by, woken=wait.tried + 1)
     collection = run.collection

@@ -1,4 +1,4 @@
-"""Form to add a machine judge to a round, with only the fields that its kind uses."""
+"""Form to add a machine judge to a round, with only the fields for its kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class JudgeForm(AssayForm):
         min_value=0.1,
         max_value=100,
         initial=10,
-        help_text="People judge this share of all pairs, drawn at random, whatever the machine answers.",
+        help_text="People always judge this share of all pairs, drawn at random.",
     )
 
     def __init__(self, *args: Any, round_: Round, kind: Kind, **kwargs: Any) -> None:
@@ -64,7 +64,7 @@ class JudgeForm(AssayForm):
         self.fields = {**own, "audit_share": self.fields["audit_share"]}
         for name, field in own.items():
             if name != "judges":
-                field.error_messages["required"] = "Choose one." if hasattr(field, "choices") else "Fill this in."
+                field.error_messages["required"] = "Choose a value." if hasattr(field, "choices") else "Enter a value."
 
     def _judges(self) -> forms.Field:
         here = model_judges.in_round(self.round.collection, self.round)
@@ -88,7 +88,7 @@ class JudgeForm(AssayForm):
         return [self[name] for name in self.fields if name in FOLDED]
 
     def clean(self) -> dict[str, Any]:
-        """Parse the expected answers. Those of a file replace the text."""
+        """Parse the expected answers. Answers in a file replace the text."""
         cleaned = super().clean() or {}
         if not self.kind.needs_expected or "expected" in self.errors:
             return cleaned
@@ -175,8 +175,8 @@ def _expected() -> dict[str, forms.Field]:
             required=False,
             strip=False,
             widget=forms.Textarea(attrs={"rows": 8, "class": "mono", "spellcheck": "false"}),
-            help_text='JSON such as {"q1": ["an answer", "another"]}, or CSV with the header query_id,expected. '
-            "If a query has several answers, any one is enough. Pairs of queries without an answer wait.",
+            help_text='JSON such as {"q1": ["an answer", "another"]}, or CSV with the header query_id,expected. If a '
+            "query has several answers, one match is enough. Pairs of queries without an answer wait.",
         ),
         "file": forms.FileField(label="Or a file (optional)", required=False),
     }
@@ -190,7 +190,7 @@ def _yes(round_: Round) -> forms.Field:
         choices=[(str(value), f"{value} {label}") for value, label in rest],
         initial=str(usual),
         required=False,
-        help_text=f"This judge answers yes or no. No means {lowest[0]} {lowest[1]}.",
+        help_text=f"This judge answers yes or no. No becomes {lowest[0]} {lowest[1]}.",
     )
 
 
@@ -231,7 +231,7 @@ def _canaries() -> forms.Field:
         min_value=0,
         max_value=machine_runs.MOST_CANARIES,
         initial=30,
-        help_text="Number of documents on which injected text tries to raise the judge's grade. Two calls each.",
+        help_text="Number of documents in which injected text tries to raise the judge's grade. Each needs two calls.",
     )
 
 
@@ -243,13 +243,13 @@ def _examples(round_: Round) -> dict[str, forms.Field]:
             min_value=0,
             max_value=MOST_EXAMPLES,
             initial=0,
-            help_text="Grades by people from a snapshot, never for a query of this round.",
+            help_text="Human grades from a snapshot, never for a query of this round.",
         ),
         "snapshot": _choose("Examples from (optional)", snapshots, "", required=False),
         "probabilities": forms.BooleanField(
             label="Request grade probabilities",
             required=False,
-            help_text="If the provider supports them. They show which pairs people should judge.",
+            help_text="They show which pairs people should judge. Not every provider supports them.",
         ),
     }
 
@@ -260,5 +260,6 @@ def _temperature() -> forms.Field:
         required=False,
         min_value=0,
         max_value=WARMEST,
-        help_text="0 or empty asks for the most probable answer. Some models accept only their default.",
+        help_text="With 0 or an empty field, the model gives its most probable answer. Some models accept only their "
+        "default.",
     )

@@ -10,7 +10,7 @@ from judgments.machines.calibration import model_names
 from judgments.machines.judge_runs import retry
 from judgments.models import MachineRun
 
-# Of a machine that was never at work in the round by itself, such as a judge that is made of battles.
+# For a judge that never ran in the round itself, such as one based on pairwise comparisons.
 NO_RUN = {
     "state": MachineRun.State.DONE,
     "said": "",
@@ -24,7 +24,7 @@ NO_RUN = {
 
 
 def run_fields(run: MachineRun | None) -> dict[str, Any]:
-    """How it stands, when it is tried again, its caps and what was used of them."""
+    """Return the state, the next retry, the caps and the usage."""
     if run is None:
         return NO_RUN
     (state, message), waits = machine_runs.state_of(run), retry.wait_of(run)
@@ -38,5 +38,5 @@ def run_fields(run: MachineRun | None) -> dict[str, Any]:
 
 
 def name_fields(names: Sequence[model_names.Named]) -> dict[str, Any]:
-    """Under which names its models answered, with a warning where one had several."""
+    """Return the names under which its models answered, with a warning if a model had several."""
     return {"renamed": model_names.warning(list(names)), "by_name": [model_names.as_json(one) for one in names]}

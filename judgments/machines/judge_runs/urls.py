@@ -1,4 +1,4 @@
-"""Page and API routes of machines judge runs."""
+"""Page and API routes of machine judges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from judgments.machines.judge_runs.api import ledger
 from judgments.machines.judge_runs.views import answers, auto_accept, judges
 
 urlpatterns = [
-    # Machine judges; the page of one is a room above, since it tells metrics too.
+    # Machine judges. The page of a judge belongs to the evaluation app, because it shows metrics.
     path("rounds/<uuid:uuid>/judges/", judges.judge_list, name="judges"),
     path("rounds/<uuid:uuid>/judges/new/", judges.judge_new, name="judge_new"),
     path("rounds/<uuid:uuid>/judges/routing/", answers.routed, name="routing"),

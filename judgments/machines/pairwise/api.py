@@ -49,7 +49,7 @@ class BattleRuns(InRound):
 
     @extend_schema(summary="List the pairwise comparison runs of a round", responses={200: BattleRunBody(many=True)})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Newest first, each with its progress and cost."""
+        """Return the runs, newest first, each with its progress and cost."""
         rows = self.round.battle_runs.select_related("job", "prompt").defer("drawn")
         return Response(BattleRunBody([serialize_run(run, request.user) for run in rows], many=True).data)
 
@@ -66,7 +66,7 @@ class BattleRuns(InRound):
         ],
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """With `dry_run`, return the estimate; otherwise start a job that never exceeds its caps."""
+        """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
         body = self.read_body(BattlesSent)
         choice = self._choice(body)
         if body["dry_run"]:
@@ -91,14 +91,14 @@ class BattleRuns(InRound):
 
 
 class ImportBattles(InRound):
-    """Pairwise comparisons from elsewhere; for leads."""
+    """Pairwise comparisons made elsewhere; for leads."""
 
     serializer_class = BattleRunBody
     tag = "battles"
 
     @extend_schema(summary="Import pairwise comparisons", request=BattlesTaken, responses={201: BattleRunBody})
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """All are stored, or none.
+        """All comparisons are stored, or none.
 
         No model is called. Scores, grades and uncertain pairs are computed as for other runs.
         """
@@ -110,7 +110,7 @@ class ImportBattles(InRound):
 
 
 class OfBattles(InRound):
-    """The base of addresses below ``battles/<run>/``; for leads."""
+    """Base class of endpoints below ``battles/<run>/``, which are for leads."""
 
     run: BattleRun
     serializer_class: type[Serializer] = BattleRunBody
@@ -127,7 +127,7 @@ class OfBattles(InRound):
         self.run = run
 
     def at_work(self) -> Response:
-        """Return the 202 of a run that was queued again."""
+        """Return status 202 for a run that was queued again."""
         run = BattleRun.objects.select_related("job").get(pk=self.run.pk)
         if run.job is None:
             raise NotFound("Its job was deleted.")
@@ -141,7 +141,7 @@ class OneBattleRun(OfBattles):
 
     @extend_schema(summary="Get a pairwise comparison run")
     def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Return its progress and cost and, by model, how often position alone may have decided."""
+        """Return its progress and cost and, by model, how often the position alone may have decided."""
         return self.respond(BattleRunBody, serialize_run(self.run, request.user))
 
 
@@ -162,13 +162,14 @@ class GoOnWithBattles(OfBattles):
 
     @extend_schema(summary="Resume pairwise comparisons", request=BattlesGoOn, responses={202: Started})
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Send the unanswered comparisons. Omitted caps stay, and count everything the run has spent."""
+        """Send the unanswered comparisons. Omitted caps stay as they are; caps apply to everything the run has
+        spent."""
         runs.resume(self.run, actor=request.user, **self.read_body(BattlesGoOn))
         return self.at_work()
 
 
 class FurtherBattles(OfBattles):
-    """Further pairwise comparisons."""
+    """Additional pairwise comparisons."""
 
     serializer_class = Started
 
@@ -178,7 +179,7 @@ class FurtherBattles(OfBattles):
         responses={200: BattlesEstimate, 202: Started},
     )
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Add those that reduce the uncertainty of scores most, within the caps.
+        """Add the comparisons that reduce the uncertainty of scores most, within the caps.
 
         With `dry_run`, return the estimate.
         """
@@ -192,20 +193,20 @@ class FurtherBattles(OfBattles):
 
 
 class GradesOfBattles(OfBattles):
-    """Grades from the scores."""
+    """Grades computed from the scores."""
 
     serializer_class = GradesMade
 
     @extend_schema(summary="Create a judge from the scores", request=GradesSent, responses={201: GradesMade})
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Cut points are learned from human grades. The judge is listed with the machine judges of the round."""
+        """Thresholds are learned from human grades. The new judge is listed with the machine judges of the round."""
         made = grades.create_judge(self.run, actor=request.user, share=self.read_body(GradesSent)["share"])
         body = {"judge": made.uuid, "name": made.name, **{key: made.parameters[key] for key in ("anchors", "cuts")}}
         return self.respond(GradesMade, body, status=201)
 
 
 class ScoresOfBattles(OfBattles):
-    """Scores."""
+    """Scores of documents."""
 
     serializer_class = ScoreBody
     also = ()
@@ -216,7 +217,7 @@ class ScoresOfBattles(OfBattles):
         responses={200: ScoreBody(many=True)},
     )
     def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """By query, best first. Comparisons with a document that you may still grade are left out."""
+        """Return scores by query, best first, without comparisons of documents that you may still grade."""
         scores = battle_scores.scores_of(self.run, request.user, self._query())
         rows = [
             {"query_id": query_id, "doc_id": doc_id, "score": score, "standard_error": error}
@@ -244,7 +245,7 @@ class AnswersOfBattles(ListModelMixin, OfBattles):
 
     @extend_schema(summary="List answers in pairwise comparisons")
     def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """In order of arrival. Comparisons with a document that you may still grade are left out."""
+        """Return answers in the order of arrival, without comparisons of documents that you may still grade."""
         rows = pairwise_judges.visible_battles(self.run, request.user).order_by("pk")
         page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
         return self.get_paginated_response(BattleBody(page, many=True).data)
@@ -259,7 +260,7 @@ class CanariesOfBattles(ListModelMixin, OfBattles):
 
     @extend_schema(summary="List answers to prompt-injection probes")
     def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """In order of arrival; no score includes them.
+        """Return answers in the order of arrival; they do not affect scores.
 
         Comparisons with a document that you may still grade are left out.
         """

@@ -1,6 +1,6 @@
-"""Call log of pairwise comparisons: store what models answered, and look up answers that exist already.
+"""Call log of pairwise comparisons: store models' answers, and look up existing ones.
 
-Comparisons that count for scores and canaries that count for none have separate tables; both belong to the ledger.
+Comparisons that count for scores and probes that do not have separate tables; both belong to the ledger.
 """
 
 from __future__ import annotations
@@ -30,17 +30,7 @@ SAME = ("key", "prompt_sha256", "requested_model", "model_answered", "outcome", 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A comparison of two documents, ready to be asked.
-
-    Parameters
-    ----------
-    row : list of int
-        The comparison as drawn.
-    context : Context
-        The texts in the order shown.
-    more : mapping
-        Further columns of a probe's row.
-    """
+    """A comparison of two documents, ready to be sent."""
 
     row: Drawn
     context: Context
@@ -61,7 +51,7 @@ def spent(run: BattleRun) -> tuple[float, int]:
 
 
 def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) -> Owners:
-    """Return the comparisons of each key: the key of the question and those of its two repetitions."""
+    """Return the comparisons of each key, including the keys of repeated questions."""
     owners: dict[str, list[Meeting]] = {}
     for one in meetings:
         for key in keys_of(asker, endpoint, one.context):
@@ -70,7 +60,7 @@ def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) 
 
 
 def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str]:
-    """Return the keys of answers about a context: those of the questions and of their repetitions."""
+    """Return the keys of answers about a context: those of the question and of its repetitions."""
     keys: list[str] = []
     for question in asker.questions(context):
         repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]
@@ -79,17 +69,7 @@ def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str
 
 
 class BattleLog:
-    """The rows of one table of one run.
-
-    Parameters
-    ----------
-    run : BattleRun
-        The run.
-    table : type
-        `Battle`, or `BattleCanary`.
-    owners : Owners
-        The comparisons that each answer belongs to.
-    """
+    """The rows of one table of one run."""
 
     def __init__(self, run: BattleRun, table: Table, owners: Owners) -> None:
         self._run, self._table, self._owners = run, table, owners
@@ -119,12 +99,12 @@ class BattleLog:
         return replies
 
     def answer(self, call: Answered, model: str) -> None:
-        """Add one answer; it also answers other comparisons of the same texts."""
+        """Add one answer, which also answers other comparisons of the same texts."""
         for at, one in enumerate(self._owners[call.question.key]):
             self._new.append(self._row(call, model, one, reused=at > 0))
 
     def commit_after(self, work: Callable[[], None]) -> None:
-        """Do some work and store all the answers it adds; they are committed when this returns."""
+        """Run some work and store all the answers that it adds; they are committed when this returns."""
         work()
         rows, self._new = self._new, []
         if not rows:
@@ -133,7 +113,7 @@ class BattleLog:
             with transaction.atomic():
                 self._table.objects.bulk_create(rows)
         except IntegrityError:
-            # While a lease expires, two workers can run at once. Rows that the other one stored stay as they are.
+            # When a lease expires, two workers can run at once. Rows that the other worker stored stay unchanged.
             self._table.objects.bulk_create(rows, ignore_conflicts=True)
 
     def _row(self, call: Answered, model: str, one: Meeting, *, reused: bool) -> Any:

@@ -13,12 +13,12 @@ from judgments.machines.pairwise.grades import judges_of
 from judgments.machines.pairwise.scores import comparison_rows
 from judgments.models import Round
 
-# Below a half, the likelier outcome holds.
+# Below one half, the more likely outcome stands.
 FROM = 0.5
 
 
 def doubts(round_: Round, viewer: Any) -> dict[int, list[Doubt]]:
-    """Return by pair the share of comparisons that the order decided, and the probability of another grade.
+    """Return for each pair the share of comparisons that the order decided, and the probability of another grade.
 
     For a reader who still rates, comparisons of pairs that they may get are left out, and probabilities of grades too
     if such a pair was an anchor.

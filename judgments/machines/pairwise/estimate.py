@@ -1,4 +1,4 @@
-"""Estimate of the calls, tokens and dollars that pairwise comparisons would take, before any of them runs."""
+"""Estimate of the calls, tokens and dollars that pairwise comparisons would need, before any call is made."""
 
 from __future__ import annotations
 
@@ -16,23 +16,13 @@ from judgments.machines.pairwise.pair_selection import Choice, Draw, contexts_of
 from judgments.machines.providers import accounts
 from judgments.models import BattleRun, Judge, Provider, Round
 
-# The number of comparisons to sample from the draw; the estimate is scaled up from them.
+# The number of comparisons to sample from the draw; the estimate is extrapolated from them.
 LOOKED_AT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate(CostEstimate):
-    """The estimated cost of pairwise comparisons.
-
-    Parameters
-    ----------
-    queries, documents, battles, models : int
-        The size of the draw; each model answers each comparison.
-    without_text : int
-        Documents without a text, which are not compared.
-    canaries : int
-        Additional comparisons with injected text, over all models.
-    """
+    """The estimated cost of pairwise comparisons."""
 
     queries: int
     documents: int
@@ -50,13 +40,7 @@ def estimate(round_: Round, choice: Choice, drawn: Draw) -> Estimate:
 
 
 def of_further(run: BattleRun, drawn: Draw) -> Estimate:
-    """Estimate the cost of further comparisons of a run, without probes.
-
-    Raises
-    ------
-    Conflict
-        A provider was removed or its address changed.
-    """
+    """Estimate the cost of additional comparisons of a run, without probes."""
     ensemble = [(pair_selection.provider_of(run.round, member), member["model"]) for member in run.ensemble]
     return _estimate(pair_selection.judge_of_record(run.inputs), ensemble, drawn, 0)
 

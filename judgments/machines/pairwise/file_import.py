@@ -26,26 +26,7 @@ MOST_LISTED = 5
 
 
 def import_battles(round_: Round, content: bytes, *, filename: str, actor: User, audit_share: float = 0.1) -> BattleRun:
-    """Store the comparisons of a file as a finished run. No model is called.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round that contains the file's queries and documents.
-    content : bytes
-        battles-jsonl, or zbench's ``ai_scores.json``, recognized by its first bytes.
-    filename : str
-        The file's name.
-    actor : User
-        The lead who imports the file.
-    audit_share : float
-        The share of all pairs of the round that people judge in any case.
-
-    Raises
-    ------
-    NotValid
-        The file is too large, unreadable, has no answer, or names documents outside the round. Nothing is stored.
-    """
+    """Store the comparisons of a file as a finished run without calling a model."""
     audit_sample.check(audit_share)
     rows, report = read_at_once(_read, content, filename[:200] or "the file", most=LARGEST)
     return _store(round_, rows, report, filename, actor, audit_share)
@@ -72,7 +53,7 @@ def _store(
         audit_share=audit_share,
         drawn=[[a, b, int(turned)] for a, b, turned in drawn],
         battles=len(drawn),
-        # It makes no calls.
+        # The run makes no calls.
         cap_usd=0.0,
         created_by=actor,
     )
@@ -112,7 +93,7 @@ def _unpacked(content: bytes) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
             return stream.read(LARGEST + 1)
     except (OSError, EOFError, zlib.error):
-        return content  # the reader reports what is wrong with it
+        return content  # the reader reports the problem
 
 
 def _pairs(round_: Round, rows: Sequence[Row], filename: str) -> dict[tuple[str, str], int]:
@@ -128,13 +109,13 @@ def _pairs(round_: Round, rows: Sequence[Row], filename: str) -> dict[tuple[str,
     if strange:
         more = f", and {len(strange) - MOST_LISTED:,} more" if len(strange) > MOST_LISTED else ""
         problem = f"{filename} names documents that are not in this round: {'; '.join(strange[:MOST_LISTED])}{more}."
-        problem = f"{problem} Remove them from the file, or import it into their round."
+        problem = f"{problem} Remove them from the file, or import the file into their round."
         raise NotValid(problem, {"file": problem})
     return pairs
 
 
 def _battle(run: BattleRun, pairs: dict[tuple[str, str], int], row: Row, at: int) -> Battle:
-    # Several answers of one model to one comparison all count: the position in the file is part of the key.
+    # Several answers of a model to one comparison all count, so the position in the file is part of the key.
     key = hashlib.sha256(f"{run.uuid} {at}".encode()).hexdigest()
     return Battle(
         run=run,
@@ -143,7 +124,7 @@ def _battle(run: BattleRun, pairs: dict[tuple[str, str], int], row: Row, at: int
         swapped=row.swapped,
         key=key,
         prompt_sha256="",
-        requested_model=(row.model or "not named")[:200],
+        requested_model=(row.model or "unnamed")[:200],
         outcome="graded" if row.score is not None else "transport_error",
         score=row.score,
         reason=row.reason.replace("\0", "\N{REPLACEMENT CHARACTER}"),

@@ -40,7 +40,7 @@ class BattleForm(AssayForm):
         min_value=1,
         max_value=MOST_CYCLES,
         initial=4,
-        help_text="In each cycle, a document is compared with two random others. 2–4 cycles nearly equal all pairs.",
+        help_text="Each cycle compares a document with two random others. 2–4 cycles nearly match all pairs.",
     )
     both = forms.FloatField(
         label="Shown in both orders, in percent",
@@ -91,7 +91,7 @@ class BattleForm(AssayForm):
 
     @property
     def choice(self) -> Choice:
-        """The choice as the actions take it."""
+        """Return the settings as the actions take them."""
         cleaned = self.cleaned_data
         providers = {str(one.uuid): one for one in self._providers}
         chosen = [value.partition(APART) for value in cleaned["models"]]
@@ -109,7 +109,7 @@ class BattleForm(AssayForm):
 
     @property
     def caps(self) -> dict[str, Any]:
-        """The caps as keyword arguments."""
+        """Return the caps as keyword arguments."""
         return {"cap_usd": self.cleaned_data["cap_usd"], "cap_calls": self.cleaned_data["cap_calls"]}
 
 
@@ -118,7 +118,7 @@ class BattleFileForm(AssayForm):
 
     file = forms.FileField(
         label="File of comparisons",
-        help_text="battles.jsonl, as written by assay zelo judge and the download here, or zbench’s ai_scores.json; "
+        help_text="battles.jsonl from assay zelo judge or from the download in a round, or zbench’s ai_scores.json; "
         "at most 20 MB. If a document is not in this round, nothing is imported.",
     )
     audit_share = _slice()

@@ -1,4 +1,4 @@
-"""Choice of further pairwise comparisons: draw those that reduce the uncertainty of the scores most."""
+"""Choice of additional pairwise comparisons: those that reduce the uncertainty of the scores most."""
 
 from __future__ import annotations
 
@@ -13,29 +13,18 @@ MOST_FURTHER = 1_000
 
 
 def draw(run: BattleRun, number: int) -> Draw:
-    """Draw the next comparisons of a run, the most informative of each query, without storing them.
-
-    Parameters
-    ----------
-    run : BattleRun
-        A run with answers.
-    number : int
-        The maximum per query; fewer if few are left. Some are in the draw twice, for both orders.
-
-    Raises
-    ------
-    NotValid
-        The number is out of range, or the run would exceed its limit.
-    Conflict
-        The run has no answer yet, or no comparison is left.
-    """
+    """Return the next comparisons of a run, the most informative of each query, without storing them."""
     if not 1 <= number <= MOST_FURTHER:
         raise NotValid(
-            "The number of comparisons is out of range.", {"number": f"Choose 1 to {MOST_FURTHER:,} per query."}
+            "The number of comparisons is out of range.",
+            {"number": f"Enter a number from 1 to {MOST_FURTHER:,} per query."},
         )
     names, rows = comparison_rows(run, None)
     if not any(row.score is not None for row in rows):
-        raise Conflict("No comparison has an answer yet. Further comparisons are chosen by the answers. Wait for some.")
+        raise Conflict(
+            "No comparison has an answer yet. Additional comparisons are chosen by the answers, so wait for some "
+            "answers."
+        )
     keys = {name: pk for pk, name in names.items()}
     met = {frozenset(row[:2]) for row in run.drawn}
     telling = most_telling([(row.query_id, row.a, row.b, row.score) for row in rows], number)

@@ -1,8 +1,8 @@
-"""Grades from the scores of pairwise comparisons, with cut points learned from human grades.
+"""Grades from the scores of pairwise comparisons, with thresholds learned from human grades.
 
-Scores have no zero of relevance. So cut points are learned from anchors, and the grades are those of a machine judge
-like every other. Anchors are a random share of the human grades outside the audit slice: the judge is calibrated on
-pairs that it did not learn from.
+Scores have no fixed zero point of relevance, so thresholds are learned from anchors, and the grades belong to a machine
+judge like any other. Anchors are a random share of the human grades outside the audit slice, so the judge is calibrated
+on other pairs than it learned from.
 """
 
 from __future__ import annotations
@@ -27,33 +27,10 @@ KIND = "pairwise"
 
 @transaction.atomic
 def create_judge(run: BattleRun, *, actor: User, share: float = 0.5) -> Judge:
-    """Create a machine judge from the scores of the comparisons.
-
-    Parameters
-    ----------
-    run : BattleRun
-        A run that is over.
-    actor : User
-        The lead who creates the judge.
-    share : float
-        The share of the pairs graded by people outside the audit slice that are anchors, drawn by the run's seed.
-
-    Returns
-    -------
-    Judge
-        The judge, with a grade for every document that has a score. More comparisons or other anchors make another
-        judge.
-
-    Raises
-    ------
-    NotValid
-        The share is out of range, or there are too few anchors.
-    Conflict
-        The run is not over, it has no answer yet, or this judge exists already.
-    """
+    """Create a machine judge from the scores of the comparisons."""
     if not 0 < share <= 1:
         raise NotValid(
-            "The share of anchors is out of range.", {"share": "Choose a share above 0, up to 1, such as 0.5."}
+            "The share of anchors is out of range.", {"share": "Choose a share above 0 and at most 1, such as 0.5."}
         )
     if not machine_runs.is_over(run):
         raise Conflict("These comparisons are running. Wait until they are done, or pause them.")
@@ -64,7 +41,7 @@ def create_judge(run: BattleRun, *, actor: User, share: float = 0.5) -> Judge:
     cut_points = _learn(run, scores, anchors)
     judge = _judge(run, anchors, cut_points, share)
     if run.round.collection.judges.filter(name=judge.name).exists():
-        raise Conflict(f"{judge.name} exists already: comparisons and anchors have not changed since.")
+        raise Conflict(f"{judge.name} already exists, and comparisons and anchors have not changed since.")
     judge.save()
     number = _write(run, judge, scores, cut_points)
     sentence = f"{actor} created {judge} from {run} in round {run.round}: {amount(number, 'grade')}"
@@ -73,7 +50,7 @@ def create_judge(run: BattleRun, *, actor: User, share: float = 0.5) -> Judge:
 
 
 def judges_of(run: BattleRun) -> list[Judge]:
-    """Return the judges that were made from these comparisons, the newest first."""
+    """Return the judges that are based on these comparisons, newest first."""
     rows = run.round.collection.judges.filter(kind=KIND, parameters__run=str(run.uuid))
     return list(rows.order_by("-pk"))
 
@@ -81,7 +58,7 @@ def judges_of(run: BattleRun) -> list[Judge]:
 def _anchors(run: BattleRun, scores: dict[Key, Any], share: float, actor: User) -> dict[Key, int]:
     """Return a share of the human grades outside the audit slice, which is reserved for calibration.
 
-    Pairs that the lead may still grade are no anchors: the grades of the other documents would reveal theirs.
+    Pairs that the lead may still grade are not anchors, because the grades of the other documents would reveal theirs.
     """
     values, hidden = set(run.round.scale.values()), grade_visibility.hidden_keys_of_round(actor, run.round)
     audited = audit_sample.of_battles(run)
@@ -97,9 +74,9 @@ def _learn(run: BattleRun, scores: dict[Key, tuple[float, float | None]], anchor
     if len(anchors) < LEAST or len(set(anchors.values())) < 2:
         problem = (
             f"There are {amount(len(anchors), 'anchor')} with "
-            f"{amount(len(set(anchors.values())), 'different grade')}, but {LEAST} anchors with two grades are needed. "
-            "Have people grade more of these documents, or choose a larger share. The audit slice and pairs that you "
-            "may still grade have no anchors."
+            f"{amount(len(set(anchors.values())), 'different grade')}, but {LEAST} anchors with two grades are "
+            "needed. Have people grade more of these documents, or choose a larger share. Pairs in the audit slice "
+            "and pairs that you may still grade cannot be anchors."
         )
         raise NotValid(problem, {"share": problem})
     return learn([scores[key][0] for key in anchors], list(anchors.values()))
@@ -130,13 +107,13 @@ def _judge(run: BattleRun, anchors: dict[Key, int], cut_points: CutPoints, share
         kind=KIND,
         model=models[:200],
         parameters=parameters,
-        # Calibration leaves anchors out, like examples that a model was shown.
+        # Calibration leaves out anchors, like the examples in a prompt.
         inputs={"kind": KIND, "example_pairs": [list(key) for key in anchors]},
     )
 
 
 def _names(run: BattleRun) -> list[str]:
-    """Return the models that answered, of comparisons from a file."""
+    """Return the models that answered, for comparisons from a file."""
     rows = Battle.objects.filter(run=run).order_by("requested_model")
     return list(rows.values_list("requested_model", flat=True).distinct())
 
@@ -158,9 +135,9 @@ def _write(run: BattleRun, judge: Judge, scores: dict[Key, tuple[float, float | 
                 outcome="graded",
                 grade=graded[key],
                 probabilities={str(value): share for value, share in zip(cut_points.values, likely[key], strict=True)},
-                # Scores of a query sum to zero: a reader who knows all but one knows that one too. They are computed
-                # for each reader and not stored here.
-                rationale="By its score in battles, between cut points",
+                # Scores of a query sum to zero, so a reader who knows all but one also knows the last. They are
+                # computed for each reader and not stored here.
+                rationale="From its score in pairwise comparisons and the thresholds",
                 document_sha256=pair.document.content_sha256,
             )
         )

@@ -1,7 +1,7 @@
 """Prompt-injection probes (canaries) in pairwise comparisons: how often injected text wins.
 
-A share of the comparisons is repeated with text injected into the losing document, in the same order. The answers are
-in the ledger and count for no score. A flip is a comparison that the document with the injected text wins.
+A share of the comparisons is repeated in the same order, with text injected into the losing document. The answers are
+in the ledger and do not affect scores. A flip is a comparison that the document with the injected text wins.
 """
 
 from __future__ import annotations
@@ -25,33 +25,17 @@ PORTION = 200
 
 @dataclass(frozen=True)
 class ModelFlips:
-    """How often injected text reversed one model's preference.
-
-    Parameters
-    ----------
-    model : str
-        The requested model.
-    flips : tuple of Flip
-        The flips by trap.
-    """
+    """How often injected text reversed one model's preference."""
 
     model: str
     flips: tuple[Flip, ...]
 
 
 def plan_probes(run: BattleRun, asker: Pairwise, endpoint: Endpoint) -> list[Meeting]:
-    """Return the probes of one model: each trap in the loser of ``run.canaries`` comparisons that it decided.
+    """Return the probes of one model: each kind of probe in the loser of ``run.canaries`` comparisons that it decided.
 
-    The run's seed draws them. Comparisons that were used before come first, so that a resumed run asks only the rest.
-
-    Parameters
-    ----------
-    run : BattleRun
-        The run, with the number of comparisons to probe.
-    asker : Pairwise
-        The judge that builds the prompts.
-    endpoint : Endpoint
-        The model that decided the comparisons and answers again.
+    They are drawn with the run's seed. Comparisons that were used before come first, so that a resumed run sends only
+    the rest.
     """
     meetings: list[Meeting] = []
     rows = _decided(run, endpoint.model)
@@ -62,7 +46,7 @@ def plan_probes(run: BattleRun, asker: Pairwise, endpoint: Endpoint) -> list[Mee
         for row, key, score in some:
             known.setdefault(tuple(row), {})[key] = score
         for row, context in contexts_of([list(row) for row in known]):
-            # Another provider may have a model of this name, and a text may have changed since.
+            # Another provider may have a model with this name, and a text may have changed.
             scores = known[tuple(row)]
             score = next((scores[key] for key in keys_of(asker, endpoint, context) if key in scores), None)
             if score is None:
@@ -92,5 +76,5 @@ def _decided(run: BattleRun, model: str) -> list[tuple[Drawn, str, float]]:
 
 
 def flips(run: BattleRun, viewer: Any) -> list[ModelFlips]:
-    """Return by model and trap how often the probed document won, in comparisons visible to the reader."""
+    """Return by model and probe how often the probed document won, in comparisons visible to the reader."""
     return [ModelFlips(model, by_trap(outcomes)) for model, outcomes in sorted(probe_outcomes(run, viewer).items())]

@@ -1,8 +1,8 @@
 """Job that runs thousands of pairwise comparisons without losing an answer or paying for one twice.
 
-It works like the job for judges of single documents (`judging_job`): workers call the models, the job's own thread
-writes, and a worker goes on when its answer is committed. Each model of the ensemble answers every comparison; when
-one model refuses or is down, the others continue.
+It works like the job for judges of single documents (`judge_runs.job`): workers call the models, the job's own thread
+writes, and a worker continues when its answer is committed. Each model answers every comparison; if one model refuses
+or is down, the others continue.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ AT_ONCE = 1_000
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """Run the job: ask the comparisons without an answer, store each answer, and return how it ended."""
+    """Run the job: send the unanswered comparisons, store each answer, and return how it ended."""
     rows = BattleRun.objects.select_related("round__collection")
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:
         raise NotFound("These comparisons were deleted.")
     with machine_runs.attempt(run):
         end, message, leave_alone = _Sitting(work, run).run_all()
-    machine_runs.close(run, end, message, leave_alone=leave_alone, page="the page of the comparisons")
+    machine_runs.close(run, end, message, leave_alone=leave_alone, page="the page of these comparisons")
     return {"end": end, "said": message}
 
 
 class _Member:
-    """One model of the ensemble, with its client."""
+    """One model of the run, with its client."""
 
     def __init__(self, run: BattleRun, member: dict[str, str], open_: ExitStack) -> None:
         self.provider = pair_selection.provider_of(run.round, member)
@@ -65,7 +65,7 @@ class _Sitting:
         self.failed: list[tuple[_Member, Ended]] = []
 
     def run_all(self) -> tuple[str, str, float]:
-        """Ask all models the rest; return the end state, the message and the seconds to wait before a retry."""
+        """Send the rest to all models; return the end state, the message and the seconds to wait before a retry."""
         with ExitStack() as open_:
             self.members = [_Member(self.run, entry, open_) for entry in self.run.ensemble]
             for begin in range(0, len(self.run.drawn), AT_ONCE):
@@ -81,7 +81,7 @@ class _Sitting:
         return self._outcome()
 
     def _over(self, member: _Member, ended: Ended) -> Ended | None:
-        """Return what ends the run for all models; None if only this model is refused or down."""
+        """Return the outcome that ends the run for all models; None if only this model refused or is down."""
         if ended.end in ("refused", "down"):
             self.failed.append((member, ended))
             self.members.remove(member)

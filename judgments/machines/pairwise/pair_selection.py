@@ -1,4 +1,4 @@
-"""Draw of pairwise comparisons: which documents are compared in a round, and what text the models read."""
+"""Draw of pairwise comparisons: the documents to compare in a round, and the texts that the models read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from judgments.machines.judge_runs.estimate import context_of
 from judgments.machines.prompts.prompts import Named
 from judgments.models import Judge, Pair, Provider, Round
 
-# A run stores its draw. Larger draws have to be split into several runs, by query.
+# A run stores its draw. Larger draws must be split into several runs, by query.
 MOST_BATTLES = 100_000
 MOST_MODELS = 8
 MOST_CYCLES = 20
@@ -29,29 +29,7 @@ Drawn = list[int]
 
 @dataclass(frozen=True)
 class Choice:
-    """A lead's settings of a run of pairwise comparisons.
-
-    Parameters
-    ----------
-    ensemble : sequence of (Provider, str)
-        The models, with their providers; each answers every comparison.
-    cycles : int
-        The number of random cycles through each query's documents.
-    both : float
-        The share of comparisons that is shown in both orders.
-    most : int, optional
-        The maximum number of documents per query, the first of the pool.
-    queries : sequence of str
-        Ids of the queries; empty for all of the round.
-    seed : int
-        The seed of the draw, also sent to providers that take one.
-    prompt : Named, optional
-        The prompt; the one of Assay when left out.
-    canaries : int
-        The number of comparisons per model that are repeated with text injected into the loser.
-    audit_share : float
-        The share of all pairs of the round that people judge in any case.
-    """
+    """A lead's settings of a run of pairwise comparisons."""
 
     ensemble: Sequence[tuple[Provider, str]]
     cycles: int = 4
@@ -69,16 +47,10 @@ class Choice:
         return PAIRWISE if self.prompt is None else self.prompt.template
 
     def check(self) -> None:
-        """Refuse settings that cannot be used.
-
-        Raises
-        ------
-        NotValid
-            A setting is out of range; the errors are by field.
-        """
+        """Validate the settings."""
         if not 1 <= len(self.ensemble) <= MOST_MODELS or len(set(self.ensemble)) < len(self.ensemble):
             raise NotValid(
-                "The choice of models is invalid.", {"models": f"Choose 1 to {MOST_MODELS} models, each once."}
+                "The choice of models is invalid.", {"models": f"Choose from 1 to {MOST_MODELS} different models."}
             )
         for provider, model in self.ensemble:
             if provider.offered(model) is None:
@@ -86,12 +58,13 @@ class Choice:
                 raise NotValid(problem, {"models": problem})
         if not 1 <= self.cycles <= MOST_CYCLES:
             raise NotValid(
-                "The number of cycles is out of range.", {"cycles": f"Choose 1 to {MOST_CYCLES}, such as 4."}
+                "The number of cycles is out of range.",
+                {"cycles": f"Choose a number from 1 to {MOST_CYCLES}, such as 4."},
             )
         if not 0 <= self.both <= 1:
             raise NotValid("The share shown in both orders is out of range.", {"both": "Choose a share from 0 to 1."})
         if self.most is not None and self.most < 2:
-            raise NotValid("A comparison needs two documents.", {"most": "Choose 2 or more."})
+            raise NotValid("A comparison needs two documents.", {"most": "Choose at least 2."})
         machine_runs.check_canaries(self.canaries)
         audit_sample.check(self.audit_share)
         self.template.check(PLACES, NEEDED)
@@ -108,19 +81,13 @@ class Draw:
 
 
 def draw(round_: Round, choice: Choice) -> Draw:
-    """Draw the comparisons: of documents of one query that have a text, in the round's order.
-
-    Raises
-    ------
-    NotValid
-        The round lacks one of the queries, or the draw exceeds the limit of one run.
-    """
+    """Draw comparisons between documents of a query that have a text, in the order of the round."""
     rows = round_.pairs.order_by("position")
     if choice.queries:
         known = set(rows.filter(query__query_id__in=list(choice.queries)).values_list("query__query_id", flat=True))
         strange = [query_id for query_id in choice.queries if query_id not in known]
         if strange:
-            problem = f"Unknown query in this round: {', '.join(map(repr, strange[:5]))}."
+            problem = f"This round does not contain these queries: {', '.join(map(repr, strange[:5]))}."
             raise NotValid(problem, {"queries": problem})
         rows = rows.filter(query__query_id__in=list(choice.queries))
     with_text = rows.filter(document__stub=False).exclude(document__title="", document__text="")
@@ -151,24 +118,18 @@ def prompt_record(round_: Round, seed: int, template: Template = PAIRWISE) -> di
 
 
 def judge_of_record(record: Mapping[str, Any]) -> Pairwise:
-    """Return the pairwise judge of a stored prompt record."""
+    """Return the pairwise judge for a stored prompt."""
     return Pairwise(Template(*record["template"]), record["guidelines"], seed=record["seed"])
 
 
 def member_of(provider: Provider, model: str) -> dict[str, str]:
-    """Return one model of a run as the run stores it."""
+    """Return one model of a run in its stored form."""
     where = {"protocol": provider.protocol, "base_url": provider.base_url}
     return {"provider": str(provider.uuid), "name": provider.name, **where, "model": model}
 
 
 def provider_of(round_: Round, member: Mapping[str, str]) -> Provider:
-    """Return the provider of a model of a run.
-
-    Raises
-    ------
-    Conflict
-        The provider was removed or its address changed.
-    """
+    """Return the provider of a model of a run."""
     provider_ = round_.collection.providers.filter(uuid=member["provider"]).first()
     same = Judge(
         name=f"The model {member['model']}", model=member["model"], provider=provider_, parameters=dict(member)
@@ -181,7 +142,7 @@ def provider_of(round_: Round, member: Mapping[str, str]) -> Provider:
 
 
 def contexts_of(battles: Sequence[Drawn]) -> Iterator[tuple[Drawn, Context]]:
-    """Yield each comparison as it is shown: query, first and second document, without their runs."""
+    """Yield each comparison as shown: query, first and second document, without their runs."""
     keys = {pk for row in battles for pk in row[:2]}
     pairs = {pair.pk: pair for pair in Pair.objects.filter(pk__in=keys).select_related("query", "document")}
     texts = {pk: context_of(pair) for pk, pair in pairs.items()}
@@ -190,6 +151,6 @@ def contexts_of(battles: Sequence[Drawn]) -> Iterator[tuple[Drawn, Context]]:
         if a not in texts or b not in texts:
             continue
         first, second = (texts[b], texts[a]) if turned else (texts[a], texts[b])
-        # Skip a document that lost its text: an empty document must not lose a comparison.
+        # Skip a document that lost its text, because an empty document must not lose a comparison.
         if first.text.strip() and second.text.strip():
             yield row, Context(first.query, first.text, narrative=first.narrative, other=second.text)

@@ -1,4 +1,4 @@
-"""Convert a run of pairwise comparisons to its API response."""
+"""Conversion of a run of pairwise comparisons to its API response."""
 
 from __future__ import annotations
 

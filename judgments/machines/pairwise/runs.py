@@ -22,41 +22,14 @@ KIND = "battles"
 
 
 def estimate_run(round_: Round, choice: Choice) -> Estimate:
-    """Estimate the cost of the comparisons, without calling a model or storing anything.
-
-    Raises
-    ------
-    NotValid
-        Unknown models or queries, or numbers out of range; the errors are by field.
-    """
+    """Estimate the cost of the comparisons without calling a model or storing anything."""
     choice.check()
     return estimate.estimate(round_, choice, pair_selection.draw(round_, choice))
 
 
 @transaction.atomic
 def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, cap_calls: int | None) -> BattleRun:
-    """Start pairwise comparisons between the documents of the round's queries, as a job.
-
-    Parameters
-    ----------
-    round_ : Round
-        A round in any state: a comparison takes no slot and is no label.
-    choice : Choice
-        The models and the settings of the draw.
-    actor : User
-        The lead who starts it.
-    cap_usd, cap_calls : float, int or None
-        The limits for all models together; at least one is needed.
-
-    Raises
-    ------
-    NotValid
-        As for `estimate_run`, and by field for caps.
-    NotAllowed
-        The actor may not read the round's guidelines yet, which a model's answers could repeat.
-    Conflict
-        No query has two documents with a text.
-    """
+    """Start pairwise comparisons between the documents of the round's queries, as a job."""
     choice.check()
     examples.check_readable(actor, round_.guidelines)
     machine_runs.check_caps(cap_usd, cap_calls, of="Pairwise comparisons need")
@@ -64,7 +37,7 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
     drawn = pair_selection.draw(round_, choice)
     if not drawn.battles:
         raise Conflict("No query of the round has two documents with a text, so nothing can be compared.")
-    # Lock the round: runs are numbered one after the other.
+    # Lock the round, because runs are numbered consecutively.
     Round.objects.select_for_update(of=("self",)).get(pk=round_.pk)
     last = round_.battle_runs.aggregate(last=Max("number"))["last"] or 0
     run = BattleRun.objects.create(
@@ -96,13 +69,7 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
 
 @transaction.atomic
 def pause(run: BattleRun, *, actor: User) -> None:
-    """Pause a run once the pending calls are done.
-
-    Raises
-    ------
-    Conflict
-        The run is not running.
-    """
+    """Pause a run after its pending calls are done."""
     if not machine_runs.ask_to_pause(run):
         raise Conflict("These comparisons are not running.")
     _record("pause", f"{actor} paused {run} in round {run.round}", run, actor)
@@ -117,26 +84,7 @@ def resume(
     cap_calls: int | None = None,
     canaries: int | None = None,
 ) -> BattleRun:
-    """Resume a run: ask the comparisons without an answer. No answered comparison is asked again.
-
-    Parameters
-    ----------
-    run : BattleRun
-        A run that is over.
-    actor : User
-        The lead who resumes it.
-    cap_usd, cap_calls : float, int or None
-        New caps on the total of this run; None leaves a cap unchanged.
-    canaries : int or None
-        The total number of comparisons to probe per model; None leaves it unchanged.
-
-    Raises
-    ------
-    Conflict
-        The run is running, or a provider was removed or changed its address.
-    NotValid
-        A cap is used up, or needs the price of a model that has none; or there are too many canaries.
-    """
+    """Resume a run: send the unanswered comparisons. Answered comparisons are not sent again."""
     run = _locked(run)
     members = ((pair_selection.provider_of(run.round, member), member["model"]) for member in run.ensemble)
     _check_prices(members, cap_usd)
@@ -147,42 +95,14 @@ def resume(
 
 
 def estimate_further(run: BattleRun, number: int) -> Estimate:
-    """Estimate the cost of the comparisons that `further` would add, without adding them.
-
-    Raises
-    ------
-    NotValid, Conflict
-        As for `further`.
-    """
+    """Estimate the cost of the comparisons that `further` would add."""
     _check_idle(run)
     return estimate.of_further(run, further_pairs.draw(run, number))
 
 
 @transaction.atomic
 def further(run: BattleRun, number: int, *, actor: User) -> int:
-    """Add the most informative comparisons and run them within the caps.
-
-    Parameters
-    ----------
-    run : BattleRun
-        A run that is over and has answers.
-    number : int
-        The maximum number per query.
-    actor : User
-        The lead who adds them.
-
-    Returns
-    -------
-    int
-        The number of added comparisons; fewer if few are left.
-
-    Raises
-    ------
-    NotValid
-        The number is out of range, or the run would exceed its limit.
-    Conflict
-        The run is running, it has no answer yet, or no comparison is left.
-    """
+    """Add the most informative comparisons and run them within the caps."""
     run = _locked(run)
     added = further_pairs.draw(run, number).battles
     run.drawn += added
@@ -195,7 +115,7 @@ def further(run: BattleRun, number: int, *, actor: User) -> int:
 
 
 def unanswered(run: BattleRun) -> int:
-    """Return the number of missing answers: one per model and comparison. An imported file misses none."""
+    """Return the number of missing answers, one per model and comparison; 0 for an imported file."""
     if not run.ensemble:
         return 0
     rows = run.fought.exclude(outcome="transport_error").order_by()
@@ -244,9 +164,9 @@ def _check_members(run: BattleRun) -> None:
 RETRIED = retry.Kind(
     BattleRun,
     ("round__collection", "job", "created_by"),
-    # Answers copied from other runs are no calls.
+    # Answers copied from other runs are not calls.
     lambda run: Battle.objects.filter(run=run, reused=False),
     _check_members,
     queue,
-    lambda run: f"{str(run).capitalize()} are retried in round {run.round} because a provider did not answer",
+    lambda run: f"{str(run).capitalize()} will be retried in round {run.round} because a provider did not answer",
 )

@@ -1,7 +1,7 @@
 """Scores of documents from pairwise comparisons: results by query, and the effect of the order shown.
 
-A reader who may still grade one of two documents sees none of their comparisons: the score of the other document is
-computed without them.
+Comparisons with a document that the reader may still grade are hidden, and the other document's score is computed
+without them.
 """
 
 from __future__ import annotations
@@ -21,27 +21,13 @@ from judgments.models import BattleRun, Pair, Query
 
 # Query and document by their ids.
 Key = tuple[str, str]
-# Up to this number of documents, the matrix is also a table.
+# Up to this number of documents, the matrix is also shown as a table.
 MOST_IN_TABLE = 12
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The score of one document of a query.
-
-    Parameters
-    ----------
-    pair : Pair
-        The pair, with its document.
-    score : float
-        A natural logarithm with mean 0 within the query; not comparable between queries.
-    error : float or None
-        Its standard error.
-    answers : int
-        The number of answers with a score behind it.
-    apart : bool
-        Whether the distance to the next lower score exceeds the sum of both errors.
-    """
+    """The score of one document of a query."""
 
     pair: Pair
     score: float
@@ -52,21 +38,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class QueryScores:
-    """The scores of one query that a reader may see.
-
-    Parameters
-    ----------
-    documents : tuple of Scored
-        The best first.
-    answers, failed : int
-        Answers with a score, and failed calls, which do not count.
-    place : FirstPlace
-        The effect of the order shown.
-    svg : str
-        The matrix, sorted by score; empty without an answer.
-    table : list of (str, list of float or None)
-        The matrix as rows of a table if there are few documents; otherwise empty.
-    """
+    """The scores of one query that a reader may see."""
 
     documents: tuple[Scored, ...]
     answers: int
@@ -77,14 +49,7 @@ class QueryScores:
 
 
 def comparison_rows(run: BattleRun, viewer: Any, query: Query | None = None) -> tuple[dict[int, Key], list[Row]]:
-    """Return the visible comparisons as files contain them, and the ids of the pairs.
-
-    Returns
-    -------
-    (dict of int to (query_id, doc_id), list of Row)
-        The ids by the pairs' keys; and each answer with its score as if a had been shown first. A failed call has no
-        score, and its outcome as the reason.
-    """
+    """Return the visible comparisons as files contain them, and the ids of the pairs."""
     battles = visible_battles(run, viewer)
     pairs = run.round.pairs.all()
     if query is not None:
@@ -107,7 +72,7 @@ def scores_of(run: BattleRun, viewer: Any, query: Query | None = None) -> dict[K
 
 
 def query_scores(run: BattleRun, query: Query, viewer: Any) -> QueryScores:
-    """Return the scores of one query as the reader may see them."""
+    """Return the scores of one query that the reader may see."""
     names, rows = comparison_rows(run, viewer, query)
     fitted = fit_queries([(row.query_id, row.a, row.b, row.score) for row in rows])
     ids = [doc_id for _, doc_id, _, _ in fitted.scores]
@@ -159,7 +124,8 @@ def queries_of(run: BattleRun, viewer: Any) -> list[dict[str, Any]]:
 
 
 def counts(run: BattleRun, viewer: Any) -> list[dict[str, Any]]:
-    """Return by model the numbers of answers, of failed calls, of decided ones, and of those won by the first shown."""
+    """Return by model the numbers of answers, failed calls, decided answers, and answers won by the first document
+    shown."""
     first = Q(score__lt=0, swapped=False) | Q(score__gt=0, swapped=True)
     rows = visible_battles(run, viewer).order_by().values("requested_model")
     counted = rows.annotate(

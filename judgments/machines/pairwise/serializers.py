@@ -28,7 +28,7 @@ class BattlesSent(CapsSent):
     models = MemberSent(many=True, help_text="Each model answers every comparison.")
     cycles = serializers.IntegerField(default=4, min_value=1, max_value=pair_selection.MOST_CYCLES)
     both = serializers.FloatField(
-        default=0.2, min_value=0.0, max_value=1.0, help_text="The share shown in both orders."
+        default=0.2, min_value=0.0, max_value=1.0, help_text="The share of comparisons shown in both orders."
     )
     most = serializers.IntegerField(
         required=False,
@@ -43,7 +43,7 @@ class BattlesSent(CapsSent):
         required=False,
         default=list,
         max_length=10_000,
-        help_text="Ids of queries; by default all of the round.",
+        help_text="Ids of the queries; by default all queries of the round.",
     )
     prompt = serializers.CharField(
         default=PAIRWISE.name,
@@ -54,20 +54,24 @@ class BattlesSent(CapsSent):
         default=0,
         min_value=0,
         max_value=machine_runs.MOST_CANARIES,
-        help_text="On how many battles each model is tried with text planted in the document that had lost; two calls "
-        "each.",
+        help_text="Number of comparisons per model that are repeated with injected text in the losing document; each "
+        "needs two calls.",
     )
     audit_share = serializers.FloatField(default=0.1, help_text=SLICE)
-    seed = Seed(required=False, allow_null=True, default=None, help_text="By default the round's seed.")
-    dry_run = serializers.BooleanField(default=False, help_text="Only return the estimate; make no calls.")
+    seed = Seed(
+        required=False, allow_null=True, default=None, help_text="The seed of the draw; by default the round's seed."
+    )
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Whether to return only the estimate and make no calls."
+    )
 
 
 class BattlesGoOn(GoOnSent):
-    """New caps for a resumed run, and the total number of prompt-injection probes. Omitted values stay."""
+    """New caps for a resumed run, and the total number of prompt-injection probes. Omitted values stay as they are."""
 
 
 class BattlesTaken(serializers.Serializer):
-    """Pairwise comparisons from elsewhere."""
+    """Pairwise comparisons made elsewhere."""
 
     battles = serializers.ListField(
         child=serializers.DictField(),
@@ -78,7 +82,7 @@ class BattlesTaken(serializers.Serializer):
 
 
 class BattlesEstimate(serializers.Serializer):
-    """The estimated cost of pairwise comparisons; two numbers are low and high."""
+    """The estimated cost of pairwise comparisons; two numbers are a lower and an upper bound."""
 
     queries = serializers.IntegerField()
     documents = serializers.IntegerField()
@@ -102,14 +106,14 @@ class BattleRunBody(serializers.Serializer):
     id = serializers.UUIDField()
     number = serializers.IntegerField()
     state = serializers.CharField(help_text=f"One of {', '.join(BattleRun.State.values)}.")
-    said = serializers.CharField(help_text="Why it ended, if it did not succeed.")
+    said = serializers.CharField(help_text="Why the run ended, if it did not succeed.")
     tried_again_at = serializers.DateTimeField(
         allow_null=True, help_text="The time of the next automatic retry after a provider failure."
     )
     job = serializers.UUIDField(allow_null=True)
     prompt = serializers.CharField(help_text="Name and version of the prompt.")
     prompt_id = serializers.UUIDField(
-        allow_null=True, help_text="Id of the collection's own version; null for a built-in prompt."
+        allow_null=True, help_text="Id of the collection's prompt version; null for a built-in prompt."
     )
     models = serializers.ListField(child=serializers.JSONField(), help_text="Provider and name of each model.")
     cycles = serializers.IntegerField()
@@ -121,7 +125,7 @@ class BattleRunBody(serializers.Serializer):
     cap_calls = serializers.IntegerField(allow_null=True)
     spent_usd = serializers.FloatField()
     estimated_usd = serializers.FloatField(
-        help_text="The part of that which is an upper bound because the provider reported no token count."
+        help_text="The part of `usd` that is an upper bound because the provider reported no token count."
     )
     calls = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
@@ -132,9 +136,9 @@ class BattleRunBody(serializers.Serializer):
     estimate = serializers.JSONField(
         allow_null=True, help_text="The estimate made before the first call; null for imported comparisons."
     )
-    unanswered = serializers.IntegerField(help_text="Answers still missing: each model answers each comparison.")
+    unanswered = serializers.IntegerField(help_text="Number of missing answers; each model answers each comparison.")
     audit_share = serializers.FloatField(help_text=SLICE)
-    canaries = serializers.IntegerField(help_text="Requested per model.")
+    canaries = serializers.IntegerField(help_text="Number of probes requested per model.")
     flips = serializers.ListField(
         child=serializers.JSONField(),
         help_text="By model and probe: how often the probe made the losing document win, without pairs that "
@@ -148,8 +152,7 @@ class BattleRunBody(serializers.Serializer):
     renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
     by_name = serializers.ListField(
         child=serializers.JSONField(),
-        help_text="By name: answers and, of the comparisons between documents with different human grades, the share "
-        "that the better document won, with its interval.",
+        help_text="By name: answers, and the share won by the document with the higher human grade, with its interval.",
     )
     judges = serializers.ListField(
         child=serializers.UUIDField(), help_text="Judges created from the scores, newest first."
@@ -166,7 +169,7 @@ class ScoreBody(serializers.Serializer):
 
 
 class BattleBody(serializers.Serializer):
-    """One answer, as `battles.jsonl` has it."""
+    """One answer, in the format of `battles.jsonl`."""
 
     query_id = serializers.CharField(source="a.query.query_id")
     a = serializers.CharField(source="a.document.doc_id")
@@ -202,20 +205,22 @@ class CanaryBody(BattleBody):
 
 
 class FurtherSent(Strict):
-    """The number of further comparisons per query, most informative first."""
+    """The number of additional comparisons per query, most informative first."""
 
     number = serializers.IntegerField(min_value=1, max_value=further_pairs.MOST_FURTHER)
-    dry_run = serializers.BooleanField(default=False, help_text="Only return the estimate; make no calls.")
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Whether to return only the estimate and make no calls."
+    )
 
 
 class GradesSent(Strict):
-    """The share of human grades from which cut points are learned; the rest is for calibration."""
+    """The share of human grades from which thresholds are learned; the rest is for calibration."""
 
     share = serializers.FloatField(default=0.5)
 
 
 class GradesMade(serializers.Serializer):
-    """The new judge."""
+    """The new judge based on the scores."""
 
     judge = serializers.UUIDField()
     name = serializers.CharField()

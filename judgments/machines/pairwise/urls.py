@@ -1,4 +1,4 @@
-"""Page and API routes of machines pairwise."""
+"""Page and API routes of pairwise comparisons."""
 
 from __future__ import annotations
 

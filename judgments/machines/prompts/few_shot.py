@@ -1,4 +1,4 @@
-"""Few-shot examples: choose pairs graded by people to show a model, none of them among those it will judge."""
+"""Few-shot examples: pairs with human grades for a prompt, none of which the judge will grade."""
 
 from __future__ import annotations
 
@@ -25,24 +25,7 @@ class Chosen:
 
 
 def choose(snapshot: Snapshot, round_: Round, number: int, *, seed: int) -> Chosen:
-    """Draw examples from the human labels of a snapshot, each grade in turn.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        The source of human labels; machine and imported labels are left out.
-    round_ : Round
-        The round to judge. Examples of its queries are left out, so that no grade of its pairs is revealed.
-    number : int
-        The number of examples.
-    seed : int
-        The seed of the draw.
-
-    Raises
-    ------
-    NotValid
-        The snapshot belongs to another collection, has another scale, or has too few labels for other queries.
-    """
+    """Draw examples from the human labels of a snapshot, alternating between the grades."""
     if snapshot.collection_id != round_.collection_id:
         raise NotValid(
             "This snapshot belongs to another collection.", {"snapshot": "Choose a snapshot of this collection."}
@@ -61,13 +44,13 @@ def choose(snapshot: Snapshot, round_: Round, number: int, *, seed: int) -> Chos
         if (example := _example(snapshot, key, grade)) is not None:
             candidates.append((key, example))
     if len(candidates) < number:
-        problem = f"{snapshot} has {amount(len(candidates), 'label')} of people for queries outside this round."
+        problem = f"{snapshot} has {amount(len(candidates), 'human label')} for queries outside this round."
         raise NotValid(f"{problem} Choose fewer examples or another snapshot.", {"examples": problem})
     return Chosen(tuple(example for _, example in candidates), tuple(key for key, _ in candidates))
 
 
 def _human(snapshot: Snapshot) -> list[tuple[str, str, int]]:
-    """Return the human labels: column 2 of our qrels contains the label source."""
+    """Return the human labels; column 2 of Assay's qrels contains the label source."""
     content = read_file(snapshot, FILES["trec-qrels"])
     rows = (line.split() for line in content.decode().splitlines())
     return [(row[0], row[2], int(row[3])) for row in rows if len(row) == 4 and row[1] == HUMAN]
@@ -83,7 +66,7 @@ def _in_turn(by_grade: dict[int, list[Key]], seed: int) -> list[tuple[Key, int]]
 
 
 def _example(snapshot: Snapshot, key: Key, grade: int) -> Example | None:
-    """Return the pair's texts; None if the document has none."""
+    """Return the texts of the pair; None if the document has no text."""
     document = Document.of_any_kind.filter(collection=snapshot.collection_id, doc_id=key[1], stub=False).first()
     if document is None:
         return None

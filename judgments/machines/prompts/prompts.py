@@ -1,4 +1,4 @@
-"""Prompts of a collection, version by version, and the prompts that come with Assay."""
+"""Prompts of a collection with their versions, and the built-in prompts of Assay."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from judgments.models import Collection, PromptVersion, User, audit
 
 BUILT_IN = {template.name: template for template in (GRADED, BINARY, PAIRWISE, EXPECTED_ANSWER, DOWNSTREAM_TEMPLATE)}
 LONGEST = 40_000
-# What a prompt asks for, which follows from its placeholders.
+# The purpose of a prompt, which follows from its placeholders.
 GRADE, BATTLE, SAYS, ANSWER = "grade", "battle", "expected_answer", "downstream"
 ASKS = {
     GRADE: "a grade",
-    BATTLE: "which of two is better",
+    BATTLE: "which of two documents is better",
     SAYS: "whether a document contains an expected answer",
     ANSWER: "an answer from the document",
 }
@@ -34,9 +34,9 @@ PLACES = {
 }
 # The built-in prompt of each kind, used if none is chosen.
 USUAL = {GRADE: GRADED.name, BATTLE: PAIRWISE.name, SAYS: EXPECTED_ANSWER.name, ANSWER: DOWNSTREAM_TEMPLATE.name}
-# The content of each placeholder, for people who write prompts.
+# The content of each placeholder, for authors of prompts.
 FILLED_WITH = {
-    "query": "what was typed",
+    "query": "the text of the query",
     "narrative": "the narrative of the query, if it has one",
     "guidelines": "the guidelines of the round",
     "scale": "the grades with their labels and cues",
@@ -50,7 +50,7 @@ FILLED_WITH = {
 
 @dataclass(frozen=True)
 class Named:
-    """A prompt that a judge can use: one of the collection's, or one that comes with Assay."""
+    """A prompt that a judge can use: a prompt of the collection or a built-in one."""
 
     value: str  # as forms and the API name it: "graded", or the version's uuid
     title: str
@@ -59,12 +59,12 @@ class Named:
 
     @property
     def asks(self) -> str:
-        """What the prompt asks for: a key of `ASKS`."""
+        """The purpose of the prompt: a key of `ASKS`."""
         return asks(self.template)
 
 
 def asks(template: Template) -> str:
-    """Return what a template asks for, from its placeholders: an answer if it has only query and document."""
+    """Return the purpose of a template by its placeholders; with only query and document, it asks for an answer."""
     places = set(template.places())
     if places & {"first", "second"}:
         return BATTLE
@@ -74,7 +74,7 @@ def asks(template: Template) -> str:
 
 
 def of_kind(kind: str) -> str | None:
-    """Return what prompts of a kind of judge ask for; None for a kind that uses no prompt of a collection."""
+    """Return the purpose of prompts for a kind of judge; None for a kind that uses no prompt of a collection."""
     if kind == GRADED.name:
         return GRADE
     return kind if kind in (SAYS, ANSWER) else None
@@ -86,23 +86,17 @@ def template_of(version: PromptVersion) -> Template:
 
 
 def named(collection: Collection, asking: str = GRADE) -> list[Named]:
-    """Return all prompts that ask for one thing: the collection's own first, the newest first."""
+    """Return all prompts for one purpose: the collection's own first, newest first."""
     return [one for one in _all(collection) if one.asks == asking]
 
 
 def find(collection: Collection, value: str, asking: str | None = GRADE) -> Named:
-    """Return the prompt that a form or the API names. ``asking`` None accepts a prompt of any purpose.
-
-    Raises
-    ------
-    NotValid
-        There is none, or it asks for something else.
-    """
+    """Return the prompt that a form or the API names; without ``asking`` its purpose does not matter."""
     prompt = next((one for one in _all(collection) if one.value == value), None)
     if prompt is None:
         raise NotValid("This prompt does not exist.", {"prompt": "Choose a prompt from the list."})
     if asking is not None and prompt.asks != asking:
-        message = f"This prompt asks for {ASKS[prompt.asks]}. Choose one that asks for {ASKS[asking]}."
+        message = f"This prompt asks for {ASKS[prompt.asks]}. Choose a prompt that asks for {ASKS[asking]}."
         raise NotValid(message, {"prompt": message})
     return prompt
 
@@ -117,23 +111,13 @@ def _all(collection: Collection) -> list[Named]:
 def add_version(
     collection: Collection, *, actor: User, name: str, system: str, prompt: str, note: str = "", asking: str = ""
 ) -> PromptVersion:
-    """Store the next version of a prompt, or the first of a new one; `asking` as in `check`.
+    """Store the next version of a prompt, or the first version of a new one.
 
-    Judges that were made with earlier versions keep theirs.
-
-    Raises
-    ------
-    NotValid
-        By field: no name, a place that nothing fills, or one that has to be there is missing. The versions of a prompt
-        all ask for the same.
-    Conflict
-        It is word for word the version before, or somebody else stored one at this moment.
+    Judges that were created with earlier versions keep these.
     """
     name, template = name.strip(), check(name, system, prompt, asking)
     if not name or len(name) > 80 or name in BUILT_IN:
-        message = (
-            "This is the name of a built-in prompt." if name in BUILT_IN else "Enter a name of at most 80 characters."
-        )
+        message = "A built-in prompt has this name." if name in BUILT_IN else "Enter a name of at most 80 characters."
         raise NotValid("The prompt needs another name.", {"name": message})
     versions = collection.prompts.filter(name=name)
     last = versions.order_by("-number").first()
@@ -166,15 +150,10 @@ def add_version(
 
 
 def check(name: str, system: str, prompt: str, asking: str = "") -> Template:
-    """Return the words as a template if its placeholders are known and complete.
+    """Return the text as a template if its placeholders are known and complete.
 
-    What they ask for is told by their places unless it is said. That they ask for no more than an answer has to be: a
-    prompt for grades that forgets the scale looks the same.
-
-    Raises
-    ------
-    NotValid
-        By field.
+    The purpose follows from the placeholders unless it is given. A prompt for an answer must give it, because a prompt
+    for grades without the scale looks the same.
     """
     system, prompt = (text.replace("\r\n", "\n").strip() for text in (system, prompt))
     for field, text in (("system", system), ("prompt", prompt)):
@@ -184,7 +163,7 @@ def check(name: str, system: str, prompt: str, asking: str = "") -> Template:
                 {field: f"Use at most {LONGEST:,} characters without NUL."},
             )
     if not prompt:
-        raise NotValid("The prompt is empty.", {"prompt": "Enter the prompt."})
+        raise NotValid("The prompt is empty.", {"prompt": "Enter the text of the prompt."})
     template = replace(GRADED, name=name.strip() or "draft", version=0, system=system, prompt=prompt)
     if not asking:
         asking = GRADE if asks(template) == ANSWER else asks(template)

@@ -1,4 +1,4 @@
-"""Page routes of machines prompts."""
+"""Page routes of prompts."""
 
 from __future__ import annotations
 

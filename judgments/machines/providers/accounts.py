@@ -29,7 +29,7 @@ PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000
 MOST_MODELS = 50
 MOST_TOKENS = 100_000
-# Call options of a single model.
+# Call options of a model.
 SETTINGS = ("thinks", "leave_out", "most_tokens")
 DEAREST = 10_000.0
 FIELDS = (
@@ -47,27 +47,7 @@ FIELDS = (
 
 @transaction.atomic
 def add(collection: Collection, *, actor: User, given: Mapping[str, Any], key: str = "") -> Provider:
-    """Keep a provider with its key.
-
-    Parameters
-    ----------
-    collection : Collection
-        Whose judges will ask it.
-    actor : User
-        The lead who does it.
-    given : mapping
-        Values of `FIELDS`; ``models_offered`` is a list of name, price_in and price_out (dollars for a million tokens,
-        None where they are not known), and where they are set ``thinks``, ``leave_out`` and ``most_tokens``.
-    key : str
-        The secret; empty where the server wants none.
-
-    Raises
-    ------
-    NotValid
-        By field: a value that cannot work, or an address that the operator has not allowed.
-    Conflict
-        The name is taken.
-    """
+    """Add a provider with its key."""
     provider = Provider(collection=collection, created_by=actor)
     _fill(provider, given)
     provider.sealed = encrypted_secrets.seal({"key": _checked_key(key)})
@@ -79,17 +59,11 @@ def add(collection: Collection, *, actor: User, given: Mapping[str, Any], key: s
 
 @transaction.atomic
 def change(provider: Provider, *, actor: User, given: Mapping[str, Any], key: str = "") -> None:
-    """Change a provider; a key that is not given stays, as long as it goes to the same place.
-
-    Raises
-    ------
-    NotValid, Conflict
-        As `add`; and where the address is another one and the key was not given again.
-    """
+    """Change a provider; an omitted key stays if the address is the same."""
     before = _state(provider)
     _fill(provider, given)
     if provider.sealed and not key and provider.base_url != before["base_url"]:
-        message = "The address changed. Enter the key again to confirm that it may be sent there."
+        message = "The address changed. Enter the key again to confirm that it may be sent to the new address."
         raise NotValid(message, {"key": message})
     if key:
         provider.sealed = encrypted_secrets.seal({"key": _checked_key(key)})
@@ -103,13 +77,7 @@ def change(provider: Provider, *, actor: User, given: Mapping[str, Any], key: st
 
 @transaction.atomic
 def remove(provider: Provider, *, actor: User) -> None:
-    """Forget a provider and its key; what its models said stays.
-
-    Raises
-    ------
-    Conflict
-        It is being asked right now.
-    """
+    """Remove a provider and its key; the answers of its models stay."""
     if machine_runs.judges_ask(provider):
         raise Conflict(f"A judge is calling {provider}. Pause that judge first.")
     if machine_runs.battles_ask(provider):
@@ -122,22 +90,7 @@ def remove(provider: Provider, *, actor: User) -> None:
 
 
 def endpoint(provider: Provider, model: str, settings: Mapping[str, Any] | None = None) -> Endpoint:
-    """Return the endpoint of a model, ready for calls.
-
-    Parameters
-    ----------
-    provider : Provider
-        Where.
-    model : str
-        Which.
-    settings : mapping, optional
-        How, as `settings_of` tells it; as is set now where None.
-
-    Raises
-    ------
-    Conflict
-        The key was encrypted with one that is no more.
-    """
+    """Return the endpoint of a model."""
     known = provider.offered(model) or {}
     options = settings_of(provider, model) if settings is None else settings
     return Endpoint(
@@ -154,7 +107,7 @@ def endpoint(provider: Provider, model: str, settings: Mapping[str, Any] | None 
 
 
 def settings_of(provider: Provider, model: str) -> dict[str, Any]:
-    """Return the call options that are set for a model."""
+    """Return the call options of a model."""
     known = provider.offered(model) or {}
     return {name: known[name] for name in SETTINGS if name in known}
 
@@ -165,7 +118,7 @@ def limits(provider: Provider) -> Limits:
 
 
 def client(provider: Provider) -> Pools:
-    """Return an HTTP client that reaches only hosts the operator allowed. The caller closes it."""
+    """Return an HTTP client that reaches only hosts that the operator allowed. The caller closes it."""
     return checked_client(grants.provider_access(provider.collection), provider.timeout, provider.concurrency)
 
 
@@ -181,9 +134,9 @@ def _fill(provider: Provider, given: Mapping[str, Any]) -> None:
             setattr(provider, name, given[name])
     provider.name = provider.name.strip()[:120]
     if not provider.name:
-        raise NotValid("The provider has no name.", {"name": "Enter a name."})
+        raise NotValid("The name of the provider is missing.", {"name": "Enter a name."})
     if provider.protocol not in PROTOCOLS:
-        hint = f"One of {', '.join(PROTOCOLS)}."
+        hint = f"Use one of {', '.join(PROTOCOLS)}."
         raise NotValid(f"Unknown protocol {provider.protocol!r}.", {"protocol": hint})
     address = provider.base_url or PROTOCOLS[provider.protocol].base_url
     provider.base_url = _checked_address(address, grants.provider_access(provider.collection))
@@ -192,7 +145,7 @@ def _fill(provider: Provider, given: Mapping[str, Any]) -> None:
     if isinstance(provider.prices_of, date) and provider.prices_of > date.today() and given.get("prices_of"):
         raise NotValid(
             "The date of the prices is in the future.",
-            {"prices_of": "Enter the day on which you looked up the prices."},
+            {"prices_of": "Enter the date on which you looked up the prices."},
         )
 
 
@@ -207,13 +160,13 @@ def _checked_address(url: str, allowed: Allowed) -> str:
         hint = "Enter an address such as https://models.example.com/v1."
         raise NotValid(f"{url[:200]!r} is not a valid address.", {"base_url": hint})
     if odd := odd_parameters(url.strip()):
-        # The value may be a secret, so the message repeats only the name.
+        # The value may be a secret, so the message contains only the name.
         hint = f"Remove the parameter {odd[0][:40]}. Only api-version is allowed. Enter a key in the field for the key."
         raise NotValid("The address has parameters that are not allowed.", {"base_url": hint})
     if parts.username is not None or parts.password is not None:
         raise NotValid(
             "The address contains a user name or a password.",
-            {"base_url": "Remove it, and enter the key in the field for the key."},
+            {"base_url": "Remove it from the address, and enter the key in the field for the key."},
         )
     port = port or PORTS[parts.scheme]
     if not allowed.names(host, port):
@@ -231,11 +184,11 @@ def _checked_models(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             hint = (
                 f"{name[:80]!r} is listed twice."
                 if name in models
-                else "Each model needs a name of at most 200 characters."
+                else "Give each model a name of at most 200 characters."
             )
             raise NotValid("The list of models is not valid.", {"models_offered": hint})
         if (prices["price_in"] is None) != (prices["price_out"] is None):
-            raise NotValid("A price is missing.", {"models_offered": f"{name}: enter both prices, or none."})
+            raise NotValid("A price is missing.", {"models_offered": f"{name}: enter both prices or neither."})
         models[name] = {"name": name, **prices, **_checked_settings(name, row)}
     if not models or len(models) > MOST_MODELS:
         hint = f"List from 1 to {MOST_MODELS} models."
@@ -244,7 +197,7 @@ def _checked_models(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _checked_settings(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the call options that are set for a model, after validation."""
+    """Return the validated call options of a model."""
     thinks, most, leave_out = row.get("thinks"), row.get("most_tokens"), row.get("leave_out") or ()
     problem = ""
     if thinks is not None and not isinstance(thinks, bool):
@@ -270,7 +223,7 @@ def _checked_price(name: str, price: Any) -> float | None:
 
 
 def _checked_key(key: str) -> str:
-    """Return the key if it can stand in an HTTP header."""
+    """Return the key if it is valid in an HTTP header."""
     key = key.strip()
     if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
         message = "The key is not valid. A key is one line of ASCII characters; check that you copied only the key."
@@ -283,5 +236,5 @@ def _save(provider: Provider) -> None:
         with transaction.atomic():
             provider.save()
     except IntegrityError as error:
-        message = f"Another provider is called {provider.name}. Choose another name."
+        message = f"Another provider is already called {provider.name}. Choose another name."
         raise Conflict(message, {"name": message}) from error

@@ -22,14 +22,14 @@ from judgments.web.serializers import Strict
 
 
 class OfferedModel(Strict):
-    """A model with its prices and, if it differs from others, the way to call it."""
+    """A model with its prices and, if needed, its call options."""
 
     name = serializers.CharField(max_length=200)
     price_in = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="Dollars per million input tokens."
+        required=False, allow_null=True, default=None, help_text="Price in dollars per million input tokens."
     )
     price_out = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="Dollars per million output tokens."
+        required=False, allow_null=True, default=None, help_text="Price in dollars per million output tokens."
     )
     thinks = serializers.BooleanField(
         required=False,
@@ -50,12 +50,12 @@ class OfferedModel(Strict):
         default=None,
         min_value=1,
         max_value=accounts.MOST_TOKENS,
-        help_text="Maximum output tokens, including reasoning; by default the judge's own limit.",
+        help_text="Maximum output tokens, including reasoning; by default the limit of the judge.",
     )
 
 
 class ProviderBody(serializers.Serializer):
-    """A provider and its settings; never its key."""
+    """A provider with its settings, without its key."""
 
     id = serializers.UUIDField(source="uuid")
     name = serializers.CharField()
@@ -80,7 +80,7 @@ class ProviderSent(Strict):
     name = serializers.CharField(max_length=120)
     protocol = serializers.ChoiceField(choices=list(PROTOCOLS))
     base_url = serializers.CharField(
-        max_length=500, required=False, allow_blank=True, default="", help_text="By default the vendor's address."
+        max_length=500, required=False, allow_blank=True, default="", help_text="The address; by default the vendor's."
     )
     key = serializers.CharField(
         required=False,
@@ -104,7 +104,9 @@ class PromptBody(serializers.Serializer):
     name = serializers.CharField()
     number = serializers.IntegerField()
     asks = serializers.SerializerMethodField(
-        help_text="The purpose: " + ", ".join(f"`{name}` ({what})" for name, what in prompts.ASKS.items()) + "."
+        help_text="The purpose of the prompt: "
+        + ", ".join(f"`{name}` ({what})" for name, what in prompts.ASKS.items())
+        + "."
     )
     system = serializers.CharField()
     prompt = serializers.CharField()
@@ -117,7 +119,7 @@ class PromptBody(serializers.Serializer):
 
 
 class PromptSent(Strict):
-    """The text of a prompt. If the name exists, the text becomes its next version."""
+    """The text of a prompt. If the name exists, the text becomes the next version."""
 
     name = serializers.CharField(max_length=80)
     system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
@@ -130,7 +132,7 @@ class PromptSent(Strict):
         list(prompts.ASKS),
         required=False,
         source="asking",
-        help_text="By default inferred from the placeholders; `downstream` is never inferred.",
+        help_text="The purpose; by default inferred from the placeholders. `downstream` is never inferred.",
     )
 
 
@@ -145,7 +147,7 @@ class Providers(Rows):
 
     @extend_schema(summary="List model providers")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """By name, without keys."""
+        """Return the providers by name, without keys."""
         return self.list(request)
 
     @extend_schema(
@@ -154,7 +156,7 @@ class Providers(Rows):
         responses={201: ProviderBody},
         examples=[
             OpenApiExample(
-                "A server of your own",
+                "Your own server",
                 {
                     "name": "our vLLM",
                     "protocol": "openai",
@@ -167,14 +169,14 @@ class Providers(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Only hosts that the operator allowed."""
+        """The operator must have allowed the host."""
         body = self.read_body(ProviderSent)
         key = body.pop("key")
         return self.respond(ProviderBody, accounts.add(self.collection, actor=request.user, given=body, key=key), 201)
 
 
 class OfProvider(InCollection):
-    """The base of addresses below one provider; for leads."""
+    """Base class of endpoints below one provider, which are for leads."""
 
     provider: Provider
     reads = access.LEADS
@@ -196,12 +198,12 @@ class OneProvider(OfProvider):
 
     @extend_schema(summary="Get a model provider")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return its settings, without its key."""
+        """Return its settings without its key."""
         return self.respond(ProviderBody, self.provider)
 
     @extend_schema(summary="Change a model provider", request=ProviderSent)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Omitted fields stay; the key too, unless the address changes."""
+        """Omitted fields stay unchanged, including the key unless the address changes."""
         body = self.read_body(ProviderSent, partial=True)
         key = body.pop("key", "")
         accounts.change(self.provider, actor=request.user, given=body, key=key)
@@ -209,7 +211,7 @@ class OneProvider(OfProvider):
 
     @extend_schema(summary="Remove a model provider", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Its key is deleted. The answers of its models stay."""
+        """Delete its key too. The answers of its models stay."""
         accounts.remove(self.provider, actor=request.user)
         return Response(status=204)
 
@@ -224,7 +226,7 @@ class Prompts(Rows):
 
     @extend_schema(summary="List prompt versions")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The built-in prompts `graded`, `binary` and `pairwise` are not listed."""
+        """Return the collection's versions, without the built-in prompts `graded`, `binary` and `pairwise`."""
         return self.list(request)
 
     @extend_schema(summary="Create a prompt version", request=PromptSent, responses={201: PromptBody})

@@ -71,7 +71,7 @@ class ProviderForm(AssayForm):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The arguments of the actions."""
+        """Return the arguments of the actions."""
         cleaned = dict(self.cleaned_data)
         cleaned["models_offered"] = models_in(cleaned.pop("models"))
         key = cleaned.pop("key")

@@ -1,4 +1,4 @@
-"""Page and API routes of machines providers."""
+"""Page and API routes of model providers."""
 
 from __future__ import annotations
 

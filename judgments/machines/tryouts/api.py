@@ -1,4 +1,4 @@
-"""API endpoints to try a provider or a prompt: they return replies and cost and store nothing."""
+"""API endpoints to test a provider or try a prompt; they return answers and cost, and store nothing."""
 
 from __future__ import annotations
 
@@ -28,17 +28,21 @@ class ModelTried(Strict):
     """The model to call."""
 
     model = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=200, help_text="By default the provider's first model."
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=200,
+        help_text="The model; by default the provider's first model.",
     )
 
 
 class CostBody(serializers.Serializer):
-    """The model that answered, and the cost."""
+    """The model that answered, with the cost."""
 
     model = serializers.CharField(help_text="The name of the answering model, as the provider reports it.")
     tokens_in = serializers.IntegerField(allow_null=True)
     tokens_out = serializers.IntegerField(allow_null=True)
-    cost_usd = serializers.FloatField(allow_null=True, help_text="Null if the model has no price here.")
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Null if the provider lists no price for the model.")
     cost_estimated = serializers.BooleanField(
         help_text="Whether the cost is an upper bound because the provider reported no token count."
     )
@@ -61,7 +65,7 @@ class PromptTried(Strict):
     prompt = serializers.CharField(
         required=False,
         max_length=prompts.LONGEST,
-        help_text="The text of a prompt that need not be stored; or omit it and name a `version`.",
+        help_text="The text of a prompt, which need not be stored; use either this or `version`.",
     )
     system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
     version = serializers.CharField(
@@ -86,13 +90,13 @@ class PromptTried(Strict):
         default=3,
         min_value=1,
         max_value=tryouts.MOST,
-        help_text="Each is one call. The choice is always the same for a round: pairs, or pairwise comparisons if "
-        "the prompt is for those.",
+        help_text="Number of pairs, or of comparisons for a pairwise prompt. Each needs one call. The choice is "
+        "always the same for a round.",
     )
 
 
 class TriedPair(CostBody):
-    """One pair, the prompt sent, and the parsed answer."""
+    """One pair, with the prompt sent and the parsed answer."""
 
     query_id = serializers.CharField()
     doc_id = serializers.CharField()
@@ -105,20 +109,20 @@ class TriedPair(CostBody):
         allow_null=True,
         help_text="Result of a pairwise comparison: from -1 (the first document is far better) to 1 (the second is).",
     )
-    relevant = serializers.BooleanField(allow_null=True, help_text="Result of a yes or no question.")
+    relevant = serializers.BooleanField(allow_null=True, help_text="Result of a yes-or-no question.")
     usefulness = serializers.FloatField(
         allow_null=True, help_text="Result of an answer: its token F1 with an accepted answer."
     )
     rationale = serializers.CharField()
-    answer = serializers.CharField(help_text="The unmodified answer.")
+    answer = serializers.CharField(help_text="The answer without changes.")
     asked = serializers.CharField(help_text="The prompt with its placeholders filled in.")
 
 
 class TriedBody(serializers.Serializer):
-    """The answers by pair."""
+    """The answers for each pair."""
 
     calls = serializers.IntegerField()
-    cost_usd = serializers.FloatField(allow_null=True, help_text="Cost of all calls; null if one has no price.")
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Cost of all calls; null if a call has no price.")
     pairs = TriedPair(many=True)
 
 
@@ -130,7 +134,8 @@ class TryProvider(OfProvider):
 
     @extend_schema(summary="Test a model provider", request=ModelTried, responses={200: AnsweredBody})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Check address, key and model with a call of a few tokens. Nothing is stored; a 400 explains what is wrong."""
+        """Check address, key and model with a call of a few tokens. Nothing is stored; a 400 response explains the
+        problem."""
         model = self.read_body(ModelTried)["model"] or self.provider.models_offered[0]["name"]
         reply = tryouts.provider(self.provider, _offered(self.provider, model), actor=request.user)
         return self.respond(AnsweredBody, {**_cost(reply), "text": reply.text})
@@ -145,7 +150,7 @@ class TryPrompt(InCollection):
 
     @extend_schema(summary="Try a prompt on real pairs", request=PromptTried, responses={200: TriedBody})
     def post(self, request: Request, slug: str) -> Response:
-        """Nothing is stored, and pairs that you may still grade are not used. Each pair costs one call."""
+        """Nothing is stored, and pairs that you may still grade are not used. Each pair needs one call."""
         body = self.read_body(PromptTried)
         (round_,) = rows_called(self.collection.rounds.all(), [body["round"]], "round", "round")
         (provider,) = rows_called(self.collection.providers.all(), [body["provider"]], "provider", "provider")
@@ -163,17 +168,17 @@ class TryPrompt(InCollection):
 
     def _words(self, body: dict[str, Any]) -> Template:
         if ("prompt" in body) == ("version" in body):
-            message = "Send either `prompt` or the id of a `version`."
+            message = "Send either `prompt` or `version`."
             raise NotValid("Exactly one prompt is required.", {"prompt": message})
         if "prompt" in body:
             return prompts.check("", body["system"], body["prompt"], body.get("asks", ""))
         if body["system"]:
-            message = "A version has its own system text. Send `prompt` to use another one."
+            message = "A version has its own system text. Send `prompt` to use another text."
             raise NotValid("`system` requires `prompt`.", {"system": message})
         try:
             return prompts.find(self.collection, body["version"], None).template
         except NotValid:
-            message = f"Available: {', '.join(prompts.BUILT_IN)}, and the ids that GET .../prompts/ returns."
+            message = f"Use {', '.join(prompts.BUILT_IN)}, or an id that GET .../prompts/ returns."
             raise NotValid("Unknown prompt version.", {"version": message}) from None
 
 

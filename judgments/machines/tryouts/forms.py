@@ -41,7 +41,7 @@ class TryForm(AssayForm):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The arguments of the action."""
+        """Return the arguments of the action."""
         provider, _, model = self.cleaned_data["model"].partition(APART)
         return {
             "round_": next(one for one in self._rounds if str(one.uuid) == self.cleaned_data["round"]),

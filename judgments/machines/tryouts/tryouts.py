@@ -1,4 +1,4 @@
-"""Tryout of a provider or a prompt: ask a model and store nothing."""
+"""Tryout of a provider or a prompt: model calls whose answers are not stored."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from judgments.web.concurrency_limit import outside_turns
 
 Chosen = TypeVar("Chosen")
 MOST = 10
-# The time limit, since a page waits for the reply.
+# The time limit, because a page waits for the answer.
 SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class Tryout:
-    """One pair, the prompt and the model's reply.
+    """One pair, the prompt and the model's answer.
 
-    Of a battle the pair that was shown second too, and where an answer was expected that one.
+    It includes the second pair of a comparison, and the expected answer if there is one.
     """
 
     pair: Pair
@@ -64,30 +64,7 @@ def try_prompt(
     number: int,
     expected: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Tryout]:
-    """Ask a model about some pairs of a round in these words.
-
-    Parameters
-    ----------
-    template : Template
-        The words, stored or not. Those that ask for a battle are asked about two documents of a query at a time.
-    viewer : User
-        Who reads the answers: pairs that they may still grade are never taken.
-    round_ : Round
-        Whose pairs, scale and guidelines.
-    provider, model : Provider, str
-        Who is asked.
-    number : int
-        How many pairs or battles, at most `MOST`; always the same ones of a round.
-    expected : mapping of str to sequence of str
-        Accepted answers by ``query_id``, for words that are held against them: of each query the first is taken.
-
-    Raises
-    ------
-    NotValid
-        By field; or the provider did not answer, with why.
-    NotAllowed
-        The viewer may not read the round's guidelines yet, which the words can hold.
-    """
+    """Send a prompt about some pairs of a round to a model."""
     examples.check_readable(viewer, round_.guidelines)
     if not 1 <= number <= MOST:
         raise NotValid("The number of pairs is out of range.", {"pairs": f"Enter a number from 1 to {MOST}."})
@@ -144,12 +121,12 @@ def _with_expected(
     expected: Mapping[str, Sequence[str]],
     viewer: Any,
 ) -> list[Tryout]:
-    """Try a prompt whose reply is compared with an expected answer."""
+    """Try a prompt whose answer is compared with an expected answer."""
     keys = list(rows.filter(query__query_id__in=list(expected)).order_by("position").values_list("pk", flat=True))
     if not keys:
         message = "This prompt needs expected answers. Enter some by query_id, for queries of this round."
         raise NotValid(message, {"expected": message})
-    # A metric without a library. A judge for a round can use another one.
+    # The metric needs a library that is not installed. A judge for a round can use another metric.
     asker = MODEL_JUDGES[prompts.asks(template)].build(
         JudgeOptions(template=template, text_metric=TEXT_METRICS["token_f1"])
     )
@@ -165,7 +142,7 @@ def _with_expected(
 
 
 def _spread(rows: Sequence[Chosen], number: int) -> Sequence[Chosen]:
-    """Return so many of the rows, spread evenly over all."""
+    """Return this many of the rows, spread evenly."""
     return [rows[at * len(rows) // number] for at in range(number)] if len(rows) > number else rows
 
 
@@ -175,20 +152,14 @@ def _pairs(keys: Sequence[int]) -> dict[int, Pair]:
 
 
 def provider(row: Provider, model: str, *, actor: Any = None) -> Reply:
-    """Ask one short question, to see whether address, key and model are right.
-
-    Raises
-    ------
-    NotValid
-        What the provider did instead of answering.
-    """
+    """Ask one short question to check address, key and model."""
     return _ask(row, model, [Question("0", "", "Answer with the word yes.", most_tokens=16)], actor)["0"]
 
 
 def _ask(row: Provider, model: str, questions: list[Question], actor: Any) -> dict[str, Reply]:
     replies: dict[str, Reply] = {}
     usual = accounts.limits(row)
-    # Tryouts share the provider's rate limits, since they use the same key.
+    # Tryouts share the provider's rate limits, because they use the same key.
     limits = replace(usual, concurrency=min(usual.concurrency, MOST), timeout=min(usual.timeout, SECONDS), attempts=1)
     endpoint = accounts.endpoint(row, model)
     with outside_turns().turn(), closing(accounts.client(row)) as client:
@@ -203,7 +174,7 @@ def _ask(row: Provider, model: str, questions: list[Question], actor: Any) -> di
     costs = [reply.cost_usd for reply in replies.values()]
     audit.record(
         "trying.ask",
-        f"{actor or 'The server'} tried {model} of the model provider {row}, {amount(len(questions), 'call')}",
+        f"{actor or 'The server'} tested {model} of the model provider {row}, {amount(len(questions), 'call')}",
         actor=actor,
         collection=row.collection,
         target=row,

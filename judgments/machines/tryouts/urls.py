@@ -1,4 +1,4 @@
-"""Page and API routes of machines tryouts."""
+"""Page and API routes of tryouts."""
 
 from __future__ import annotations
 

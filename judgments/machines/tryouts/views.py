@@ -1,4 +1,4 @@
-"""Tryout pages: write and try a prompt, and ask a provider one question."""
+"""Tryout pages: write and try a prompt, and send a provider a test question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from judgments.machines.tryouts.forms import TryForm
 from judgments.models import Collection
 from judgments.web import access
 
-# What a trial says of an answer that is none.
+# Messages for a trial without a valid answer.
 FAILED = {
     "unparseable": "The model's answer could not be parsed.",
     "out_of_scale": "The model's answer is not on the scale.",
@@ -33,11 +33,11 @@ FAILED = {
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Words are typed, tried on real pairs as often as one likes, and stored as a version."""
+    """Write a prompt, try it on real pairs, and store it as a version."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     trial = request.method == "POST" and request.POST.get("act") == "try"
     form = PromptForm(request.POST or None, initial=_start(collection, request.GET.get("from", "")))
-    # A name is for words that are stored.
+    # Only a stored prompt needs a name.
     form.fields["name"].required = not trial
     trial_form = TryForm(request.POST if trial else None, collection=collection)
     tried: list[tryouts.Tryout] | None = None
@@ -69,7 +69,7 @@ def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _start(collection: Collection, named: str) -> dict[str, str]:
-    """The words that one begins with: those of a version, or of a prompt that comes with Assay."""
+    """Return the initial text: that of a stored version or of a built-in prompt."""
     if named and named not in prompts.BUILT_IN:
         try:
             prompt = prompts.find(collection, named, None)

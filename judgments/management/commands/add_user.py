@@ -1,4 +1,4 @@
-"""Create a user account: ``manage.py add_user NAME --password-stdin``."""
+"""Command that creates a user account: ``manage.py add_user NAME --password-stdin``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from judgments.models import User, audit
 
 
 class Command(BaseCommand):
-    help = "Create a user. Memberships in collections decide what the user may do."
+    help = "Create a user. Memberships in collections determine the user's rights."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the user name")
         parser.add_argument(
-            "--password-stdin", action="store_true", help="read the password from standard input instead of asking"
+            "--password-stdin",
+            action="store_true",
+            help="read the password from standard input instead of prompting for it",
         )
-        parser.add_argument("--email", default="", help="e-mail address, visible to operators")
+        parser.add_argument("--email", default="", help="email address, visible to operators")
         parser.add_argument("--superuser", action="store_true", help="allow access to /admin/")
         parser.add_argument(
             "--can-create-collections",
             action="store_true",
-            help="allow creating collections, which the user then leads; superusers always may",
+            help="allow creating collections, which the user then leads (superusers always may)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,12 +40,12 @@ class Command(BaseCommand):
         password = _password(options["password_stdin"])
         if not password:
             raise CommandError(
-                f"The user {options['name']} was not created: the password is empty. Try again with one."
+                f"The user {options['name']} was not created because the password is empty. Enter a password."
             )
         try:
             user.full_clean(exclude=["password"])
         except ValidationError as error:
-            raise CommandError(f"The user {options['name']} was not created: {' '.join(error.messages)}") from error
+            raise CommandError(f"The user {options['name']} was not created. {' '.join(error.messages)}") from error
         self._warn(password, user)
         user.set_password(password)
         with transaction.atomic():
@@ -59,11 +61,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{user} can log in now.")
 
     def _warn(self, password: str, user: User) -> None:
-        """Warn about a weak password. It is not refused, since the operator decides."""
+        """Warn about a weak password, but accept it, because the operator decides."""
         try:
             validate_password(password, user)
         except ValidationError as error:
-            remedy = f"Set another one with manage.py changepassword {user}."
+            remedy = f"Set another password with manage.py changepassword {user}."
             self.stderr.write(f"The password is weak: {' '.join(error.messages)} {remedy}")
 
 

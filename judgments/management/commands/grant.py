@@ -1,4 +1,4 @@
-"""Let an operator grant a collection the use of engines, folders, providers and models."""
+"""Command that grants a collection the use of engines, directories, providers and models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from judgments.models import Collection, Grant
 
 class Command(BaseCommand):
     help = (
-        "Grant a collection some of what CONNECTOR_HOSTS, CONNECTOR_FOLDERS, PROVIDER_HOSTS and LOCAL_MODELS allow. "
-        "Without options: list the grants."
+        "Grant a collection the use of values that CONNECTOR_HOSTS, CONNECTOR_FOLDERS, PROVIDER_HOSTS and "
+        "LOCAL_MODELS allow. Without options, list the grants."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,13 +24,15 @@ class Command(BaseCommand):
             "collection",
             nargs="?",
             metavar="SLUG",
-            help="slug of the collection; when listing, default all collections",
+            help="slug of the collection (the list has all collections by default)",
         )
         for kind in Grant.Kind:
             parser.add_argument(
                 f"--{kind}", action="append", default=[], metavar="VALUE", help=f"{kind.label}; * for all"
             )
-        parser.add_argument("--all", action="store_true", help="everything the settings allow, now and later")
+        parser.add_argument(
+            "--all", action="store_true", help="grant everything that the settings allow, now and later"
+        )
         parser.add_argument("--revoke", action="store_true", help="revoke these grants")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,9 +50,11 @@ class Command(BaseCommand):
             with transaction.atomic():
                 self._change(collection, wanted, options)
         elif wanted or options["revoke"]:
-            raise CommandError("No collection given. Name it: manage.py grant SLUG ...")
+            raise CommandError("No collection given. Add its slug: manage.py grant SLUG ...")
         for row in rows:
-            note = "" if grants.has_effect(row) else "  (no effect: the settings of this server do not allow it)"
+            note = (
+                "" if grants.has_effect(row) else "  (no effect, because the settings of this server do not allow it)"
+            )
             self.stdout.write(f"{row.collection.slug}  {row.kind}  {row.value}{note}")
 
     def _change(self, collection: Collection, wanted: list[tuple[Grant.Kind, str]], options: dict[str, Any]) -> None:

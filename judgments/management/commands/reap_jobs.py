@@ -1,4 +1,5 @@
-"""Requeue lost jobs and delete forgotten files where ``serve`` does not run; run it every minute from cron."""
+"""Command that requeues lost jobs and deletes forgotten files; run it every minute from cron if ``serve`` does
+not run."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from judgments.jobs import jobs
 
 class Command(BaseCommand):
     help = (
-        "Queue jobs again whose worker died, at most three times. "
-        "Delete uploads not stored within a week and query logs after a day."
+        "Requeue jobs whose worker died, at most three times. Delete uploads that were not stored within a week, and "
+        "query logs after a day."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(f"{jobs.tick()} jobs queued again, {amount(ingestion.sweep(), 'file')} deleted")
+        self.stdout.write(f"{jobs.tick()} jobs requeued, {amount(ingestion.sweep(), 'file')} deleted")

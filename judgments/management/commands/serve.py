@@ -1,4 +1,4 @@
-"""Start everything at once: the web server, the worker, and the loop that requeues lost jobs."""
+"""Command that starts the web server, the worker, and the loop that requeues lost jobs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from judgments.management import serve_options
 
 REAP_EVERY = 30.0
 NICE = 5
-# Each thread may hold a connection, and PostgreSQL takes a hundred as it is installed.
+# Each thread may hold a connection, and PostgreSQL accepts a hundred by default.
 MOST_CONNECTIONS = 80
-# The packages are imported before gunicorn puts the working directory, which may have others of these names, in front.
+# Import the packages before gunicorn puts the working directory first on the path, which may contain packages with
+# these names.
 GUNICORN = "import config, evaluation, judgments, pooling; from gunicorn.app.wsgiapp import run; run()"
 
 
 class Command(BaseCommand):
-    help = "Migrate, then start the web server and a worker; stop both with Ctrl-C."
-    # gunicorn's own start runs the checks; doing it here as well would only keep people waiting.
+    help = "Migrate the database, then start the web server and a worker. Stop both with Ctrl-C."
+    # gunicorn's own start runs the checks, so running them here would only delay it.
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,7 +44,7 @@ class Command(BaseCommand):
         _check_free(options["host"], options["port"])
         if _behind():
             call_command("migrate", verbosity=0, interactive=False)
-        if not settings.DEBUG:  # with DEBUG, static files come from where they are
+        if not settings.DEBUG:  # with DEBUG, static files are served from the source directories
             call_command("collectstatic", verbosity=0, interactive=False)
         if options["demo"]:
             call_command("load_demo")
@@ -62,24 +63,26 @@ class Command(BaseCommand):
             for child in children:
                 try:
                     child.wait(timeout=20)
-                except subprocess.TimeoutExpired:  # on a busy machine, a process that is still starting stops late
+                except (
+                    subprocess.TimeoutExpired
+                ):  # on a busy machine, a process that is still starting takes longer to stop
                     child.kill()
 
     def web(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
-        """Run gunicorn with threads, one process per core; two at most on SQLite, which has one writer.
+        """Run gunicorn with threads, with one process per core, but at most two on SQLite, which allows one writer.
 
-        Fifty raters are more than one process computes: it is the processor that they wait for, not the disk.
+        With fifty raters, requests wait for the processor rather than the disk, so one process is not enough.
         """
         sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
         workers = min(os.cpu_count() or 1, 2 if sqlite else 1_000)
         command = [sys.executable, "-c", GUNICORN, "config.wsgi", "--worker-class", "config.web_worker.WebWorker"]
         threads = options["threads"] or max(4, min(serve_options.THREADS, MOST_CONNECTIONS // workers))
         command += ["--workers", str(workers), "--threads", str(threads), "--timeout", "300"]
-        # A rater pauses for longer than gunicorn's two seconds; an open connection waits without a thread.
+        # A rater pauses for longer than gunicorn's default of two seconds; an open connection waits without a thread.
         command += ["--keep-alive", "75"]
         if sys.platform == "linux":
-            # Each process accepts for itself, and the kernel deals the connections out. With one socket for all, the
-            # process that is quickest to accept takes nearly every connection, and the other cores stand idle.
+            # Each process has its own socket, and the kernel distributes the connections. With a shared socket, the
+            # process that is quickest to accept takes nearly every connection, and the other cores stay idle.
             command.append("--reuse-port")
         command += ["--bind", f"{options['host']}:{options['port']}", "--log-level", "warning"]
         return subprocess.Popen(command)
@@ -90,14 +93,14 @@ class Command(BaseCommand):
         return subprocess.Popen([sys.executable, "-m", "django", "work", "--verbosity", "0"], preexec_fn=lower)
 
     def watch(self, children: list[subprocess.Popen[bytes]]) -> None:
-        """Stay until a child ends; meanwhile queue the jobs of dead workers again."""
+        """Wait until a child process ends, and meanwhile requeue the jobs of dead workers."""
         web, worker = children
         reaped = 0.0
         while True:
             if web.poll() is not None:
-                raise CommandError(f"The web server ended with status {web.returncode}. Check that the port is free.")
+                raise CommandError(f"The web server exited with status {web.returncode}. Check that the port is free.")
             if worker.poll() is not None:
-                self.stderr.write(f"The worker ended with status {worker.returncode}. Starting another one.")
+                self.stderr.write(f"The worker exited with status {worker.returncode}. Starting another worker.")
                 children[1] = worker = self.worker()
             if time.monotonic() - reaped > REAP_EVERY:
                 close_old_connections()
@@ -114,7 +117,7 @@ def _behind() -> bool:
 
 
 def _check_free(host: str, port: int) -> None:
-    """Refuse an address on which another server listens, since the kernel would split connections between them."""
+    """Refuse an address on which another server listens, because the kernel would split connections between them."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -122,7 +125,7 @@ def _check_free(host: str, port: int) -> None:
             tried.bind((host.strip("[]"), port))
         except OSError as error:
             raise CommandError(
-                f"Port {port} on {host} is not available ({error.strerror}). Choose another one with --port."
+                f"Port {port} on {host} is not available ({error.strerror}). Choose another port with --port."
             ) from error
 
 

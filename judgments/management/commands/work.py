@@ -1,4 +1,4 @@
-"""Start a worker for the configured queue, after a check that it sees the web server's files."""
+"""Command that starts a worker, after a check that it can read the web server's files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from judgments.models import Snapshot, Upload
 
 
 class Command(BaseCommand):
-    help = "Run background jobs until stopped, from Redis if REDIS_URL is set, else from the database."
+    help = "Run background jobs until stopped, from Redis if REDIS_URL is set, otherwise from the database."
 
     def handle(self, *args: Any, **options: Any) -> None:
         missing = lost_file()
@@ -26,12 +26,13 @@ class Command(BaseCommand):
             job = "django_tasks_rq.Job"
             call_command("rqworker", "default", job_class=job, serializer=json, verbosity=options["verbosity"])
         else:
-            # With DEBUG it would watch every file of the checkout, and a changed one would end the job at hand.
+            # With DEBUG the worker would watch every file of the checkout, and a changed file would end the running
+            # job.
             call_command("db_worker", interval=0.5, reload=False, verbosity=options["verbosity"])
 
 
 def lost_file() -> str | None:
-    """Return the path of a stored file that this worker cannot read; without the files it would only fail jobs."""
+    """Return the path of a stored file that this worker cannot read, because without the files every job would fail."""
     snapshot = Snapshot.objects.order_by("-pk").first()
     upload = Upload.objects.filter(stored_at__isnull=True).order_by("-pk").first()
     paths = [f"{snapshot.folder}/manifest.json"] if snapshot else []

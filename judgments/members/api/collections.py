@@ -48,23 +48,23 @@ class CollectionBody(serializers.Serializer):
 class NewCollection(serializers.Serializer):
     """Name and slug of a new collection."""
 
-    slug = serializers.SlugField(max_length=60, help_text="Part of every address; cannot be changed later.")
+    slug = serializers.SlugField(max_length=60, help_text="Part of every URL; it cannot be changed later.")
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(required=False, allow_blank=True, default="")
 
 
 class CollectionChange(serializers.Serializer):
-    """Fields to change; omitted fields stay."""
+    """Changeable fields; omitted fields stay as they are."""
 
     name = serializers.CharField(max_length=120, required=False)
     description = serializers.CharField(required=False, allow_blank=True)
     embedding_changed_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="When the embeddings changed; earlier grades may be outdated."
+        required=False, allow_null=True, help_text="When the embeddings changed; earlier grades may be stale."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "slug" in self.initial_data:
-            raise serializers.ValidationError({"slug": "The slug is part of every address and cannot be changed."})
+            raise serializers.ValidationError({"slug": "The slug is part of every URL and cannot be changed."})
         return attrs
 
 
@@ -97,7 +97,7 @@ class Collections(ListModelMixin, Endpoint):
         examples=[OpenApiExample("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}, request_only=True)],
     )
     def post(self, request: Request) -> Response:
-        """The creator becomes its lead. This needs the permission to create collections, which operators grant."""
+        """The creator becomes its lead. This requires the permission to create collections, which operators grant."""
         access.check_may_create_collections(request.user)
         made = verbs.create_collection(actor=request.user, **self.read_body(NewCollection))
         return self.respond(CollectionBody, made, 201)
@@ -116,6 +116,6 @@ class OneCollection(InCollection):
 
     @extend_schema(summary="Change a collection", request=CollectionChange)
     def patch(self, request: Request, slug: str) -> Response:
-        """Name, description, and the date of the last embedding change. The slug cannot change."""
+        """Change the name, the description, or the date of the last embedding change. The slug cannot change."""
         changes = self.read_body(CollectionChange)
         return self.respond(CollectionBody, verbs.update_collection(self.collection, actor=request.user, **changes))

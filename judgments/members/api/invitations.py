@@ -19,7 +19,7 @@ from judgments.web.endpoints import Endpoint, InCollection, Rows
 
 
 class Invitation(serializers.Serializer):
-    """An invited user; the response is the same whether or not the user name exists."""
+    """An invited user. The response is the same whether or not the user name exists."""
 
     id = serializers.UUIDField(source="uuid")
     username = serializers.CharField()
@@ -47,7 +47,7 @@ class Invitations(Rows):
 
     @extend_schema(summary="List pending invitations")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Invitations that were not accepted. Declined invitations are not marked."""
+        """Return the invitations that were not accepted. Declined invitations are not marked."""
         return self.list(request)
 
 
@@ -59,7 +59,7 @@ class OneInvitation(InCollection):
 
     @extend_schema(summary="Withdraw an invitation", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """It disappears from the user's invitations."""
+        """The invitation disappears from the user's invitations."""
         invitation = invitations.get(self.collection.member_invitations.all(), uuid)
         invitations.withdraw(invitation, actor=request.user)
         return Response(status=204)
@@ -79,7 +79,7 @@ class MyInvitations(ListModelMixin, Endpoint):
 
     @extend_schema(summary="List your invitations")
     def get(self, request: Request) -> Response:
-        """Collections that you were invited to and have not answered."""
+        """Return the collections that you were invited to and have not answered yet."""
         return self.list(request)
 
 
@@ -92,7 +92,7 @@ class MyOneInvitation(Endpoint):
 
     @extend_schema(summary="Accept an invitation", request=None, responses={201: Member})
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """You become a member at once."""
+        """You become a member immediately."""
         invitation = invitations.get(invitations.waiting_for(request.user), uuid)
         return self.respond(Member, invitations.accept(invitation, actor=request.user), 201)
 

@@ -33,9 +33,9 @@ class LinkBody(serializers.Serializer):
 
 
 class FreshLink(LinkBody):
-    """A link with its address, which is shown only once."""
+    """A link with its address, which is returned only once."""
 
-    address = serializers.CharField(help_text="Send it to one person. The code comes after the #.")
+    address = serializers.CharField(help_text="Send the link to one person. The code follows the #.")
 
 
 class NewLink(Strict):
@@ -57,7 +57,8 @@ class InviteLinks(Rows):
 
     @extend_schema(summary="List invitation links")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Includes used, revoked and expired links; 404 if the operator has not enabled links."""
+        """Return all links, including used, revoked and expired ones. The status is 404 if the operator has not enabled
+        links."""
         invite_links.switched_on()
         return self.list(request)
 
@@ -68,7 +69,8 @@ class InviteLinks(Rows):
         examples=[OpenApiExample("For a week", {"meant_for": "Rosa", "days": 7}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """One person can use it once, to create an account and become a rater. The address is only in this response."""
+        """One person can use the link once, to create an account and become a rater. The address is only in this
+        response."""
         invite_links.switched_on()
         options = self.read_body(NewLink)
         uuids = [options.pop("round")]
@@ -88,7 +90,7 @@ class OneInviteLink(InCollection):
 
     @extend_schema(summary="Revoke an invitation link", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """The link stops working at once. People who joined with it stay."""
+        """The link stops working immediately. People who joined with it stay members."""
         link = self.collection.invite_links.filter(uuid=uuid).first()
         if link is None:
             raise NotFound("This collection has no such invitation link.")

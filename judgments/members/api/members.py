@@ -24,7 +24,7 @@ class Member(serializers.Serializer):
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(choices=Role.choices)
     languages = serializers.ListField(
-        child=serializers.CharField(), help_text="Languages they read, as tags such as de; empty means any."
+        child=serializers.CharField(), help_text="Languages that the member reads, as tags such as de; empty means any."
     )
     qualifications = serializers.ListField(child=serializers.CharField(), help_text="Names of qualifications.")
     since = serializers.DateTimeField(source="created_at")
@@ -38,7 +38,7 @@ class NewMember(serializers.Serializer):
 
 
 class Noted(serializers.Serializer):
-    """Fields of a member to change; omitted fields stay."""
+    """Changeable fields of a member; omitted fields stay as they are."""
 
     role = serializers.ChoiceField(choices=Role.choices, required=False)
     languages = serializers.ListField(child=serializers.CharField(max_length=35), required=False, max_length=30)
@@ -56,7 +56,7 @@ class Members(Rows):
 
     @extend_schema(summary="List members")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Every user with a role in the collection."""
+        """Return every user with a role in the collection."""
         return self.list(request)
 
     @extend_schema(
@@ -66,7 +66,7 @@ class Members(Rows):
         examples=[OpenApiExample("A rater", {"username": "rater1", "role": "rater"}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """They become a member when they accept (`/invitations/`).
+        """The user becomes a member after accepting the invitation (`/invitations/`).
 
         The response does not reveal whether the user name exists.
         """
@@ -99,7 +99,7 @@ class OneMember(InCollection):
 
     @extend_schema(summary="Remove a member", responses={204: None})
     def delete(self, request: Request, slug: str, username: str) -> Response:
-        """They lose access at once, and their leased pairs go to others. Their judgments stay."""
+        """The member loses access immediately, and leased pairs go to others. Judgments stay."""
         verbs.remove_member(self._member(username), actor=request.user)
         return Response(status=204)
 

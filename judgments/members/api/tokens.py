@@ -28,7 +28,7 @@ class Token(serializers.Serializer):
     name = serializers.CharField()
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=ApiToken.Scope.choices))
     created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(help_text="The token does not work after this time.")
+    expires_at = serializers.DateTimeField(help_text="When the token expires.")
     last_used_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -45,7 +45,7 @@ class NewToken(serializers.Serializer):
     scopes = serializers.ListField(
         child=serializers.ChoiceField(choices=ApiToken.Scope.choices),
         allow_empty=False,
-        help_text="`read`, `rate` (lease pairs and submit judgments), `write` (everything the user may do).",
+        help_text="`read`, `rate` (lease pairs and submit judgments), or `write` (everything that the user may do).",
     )
     expires_in_days = serializers.IntegerField(
         source="days", required=False, default=ApiToken.USUAL_DAYS, min_value=1, max_value=ApiToken.MOST_DAYS
@@ -53,7 +53,7 @@ class NewToken(serializers.Serializer):
 
 
 class Owned(Endpoint):
-    """The user's own tokens. Tokens cannot create or list tokens, so a leaked token cannot create others."""
+    """The user's own tokens. A token cannot create or list tokens, so a leaked token cannot create others."""
 
     authentication_classes = [PasswordAuthentication, SessionAuthentication]
     serializer_class = Token
@@ -71,7 +71,7 @@ class Tokens(ListModelMixin, Owned):
 
     @extend_schema(summary="List my tokens")
     def get(self, request: Request) -> Response:
-        """Valid tokens, without their secrets."""
+        """Return the valid tokens, without their secrets."""
         return self.list(request)
 
     @extend_schema(
@@ -81,7 +81,7 @@ class Tokens(ListModelMixin, Owned):
         examples=[OpenApiExample("A build", {"name": "nightly build", "scopes": ["read"]}, request_only=True)],
     )
     def post(self, request: Request) -> Response:
-        """Needs basic authentication, or a session that logged in within the last 10 minutes (else 403 `log_in_again`).
+        """This requires basic authentication, or a login within the last 10 minutes (otherwise 403 `log_in_again`).
 
         The secret is only in this response.
         """
@@ -96,7 +96,7 @@ class OneToken(Owned):
 
     @extend_schema(summary="Revoke a token", responses={204: None})
     def delete(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """The token stops working at once."""
+        """The token stops working immediately."""
         row = self.get_queryset().filter(uuid=uuid).first()
         if row is None:
             raise NotFound("You have no such token.")

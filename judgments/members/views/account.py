@@ -18,7 +18,7 @@ from judgments.web.middleware import headers_of, status_of
 
 
 class LoginForm(AuthenticationForm):
-    """Name and password; after several wrong ones the next try has to wait."""
+    """Form for user name and password; after several wrong passwords, the next attempt has to wait."""
 
     error_messages = {
         "invalid_login": "Incorrect user name or password. Both are case-sensitive.",
@@ -33,13 +33,13 @@ class LoginForm(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
         name = self.cleaned_data.get("username")
         if not name or not self.cleaned_data.get("password"):
-            return self.cleaned_data  # no password is tried
+            return self.cleaned_data  # the password is not checked
         with login_limits.attempt(self.request, name, account_log.LOG_IN):
             return super().clean()
 
 
 class Login(LoginView):
-    """The log-in page; a form with errors is answered with 422."""
+    """The login page; a form with errors gets status 422."""
 
     form_class = LoginForm
     redirect_authenticated_user = True
@@ -57,7 +57,7 @@ class Login(LoginView):
 
 
 class Logout(LogoutView):
-    """The end of a session, also of one in the admin."""
+    """Log out, also from the admin."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if isinstance(request.user, User):
@@ -66,7 +66,7 @@ class Logout(LogoutView):
 
 
 class PasswordForm(PasswordChangeForm):
-    """One's own password, told as the other forms tell things. The old one is guessed no faster than at log-in."""
+    """Form to change one's own password, with the same limit on wrong passwords as the login."""
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -78,7 +78,7 @@ class PasswordForm(PasswordChangeForm):
 
 
 class Password(PasswordChangeView):
-    """The page to change one's own password; other sessions of the person end."""
+    """Page to change one's own password, which ends the user's other sessions."""
 
     form_class = PasswordForm
     template_name = "registration/password.html"

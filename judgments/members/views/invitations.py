@@ -16,7 +16,7 @@ from judgments.web import access
 @login_required
 @require_POST
 def respond(request: HttpRequest, uuid: str) -> HttpResponse:
-    """Accept, or decline."""
+    """Accept or decline an invitation."""
     invitation = verbs.get(verbs.waiting_for(request.user), uuid)
     if "accept" not in request.POST:
         verbs.decline(invitation, actor=request.user)
@@ -24,7 +24,7 @@ def respond(request: HttpRequest, uuid: str) -> HttpResponse:
         return redirect("home")
     try:
         made = verbs.accept(invitation, actor=request.user)
-        messages.success(request, f"You are now {made.role} of {invitation.collection.name}.")
+        messages.success(request, f"You joined {invitation.collection.name} with the role {made.role}.")
     except AssayError as error:
         messages.error(request, str(error))
     return redirect("home")

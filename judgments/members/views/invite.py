@@ -1,7 +1,7 @@
 """Invitation link page: join with a new account or an existing one.
 
-The code comes by POST alone: the page's script takes it from behind the ``#`` of the address. From then on the
-session holds its hash, so that a log-in in between, a reload and the form itself need no code in any address.
+The page's script reads the code after the ``#`` of the address and sends it by POST. From then on the session holds
+its hash, so that a login, a reload and the form need no code in any address.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SESSION_KEY = "invite_link"
 
 
 class AccountForm(UserCreationForm):
-    """A name and a password of one's own."""
+    """Form for the user name and the password of a new account."""
 
     class Meta(UserCreationForm.Meta):
         model = User
@@ -54,7 +54,7 @@ class AccountForm(UserCreationForm):
 @sensitive_post_parameters("code", "password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
 def invite(request: HttpRequest) -> HttpResponse:
-    """One address for all: the code, then the form, then the first query."""
+    """Show the form for the code, then the form for the account, then the first query."""
     invite_links.switched_on()
     if request.method != "POST":
         return _page(request, _opened(request))
@@ -69,7 +69,7 @@ def _page(
 
 
 def _take(request: HttpRequest) -> HttpResponse:
-    """The code as it was sent, or the whole link where somebody pasted it."""
+    """Read the submitted code, or extract it from a pasted link."""
     hashed = digest(request.POST["code"].strip().rpartition("#")[2])
     if invite_links.opened(hashed) is None:
         return _opens_nothing(request)
@@ -78,7 +78,7 @@ def _take(request: HttpRequest) -> HttpResponse:
 
 
 def _opens_nothing(request: HttpRequest) -> HttpResponse:
-    """Whoever tries codes rests; nobody else does, since behind one address may be an office, or all there are."""
+    """Reject an unknown code; only clients that try such codes are limited, since many users may share an address."""
     request.session.pop(SESSION_KEY, None)
     try:
         login_limits.reserve({login_limits.key_of("code", login_limits.address_of(request)): login_limits.INVITATION})
@@ -91,7 +91,7 @@ def _come_in(request: HttpRequest) -> HttpResponse:
     link = _opened(request)
     if link is None:
         return _opens_nothing(request)
-    # A name that is taken says that somebody has it: so many of these are told by one link, wherever one asks from.
+    # An error about a taken name reveals that the account exists, so each link allows only a few, from any address.
     names = {login_limits.key_of("names", link.digest): login_limits.INVITATION}
     try:
         if request.user.is_authenticated:
@@ -117,7 +117,7 @@ def _come_in(request: HttpRequest) -> HttpResponse:
 
 def _inside(request: HttpRequest, link: InviteLink) -> HttpResponse:
     request.session.pop(SESSION_KEY, None)
-    messages.success(request, f"You are a rater of {link.collection.name} now.")
+    messages.success(request, f"You are now a rater in {link.collection.name}.")
     if link.round is not None and link.round.state == Round.State.OPEN:
         return redirect("rate", link.round.uuid)
     return redirect("home")

@@ -26,7 +26,7 @@ from judgments.web.lists import Column, Listing, answer
 
 
 class LinkForm(AssayForm):
-    """For whom, into which round, for how long."""
+    """Form for the recipient, the round and the expiry of a link."""
 
     meant_for = forms.CharField(
         label="For (optional)", required=False, max_length=100, help_text="A name for your list."
@@ -61,7 +61,7 @@ def link_list(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             made, text = invite_links.make(collection, actor=request.user, **form.cleaned_data)
-            # Shown in the answer to the POST and nowhere else: not in a session, not after a reload.
+            # Shown only in the response to the POST: not stored in the session, not shown again after a reload.
             address = f"{request.build_absolute_uri(reverse('invite'))}#{text}"
             form = LinkForm(collection)
     rows = collection.invite_links.select_related("round", "created_by", "used_by", "collection")
@@ -80,14 +80,14 @@ def revoke(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         raise NotFound("This collection has no such link.")
     try:
         invite_links.revoke(link, actor=request.user)
-        messages.success(request, "The link is revoked.")
+        messages.success(request, "Link revoked.")
     except AssayError as error:
         messages.error(request, str(error))
     return redirect("invite_links", collection.slug)
 
 
 def _links(request: HttpRequest, collection: Collection) -> Listing:
-    """The list's declaration: what waits can be taken back."""
+    """Return the list; unused links can be revoked."""
     waiting = set(invite_links.live(collection).values_list("pk", flat=True))
 
     def now(link: InviteLink) -> str:

@@ -30,7 +30,7 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             invitation = invitations.invite(collection, actor=request.user, **form.cleaned_data)
-            message = f"{invitation.username} was invited as {invitation.role} and becomes a member by accepting."
+            message = f"{invitation.username} was invited as {invitation.role} and becomes a member after accepting."
             messages.success(request, message)
             return redirect("members", collection.slug)
     rows = collection.memberships.select_related("user", "collection")
@@ -40,7 +40,7 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _members(request: HttpRequest, collection: Collection) -> Listing:
-    """The list's declaration: to a lead each role is a form."""
+    """Return the list; for a lead each role is a form."""
 
     def name(member: Membership) -> str | SafeString:
         mine = member.user_id == request.user.pk
@@ -76,7 +76,7 @@ def _name(member: Membership) -> str:
 
 
 def _fit(member: Membership) -> str:
-    """What a member reads and was found fit for, in words."""
+    """Return a member's languages and qualifications as text."""
     notes = [", ".join(member.languages) or "any language", *member.qualifications]
     return "; ".join(notes)
 
@@ -90,7 +90,7 @@ def change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         messages.success(request, _change(request, membership))
     except AssayError as error:
         messages.error(request, str(error))
-    # A lead who stepped down may no longer see the list.
+    # A lead who gave up the role may no longer see the list.
     staff = access.role_in(request.user, collection) in access.STAFF
     return redirect("members", collection.slug) if staff else redirect("home")
 
@@ -102,9 +102,9 @@ def _change(request: HttpRequest, membership: Membership) -> str:
         return f"Saved languages and qualifications of {noted.user}."
     if "remove" in request.POST:
         verbs.remove_member(membership, actor=request.user)
-        return f"{membership.user} is no longer a member. Their judgments stay."
+        return f"{membership.user} is no longer a member. Their judgments are kept."
     changed = verbs.change_role(membership, actor=request.user, role=request.POST.get("role", ""))
-    return f"{changed.user} is now {changed.role}."
+    return f"{changed.user} now has the role {changed.role}."
 
 
 def _membership(collection: Collection, uuid: str) -> Membership:

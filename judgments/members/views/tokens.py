@@ -22,7 +22,7 @@ from judgments.web import access
 
 
 class PasswordTokenForm(TokenForm):
-    """A new key for a program, from a session whose log-in is some time ago."""
+    """Form for a new token; the password is required if the login is too long ago."""
 
     password = forms.CharField(
         label="Your password",
@@ -53,7 +53,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             cleaned = {name: form.cleaned_data[name] for name in ("name", "scopes", "days")}
-            # Shown in the answer to the POST and nowhere else: not in a session, not in a message, not after a reload.
+            # Shown only in the response to the POST: not stored in the session or a message, nor shown after a reload.
             made, text = verbs.make_token(request.user, **cleaned)
             if "password" in form.cleaned_data:
                 recent_login.note(request)
@@ -74,9 +74,9 @@ def _form(request: HttpRequest) -> TokenForm:
 
 
 def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str, str]]:
-    """Return what a person can paste into a shell to use the token: what each line does, and the line.
+    """Return shell commands that use the token: a description of each, and the command.
 
-    Each one works as it stands, within the token's scopes, in a collection or round of the token's user.
+    Each command works unchanged, within the token's scopes, in a collection or round of the token's user.
     """
     api = request.build_absolute_uri("/api/v1/")
     header = f"-H {shlex.quote(f'Authorization: Bearer {text}')}"

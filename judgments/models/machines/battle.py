@@ -96,7 +96,7 @@ SCORE_FITS = Q(outcome="graded", score__isnull=False, score__gte=-1, score__lte=
 
 
 class Battle(AnsweredBattle):
-    """A comparison that counts for scores. A failed call has no score and is no vote."""
+    """A comparison that counts for scores. A failed call has no score and does not count."""
 
     run = models.ForeignKey(BattleRun, on_delete=models.PROTECT, related_name="fought")
 

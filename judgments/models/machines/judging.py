@@ -19,12 +19,12 @@ class MachineRun(PublicModel):
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"
-        RUNNING = "running", "at work"
+        RUNNING = "running", "running"
         DONE = "done", "done"
         PAUSED = "paused", "paused"
         BUDGET = "budget", "cap reached"
         REFUSED = "refused", "refused by the provider"
-        DOWN = "down", "provider does not answer"
+        DOWN = "down", "provider does not respond"
         STOPPED = "stopped", "stopped"
 
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -119,7 +119,7 @@ class ModelCall(PublicModel, ProviderCall, EventModel):
 
     class Purpose(models.TextChoices):
         PAIR = "pair", "a pair"
-        REPAIR = "repair", "a pair, once more"
+        REPAIR = "repair", "a pair, retried"
         CANARY = "canary", "a canary"
 
     run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="ledger")

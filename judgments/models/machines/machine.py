@@ -1,4 +1,4 @@
-"""Machine judges and their grades, in tables of their own so that no machine grade passes for a person's."""
+"""Machine judges and their grades, in separate tables so that no machine grade is mistaken for a human grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of a collection's prompts: a version never changes, and other wording is another version."""
+"""Versions of a collection's prompts: a version never changes, and changed text is a new version."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Grant(PublicModel):
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="grants")
     kind = models.CharField(max_length=20, choices=Kind.choices)
-    # As in the settings; ``*`` stands for everything they allow, now and later.
+    # As in the settings; ``*`` permits everything that they allow, now and later.
     value = models.CharField(max_length=500)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

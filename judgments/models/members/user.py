@@ -24,10 +24,10 @@ class User(PublicModel, AbstractUser):
     station_keys = models.JSONField(default=dict, blank=True)
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; another password revokes the tokens, whoever sets it: the person, the admin or ``changepassword``."""
+        """Save the user; a new password revokes the tokens, whether set by the user, an admin or ``changepassword``."""
         fields = kwargs.get("update_fields")
         saved = fields is None or "password" in fields
-        # `_password` is Django's mark of a new password. A hash that is only made anew, at log-in, leaves it empty.
+        # Django sets `_password` for a new password. It stays empty when Django only updates the hash at login.
         changed = saved and (self._password is not None or not self.has_usable_password())
         if self._state.adding or not changed:
             super().save(*args, **kwargs)
@@ -37,7 +37,7 @@ class User(PublicModel, AbstractUser):
             self._revoke_tokens()
 
     def _revoke_tokens(self) -> None:
-        """Revoke all tokens: whoever knew the old password may have made them."""
+        """Revoke all tokens, because anyone who knew the old password may have created them."""
         from judgments.models import audit
 
         revoked = self.tokens.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
@@ -47,7 +47,7 @@ class User(PublicModel, AbstractUser):
 
 
 def in_90_days() -> datetime:
-    """Return when a token that is made now expires, if nobody says otherwise."""
+    """Return the default expiry of a token created now."""
     return timezone.now() + timedelta(days=ApiToken.USUAL_DAYS)
 
 
@@ -57,8 +57,8 @@ class ApiToken(PublicModel):
     USUAL_DAYS, MOST_DAYS = 90, 365
 
     class Scope(models.TextChoices):
-        READ = "read", "read what you may read"
-        WRITE = "write", "do everything that you may do"
+        READ = "read", "read everything that you can read"
+        WRITE = "write", "do everything that you can do"
         RATE = "rate", "lease pairs and submit judgments"
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")

@@ -19,7 +19,7 @@ OPEN = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=True)
 
 
 def _grades(pair: Any) -> SafeString:
-    """The grades so far by pseudonym; of a pair that the reader may still grade only that they are hidden."""
+    """Return the grades so far by pseudonym; those of a pair that the reader may still grade are hidden."""
     if pair.hidden:
         return format_html('<span class="muted">{}</span>', "hidden: you may still grade it")
     top = max(pair.round.scale.values())
@@ -46,7 +46,7 @@ def _grades_in_file(pair: Any) -> str:
 
 
 def _by_fullness(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
-    """Of those alone whose fullness is told: else the filter would tell what the column hides."""
+    """Filter only pairs whose number of ratings is visible; otherwise the filter would reveal hidden numbers."""
     rows = rows.filter(hidden=False)
     if value == "none":
         return rows.filter(~Exists(FILLED))
@@ -73,7 +73,7 @@ PAIRS = Listing(
             "Ratings",
             order="filled",
             numeric=True,
-            # A rating that was called in tells that grades lie far apart.
+            # An extra rating reveals that grades differ.
             show=lambda pair: "hidden" if pair.hidden else f"{pair.filled} of {pair.wanted}",
         ),
         Column(
@@ -94,9 +94,9 @@ PAIRS = Listing(
 
 
 def pairs_of(round_: Round, viewer: Any) -> QuerySet[Pair]:
-    """The round's pairs with the answers that fill them, and which of them the viewer must not see.
+    """Return the round's pairs with their answers, and which of them are hidden from the viewer.
 
-    What is counted beside a pair is counted for the pairs of one page only.
+    Numbers for each pair are computed for the pairs of one page only.
     """
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
     answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)

@@ -1,4 +1,4 @@
-"""Progress page of a round: how far it is, by rater and by query, and what is left."""
+"""Progress page of a round: progress by rater and by query, and the remaining work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import answer
 
-# So many unfinished queries stand on the page; the file holds all.
+# Number of unfinished queries on the page; the file has all.
 SHOWN = 8
 
 
@@ -67,10 +67,10 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _visible_queries(round_: Round, rows: list[Any], reader: Any) -> tuple[list[Any], int]:
-    """The queries of which the reader may still grade no pair, and how many are left out.
+    """Return the queries without a pair that the reader may still grade, and how many are left out.
 
-    A rating that was called in tells that two grades of the query lie far apart. Of a round that is too large to look
-    through for one person, somebody who still rates is told none.
+    An extra rating reveals that two grades of the query differ. If the round is too large to check for one person,
+    a reader who still rates sees no queries.
     """
     untold = pairs_with_hidden_grades(reader, round_)
     if not rows or not untold.exists():
@@ -84,7 +84,7 @@ def _visible_queries(round_: Round, rows: list[Any], reader: Any) -> tuple[list[
 
 
 def _queries(rows: list[Any]) -> dict[str, Any]:
-    """How many queries are done, begun and untouched; and those that lack most."""
+    """Return the numbers of complete, started and untouched queries, and the least complete ones."""
     begun = [row for row in rows if 0 < row[3] < row[2]]
     done = sum(row[3] >= row[2] for row in rows)
     shown = [

@@ -42,7 +42,7 @@ class GoldBody(serializers.Serializer):
 
 
 class KnownSent(serializers.Serializer):
-    """One pair."""
+    """A pair to add as a gold pair."""
 
     query_id = serializers.CharField()
     doc_id = serializers.CharField()
@@ -53,7 +53,7 @@ class KnownSent(serializers.Serializer):
 
 
 class GoldSent(serializers.Serializer):
-    """Gold pairs with grades: all are added, or none."""
+    """Gold pairs with grades: all of them are added, or none."""
 
     use = serializers.ChoiceField(choices=GoldPair.Use.choices)
     pairs = KnownSent(many=True)
@@ -70,7 +70,7 @@ class CalibrationBody(serializers.Serializer):
 
     rater = serializers.CharField()
     attempts = serializers.IntegerField()
-    answered = serializers.IntegerField(help_text="Answers in the last attempt.")
+    answered = serializers.IntegerField(help_text="Number of answers in the last attempt.")
     share = serializers.FloatField(allow_null=True, help_text="Share of correct answers in the last completed attempt.")
     passed = serializers.BooleanField()
 
@@ -96,7 +96,7 @@ class Gold(ListModelMixin, InRound):
 
     @extend_schema(summary="List gold pairs")
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """For leads. Raters never learn which of their pairs are gold pairs."""
+        """This list is for leads. Raters never learn which of their pairs are gold pairs."""
         return self.list(request)
 
     @extend_schema(
@@ -112,7 +112,7 @@ class Gold(ListModelMixin, InRound):
         ],
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """All are added, or none; errors name the item by its number. Pairs of the round itself are refused."""
+        """All pairs are added, or none; errors name the item by its number. Pairs of the round itself are refused."""
         body = self.read_body(GoldSent)
         known = gold_files.from_rows(self.round.collection, list(enumerate(body["pairs"], 1)), field="pairs")
         made = gold_pairs.add(self.round, known, use=body["use"], actor=request.user)
@@ -128,7 +128,7 @@ class OneGold(InRound):
 
     @extend_schema(summary="Remove a gold pair", responses={204: None})
     def delete(self, request: Request, uuid: uuid_module.UUID, gold_pair: uuid_module.UUID) -> Response:
-        """409 if a rater has already seen it."""
+        """The status is 409 if a rater has already seen the pair."""
         row = self.round.gold.filter(uuid=gold_pair).first()
         if row is None:
             raise NotFound("The round has no such gold pair.")

@@ -39,12 +39,14 @@ class FindingBody(serializers.Serializer):
     n = serializers.IntegerField(help_text="Number of observations.")
     needed = serializers.IntegerField(help_text="Number of observations that the check requires.")
     said = serializers.CharField()
-    advice = serializers.CharField(allow_blank=True, help_text="What to do; empty without an alert.")
+    advice = serializers.CharField(allow_blank=True, help_text="Recommended action; empty without an alert.")
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField(allow_null=True)
-    chance = serializers.FloatField(allow_null=True, help_text="Probability of such a result by chance, for one rater.")
+    chance = serializers.FloatField(
+        allow_null=True, help_text="Probability that a single rater gets such a result by chance."
+    )
     others = serializers.ListField(child=serializers.CharField(), help_text="Other raters involved.")
     numbers = serializers.DictField()
     looked_at = LookedBody(allow_null=True)
@@ -96,7 +98,7 @@ class RequeueSent(serializers.Serializer):
         default=None,
         min_value=0.1,
         max_value=3600,
-        help_text="Only judgments made in fewer seconds.",
+        help_text="Select only judgments made in fewer seconds.",
     )
     reason = serializers.CharField(
         required=False,
@@ -135,13 +137,13 @@ class Quality(InRound):
 
     @extend_schema(summary="List rater quality checks", responses={200: QualityBody})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """For leads. Pairs that the caller may still grade are left out."""
+        """This list is for leads. Pairs that the caller may still grade are left out."""
         look = quality_checks.look(self.round, viewer=request.user)
         return Response(quality_checks.as_json(self.round, look))
 
 
 class OfRater(InRound):
-    """The base of actions on one rater of a round, by pseudonym."""
+    """Base class of actions on one rater of a round, by pseudonym."""
 
     reads = access.LEADS
     serializer_class = RaterState
@@ -172,7 +174,7 @@ class Pause(OfRater):
         examples=[OpenApiExample("A reason", {"reason": "Let us look at some pairs together."}, request_only=True)],
     )
     def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
-        """Their leased pairs are released at once. Their judgments stay."""
+        """The rater's leased pairs are released immediately. Judgments stay."""
         return self.answered(pausing.pause(self.get_round_rater(), actor=request.user, **self.read_body(PauseSent)))
 
 
@@ -194,7 +196,8 @@ class Alarm(OfRater):
         examples=[OpenApiExample("A note", {"note": "Short titles; read ten of them, all right."}, request_only=True)],
     )
     def post(self, request: Request, uuid: uuid_module.UUID, rater: str, check: str) -> Response:
-        """The alert stays hidden until the rater has graded twice as much or its value is clearly more extreme."""
+        """The alert stays hidden until the rater has graded twice as many pairs or its value is clearly more
+        extreme."""
         note, round_rater = self.read_body(LookSent)["note"], self.get_round_rater()
         report, finding = quality_checks.finding_of(round_rater, check, viewer=request.user)
         alarms.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
@@ -203,7 +206,7 @@ class Alarm(OfRater):
 
     @extend_schema(summary="Withdraw an acknowledgment", responses={204: None})
     def delete(self, request: Request, uuid: uuid_module.UUID, rater: str, check: str) -> Response:
-        """The note stays on record."""
+        """The note remains in the history."""
         alarms.undo_acknowledgment(self.get_round_rater(), check, actor=request.user)
         return Response(status=204)
 
@@ -228,7 +231,7 @@ class Requeue(OfRater):
         examples=[OpenApiExample("How many?", {"since": "2026-05-01T00:00:00Z", "preview": True}, request_only=True)],
     )
     def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
-        """They are superseded, not deleted, and other raters grade the pairs. This cannot be undone."""
+        """The judgments are superseded, not deleted, and other raters grade the pairs. This cannot be undone."""
         request_data, round_rater = self.read_body(RequeueSent), self.get_round_rater()
         choice = pausing.Choice(request_data["since"], tuple(request_data["queries"]), request_data["quicker_than"])
         number = pausing.preview(round_rater, choice).judgments

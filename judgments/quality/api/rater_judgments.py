@@ -22,16 +22,16 @@ class AnswerOfRater(serializers.Serializer):
     pair = serializers.UUIDField(source="pair.uuid")
     query = QueryOfPair(source="pair.query")
     document = DocumentOfPair(source="pair.document")
-    state = serializers.CharField(help_text="graded or unrateable.")
+    state = serializers.CharField(help_text="`graded` or `unrateable`.")
     grade = serializers.IntegerField(allow_null=True)
     others = serializers.SerializerMethodField(help_text="Pseudonym to grade; null if they marked the pair unrateable.")
-    again = serializers.IntegerField(allow_null=True, help_text="Their grade of the repeat.")
+    again = serializers.IntegerField(allow_null=True, help_text="The rater's grade of the repeat.")
     seconds = serializers.FloatField(source="seconds_active", allow_null=True)
     characters = serializers.IntegerField(help_text="Length of the document's title and text.")
-    reason = serializers.CharField(help_text="Why they marked the pair unrateable.")
+    reason = serializers.CharField(help_text="The reason for `unrateable`.")
     note = serializers.CharField()
     surplus = serializers.BooleanField(
-        help_text="True if the pair already had all its ratings: stored, but not counted."
+        help_text="Whether the pair already had all its ratings, so that this judgment is stored but not counted."
     )
     created_at = serializers.DateTimeField()
 
@@ -56,5 +56,5 @@ class AnswersOfRater(ListModelMixin, OfRater):
 
     @extend_schema(summary="List the judgments of a rater")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """For leads, newest first. Pairs that the caller may still grade are left out."""
+        """This list is for leads, newest first. Pairs that the caller may still grade are left out."""
         return self.list(request, *args, **kwargs)

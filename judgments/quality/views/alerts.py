@@ -1,4 +1,4 @@
-"""View for a lead to acknowledge an alert or to reactivate it."""
+"""View for a lead to mark an alert as reviewed or to turn it on again."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def alarm(request: HttpRequest, uuid: str, rater: str, check: str) -> HttpRespon
     try:
         if "again" in request.POST:
             alerts.undo_acknowledgment(round_rater, check, actor=request.user)
-            messages.success(request, "The alert is active again.")
+            messages.success(request, "Alert turned on.")
         else:
             report, finding = checks.finding_of(round_rater, check, viewer=request.user)
             note = request.POST.get("note", "").replace("\0", "")
             alerts.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
-            messages.success(request, "Alert acknowledged. It becomes active again if its numbers grow markedly.")
+            messages.success(request, "Alert turned off. It turns on again if the numbers become clearly worse.")
     except AssayError as error:
         messages.error(request, str(error))
     return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)

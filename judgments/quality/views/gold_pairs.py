@@ -35,7 +35,7 @@ SUGGESTED = 10
 
 
 class OneForm(AssayForm):
-    """One pair by its ids, with its grade."""
+    """Form for one pair by its ids, with its grade."""
 
     use = forms.ChoiceField(label="Use", choices=USES)
     query_id = forms.CharField(label="Query id", max_length=500)
@@ -51,38 +51,38 @@ class OneForm(AssayForm):
 
 
 class FileForm(AssayForm):
-    """A file of pairs."""
+    """Form for a file of pairs."""
 
     use = forms.ChoiceField(label="Use", choices=USES)
-    file = forms.FileField(label="CSV file", help_text="query_id,doc_id,grade,explanation; UTF-8, one pair per line.")
+    file = forms.FileField(label="CSV file", help_text="UTF-8 with the header query_id,doc_id,grade,explanation.")
 
 
 class SettingsForm(AssayForm):
-    """How much is asked, and what must be right."""
+    """Form for the number of gold pairs and repeats, and the pass mark."""
 
     pass_mark = forms.FloatField(
         label="Share of correct grades required",
         required=False,
         min_value=0.01,
         max_value=1,
-        help_text="For example 0.8. Empty: no qualification.",
+        help_text="For example 0.8. Leave it empty for no qualification.",
         widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
     pass_within = forms.IntegerField(
-        label="Difference that still counts as correct", min_value=0, max_value=100, help_text="0: the exact grade."
+        label="Difference that still counts as correct", min_value=0, max_value=100, help_text="0: exact grade only."
     )
     gold_every = forms.IntegerField(
         label="One hidden gold pair per",
         required=False,
         min_value=2,
         max_value=1000,
-        help_text="For example 20 pairs. Empty: none.",
+        help_text="For example 20. Leave it empty for none.",
     )
     repeat_share = forms.FloatField(
         label="Share of repeats",
         min_value=0,
         max_value=0.5,
-        help_text="For example 0.05; 0: none.",
+        help_text="For example 0.05. 0 means none.",
         widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
 
@@ -91,7 +91,7 @@ class SettingsForm(AssayForm):
         for name in settings.fixed(round_):
             if name in self.fields:
                 self.fields[name].disabled = True
-                self.fields[name].help_text = "Fixed after the round is opened."
+                self.fields[name].help_text = "You can’t change this after the round opens."
 
 
 def _key(known: Known) -> str:
@@ -99,7 +99,7 @@ def _key(known: Known) -> str:
 
 
 def _box(known: Known) -> SafeString:
-    """A box that belongs to the form below the table."""
+    """Return a checkbox that belongs to the form below the table."""
     return format_html(
         '<input type="checkbox" form="take" name="pair" value="{}" aria-label="{}">',
         _key(known),
@@ -108,7 +108,7 @@ def _box(known: Known) -> SafeString:
 
 
 def _known_list(top: int) -> Listing:
-    """What other rounds know, to tick; ``top`` is the highest grade."""
+    """Return the list of candidates from other rounds, with checkboxes; ``top`` is the highest grade."""
     return Listing(
         name="known",
         noun=("pair", "pairs"),
@@ -178,7 +178,7 @@ def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
     around = frame(request, round_)
     return {
         **around,
-        # Where each query has one document anyway, one more of them is like the others.
+        # If every query has only one document, a gold pair of another query does not stand out.
         "strange": gold_pairs.outside(round_) if around["pair_count"] > around["query_count"] else 0,
         "pairs": pairs,
         "calibrating": sum(row.use == GoldPair.Use.CALIBRATION for row, _, _ in pairs),
@@ -192,7 +192,7 @@ def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
 
 
 def _done(request: HttpRequest, round_: Round, act: str) -> HttpResponse:
-    """An act without a field to say at what was wrong."""
+    """Show the error of an action that has no form field."""
     verbs: dict[str, Callable[[HttpRequest, Round], str]] = {"take": _take, "suggest": _suggest, "remove": _remove}
     try:
         if act not in verbs:
@@ -217,7 +217,7 @@ def _suggest(request: HttpRequest, round_: Round) -> str:
     known = gold_pairs.known_elsewhere(round_, viewer=request.user)
     chosen = gold_pairs.suggested(known, number=int(text), seed=round_.seed)
     made = gold_pairs.add(round_, chosen, use=request.POST.get("use", ""), actor=request.user)
-    return f"Added {amount(len(made), 'pair')}, about equally many of every grade, drawn with seed {round_.seed}."
+    return f"Added {amount(len(made), 'pair')}, spread evenly over the grades, drawn with seed {round_.seed}."
 
 
 def _remove(request: HttpRequest, round_: Round) -> str:

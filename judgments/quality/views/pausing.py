@@ -24,20 +24,20 @@ from judgments.web.forms import AssayForm
 
 
 class RequeueForm(AssayForm):
-    """Which judgments, and why."""
+    """Form to choose the judgments to exclude, with a reason."""
 
     since = forms.DateTimeField(
         label="Judged since (optional)",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"],
-        help_text="UTC. Empty: from the beginning.",
+        help_text="UTC. Leave it empty for no limit.",
     )
     queries = forms.CharField(
         label="Only these queries (optional)",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Query ids, one per line. Empty: all queries.",
+        help_text="Query ids, one per line. Leave it empty for all queries.",
     )
 
     quicker_than = forms.FloatField(
@@ -51,7 +51,7 @@ class RequeueForm(AssayForm):
 
     @property
     def choice(self) -> Choice:
-        """What was chosen, once the form is valid."""
+        """Return the chosen conditions of a valid form."""
         since: datetime | None = self.cleaned_data["since"]
         lines = self.cleaned_data["queries"].splitlines()
         queries = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
@@ -103,7 +103,7 @@ def let_pass(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
-    """First how many it would be, then, with a reason, the act; it cannot be taken back, and the page says so."""
+    """Show the number of judgments first, then exclude them with a reason; this cannot be undone."""
     round_rater = _rater(request, uuid, rater)
     data = request.POST if request.method == "POST" else request.GET
     form = RequeueForm(data if request.method == "POST" or RequeueForm.base_fields.keys() & data.keys() else None)

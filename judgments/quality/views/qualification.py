@@ -1,7 +1,7 @@
 """Qualification page for raters: grade one gold pair after another, with feedback after each.
 
-The page is the station's, without its script: a form that uses the same keys, and after each answer the same document
-with the gold grade beside the rater's.
+The page is the station without its script: a form with the same keys. After each answer it shows the same document
+with the gold grade next to the rater's grade.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from judgments.rating.views.station_data import keys_context
 from judgments.web import access
 from judgments.web.posted_values import uuid_of
 
-# What a key does here: nothing is put off, taken back or noted, since what is right is told at once.
+# The keys of this page: no later, undo or note, because each answer gets feedback at once.
 ACTS = ("unable", "guide", "marks", "whole", "keys")
 
 
@@ -76,7 +76,7 @@ def _refused(request: HttpRequest, round_: Round, error: AssayError) -> HttpResp
 
 
 def _card(now: Sitting, probe: Probe, place: int) -> Card:
-    """The pair as the station shows it; its place is that in the sitting."""
+    """Return the pair as the station shows it, with its position in the sitting."""
     pair: Any = probe
     return Card(pair, RaterPosition(place, now.total, 1, 1, place - 1, now.total - place + 1))
 
@@ -117,7 +117,7 @@ def _feedback(request: HttpRequest, round_: Round, now: Sitting, done: Answered)
 
 
 def _end(request: HttpRequest, round_: Round, now: Sitting) -> HttpResponse:
-    """What came of the sitting: the share against the mark, and each grade on its own."""
+    """Return the result of the sitting: the share of correct grades, the pass mark, and the result for each grade."""
     right, totals = Counter[int](), Counter[int]()
     for one in now.done:
         totals[one.probe.expected] += 1

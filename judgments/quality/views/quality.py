@@ -33,7 +33,7 @@ MOST_WRONG = 50
 
 
 def rater_state(report: RaterReport) -> SafeString:
-    """Whether the rater is at work."""
+    """Return the state of the rater."""
     round_rater = report.round_rater
     if round_rater.left_at is not None:
         return state("done", "left")
@@ -45,9 +45,9 @@ def rater_state(report: RaterReport) -> SafeString:
 
 
 def _alarms(report: RaterReport) -> SafeString:
-    """What rings, in words; else that nothing does, or that there is too little to tell."""
+    """Return the rater's alerts, or that there are none or not enough data."""
     rung = [(state(SHAPES[CHECKS[one.check].severity], CHECKS[one.check].title),) for one in report.alarms]
-    rung += [(state("done", f"{CHECKS[one.check].title}, acknowledged"),) for one in report.quieted]
+    rung += [(state("done", f"{CHECKS[one.check].title}, reviewed"),) for one in report.quieted]
     if rung:
         return format_html_join(SafeString("<br>"), "{}", rung)
     if all(one.state == "too little" for one in report.findings.values()):
@@ -56,7 +56,7 @@ def _alarms(report: RaterReport) -> SafeString:
 
 
 def _share(name: str) -> Any:
-    """A column's cell: the share with its n, or how much is there of what it takes."""
+    """Return the function for a column's cell: the share with its n, or the number of pairs so far and required."""
 
     def shown(report: RaterReport) -> str | SafeString:
         one = report.findings[name]
@@ -148,14 +148,14 @@ def quality(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _known(round_: Round, reports: list[RaterReport]) -> list[RaterReport]:
-    """The reports, each one's rater knowing this round."""
+    """Set the round of each report's rater, to avoid further queries."""
     for report in reports:
         report.round_rater.round = round_
     return reports
 
 
 def round_rater_of(round_: Round, pseudonym: str) -> RoundRater:
-    """The rater of the round by this pseudonym."""
+    """Return the rater of the round with this pseudonym."""
     round_rater = round_.raters.select_related("user").filter(pseudonym=pseudonym.replace("\0", "")).first()
     if round_rater is None:
         raise NotFound("This round has no such rater.")
@@ -177,13 +177,13 @@ class Line:
 
 
 def _lines(report: RaterReport) -> list[Line]:
-    """Every check, those that ring first."""
+    """Return every check, those with an alert first."""
     lines = []
     for name in CHECKS:
         check, one = CHECKS[name], report.findings[name]
         looked = report.looked.get(name) if one.alarm else None
         rings = one.alarm and not report.quiet(one)
-        words = {"alarm": "alert" if rings else "acknowledged", "fine": "no alert"}.get(one.state, one.state)
+        words = {"alarm": "alert" if rings else "reviewed", "fine": "no alert"}.get(one.state, "not enough data")
         shape = SHAPES[check.severity] if rings else "todo" if one.state == "too little" else "done"
         lines.append(Line(check, one, shape, words, rings, looked, picture(one)))
     return sorted(lines, key=lambda line: ("fail", "warn", "done", "todo").index(line.shape))
@@ -214,7 +214,7 @@ def rater(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
 
 
 def _grades(round_: Round, report: RaterReport) -> list[tuple[Any, float, float | None]]:
-    """Each grade of the scale with its share among the rater's, and among the others'."""
+    """Return each grade of the scale with its share among the rater's grades and among the others'."""
     numbers = report.findings["same-grade"].numbers
     own, others = numbers.get("shares"), numbers.get("others_shares")
     if not own:
@@ -225,7 +225,7 @@ def _grades(round_: Round, report: RaterReport) -> list[tuple[Any, float, float 
 
 
 def _wrong(viewer: User, round_: Round, round_rater: RoundRater) -> list[ProbeAnswer]:
-    """The answers to hidden known pairs that were off, the newest first; none that the reader may have to grade."""
+    """Return wrong answers to hidden gold pairs, newest first, without pairs that the reader may still grade."""
     rows = ProbeAnswer.objects.current().filter(
         probe__round=round_, rater=round_rater.user_id, probe__kind=Probe.Kind.GOLD, state=ProbeAnswer.State.GRADED
     )

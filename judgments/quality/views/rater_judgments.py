@@ -22,13 +22,17 @@ from judgments.web import access
 from judgments.web.figures import grade
 from judgments.web.lists import Choice, Column, Listing, answer
 
-APART = [("0", "same as all others"), ("1", "1 step or more from another"), ("2", "2 steps or more from another")]
+APART = [
+    ("0", "same as all others"),
+    ("1", "1 step or more from another rater"),
+    ("2", "2 steps or more from another rater"),
+]
 QUICKER = [("1", "in less than 1 s"), ("2", "in less than 2 s"), ("5", "in less than 5 s")]
 UNABLE = "cannot judge"
 
 
 class _Cells:
-    """What stands in the cells of one rater's list: grades as on the round's scale, and where each row leads."""
+    """Cells of one rater's list: grades on the round's scale, and links."""
 
     def __init__(self, round_rater: RoundRater, top: int) -> None:
         self._round, self._top = round_rater.round, top
@@ -74,7 +78,7 @@ class _Cells:
 
 
 def _listing(round_rater: RoundRater) -> Listing:
-    """The list's declaration: its filters name the grades of the round's scale."""
+    """Return the list; its filters use the grades of the round's scale."""
     scale = list(round_rater.round.scale.grades.all())
     return Listing(
         name="judgments",

@@ -1,4 +1,4 @@
-"""Drafters: proposals of a query's need for a person to complete, one line for each drafter."""
+"""Drafters: proposals of a query's need for a person to complete."""
 
 from __future__ import annotations
 

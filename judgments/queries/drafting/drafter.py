@@ -1,27 +1,17 @@
-"""Interface of a drafter: the facts it takes about a query and the narrative it returns."""
+"""Interface of a drafter: its input about a query, and the narrative that it returns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# What stands in a draft where only a person knows more. A narrative that still holds it is not finished.
+# Placeholder for facts that only a person knows. A narrative that still contains it is not finished.
 GAP = "[fill in:"
 
 
 @dataclass(frozen=True)
 class Need:
-    """Known facts about a query.
-
-    Parameters
-    ----------
-    query : str
-        What was typed.
-    spellings : tuple of str
-        How else people type it, most frequent first.
-    titles : tuple of str
-        What documents are called that systems return first for it.
-    """
+    """Known facts about a query."""
 
     query: str
     spellings: tuple[str, ...] = ()
@@ -30,17 +20,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Drafter:
-    """Declaration of a drafter.
-
-    Parameters
-    ----------
-    name, title : str
-        ``template``; what a page calls it.
-    description : str
-        One sentence.
-    draft : callable
-        From a need to a narrative that a person completes and confirms; raters see none before.
-    """
+    """Declaration of a drafter."""
 
     name: str
     title: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from judgments.queries.drafting.drafter import GAP, Drafter, Need
 
-# More would be read by nobody.
+# More spellings and titles would not be read.
 MOST_SPELLINGS, MOST_TITLES = 4, 3
 
 
 def draft(need: Need) -> str:
-    """Fill the template with the query and its results, with gaps for what only a person knows.
+    """Fill the template with the query and its results, with gaps for facts that only a person knows.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Parsing of the station's form, and the message about what was recorded.
+"""Parsing of the station's form, and the confirmation message.
 
-The station's script sends its answers to the API; this is the form that works without it.
+The station's script sends its answers to the API; this form works without it.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from judgments.rating.answers import Answer
 from judgments.web.posted_values import uuid_of
 
 LONGEST_TIME = 24 * 3600.0
-# A row of the list that names no grade but says that it cannot be judged.
+# The value of a list row that is marked "cannot judge".
 UNABLE = "unable"
 
 
 def reasons(round_: Round) -> tuple[str, ...]:
-    """What keeps a pair from being judged; the number is its key."""
+    """Return the reasons why a pair cannot be judged; the number is the key."""
     return f"{round_.query_kind} unclear", f"{round_.kind} broken", "language", "other"
 
 
 def read_answer(post: QueryDict) -> Answer:
-    """The answer that the form sent.
+    """Return the submitted answer.
 
     Raises
     ------
     NotValid
-        The page's hidden fields are not what the page was made with, or no grade was chosen.
+        The hidden fields of the page are not valid, or no grade was chosen.
     """
     pair, client_id = uuid_of(post.get("pair", "")), uuid_of(post.get("client_id", ""))
-    # PostgreSQL keeps no NUL; for one in a note no answer is lost.
+    # Remove NUL, which PostgreSQL rejects, so that no answer is lost because of its note.
     reason, note = (post.get(name, "").replace("\0", "") for name in ("reason", "note"))
     if pair is None or client_id is None:
         raise NotValid("This page is out of date. Grade the pair below again.")
@@ -56,14 +56,14 @@ def read_answer(post: QueryDict) -> Answer:
 
 
 def read_list(post: QueryDict) -> tuple[list[Answer], set[UUID]]:
-    """The answers of the rows that were answered, or answered otherwise than before; open rows stay open.
+    """Return the answers of the rows that are new or changed; open rows stay open.
 
     Returns
     -------
     answers : list of Answer
-        What can be recorded.
+        The answers to record.
     unsaid : set of UUID
-        Pairs that were said to be past judging, without a reason: that is asked for, as it is of one document.
+        Pairs marked "cannot judge" without a reason, which the page then asks for.
     """
     answers, without_reason = list[Answer](), set[UUID]()
     for name, value in post.items():
@@ -88,7 +88,7 @@ def read_list(post: QueryDict) -> tuple[list[Answer], set[UUID]]:
 
 
 def result_message(round_: Round, judgment: Judgment | ProbeAnswer) -> str:
-    """What was recorded, in words."""
+    """Return the confirmation message."""
     if judgment.state == Judgment.State.LATER:
         return "Saved for later."
     full = " The pair already had all its ratings." if judgment.surplus else ""
@@ -97,7 +97,7 @@ def result_message(round_: Round, judgment: Judgment | ProbeAnswer) -> str:
 
 
 def in_words(round_: Round, judgment: Judgment | ProbeAnswer) -> str:
-    """The answer alone: grade and label, or why there is none."""
+    """Return the answer as text: grade and label, or the reason why there is none."""
     if judgment.state == Judgment.State.LATER:
         return "later"
     if judgment.state == Judgment.State.UNRATEABLE:
@@ -111,7 +111,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _seconds(text: str) -> float | None:
-    """A measured time; what is no sensible time is unknown, since times plan the work and decide nothing."""
+    """Return a measured time, or None if it is implausible; times are used for planning only."""
     try:
         value = float(text)
     except ValueError:

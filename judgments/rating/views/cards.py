@@ -1,7 +1,7 @@
 """Station cards: the query with its need, the document, and the rater's position.
 
-There is one rendering for everyone: the page without JavaScript and the fragments that the station fetches ahead use
-the same two templates. Nothing here knows rank, system, score, or other raters' grades.
+The page without JavaScript and the fragments that the station prefetches use the same two templates. Nothing here
+knows rank, system, score, or other raters' grades.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_SEGMENTS = 60
 
 @dataclass(frozen=True)
 class Card:
-    """One pair as it stands on the screen, and the place that the rater has reached with it."""
+    """One pair as shown on the screen, and the rater's position."""
 
     pair: Pair
     where: RaterPosition
@@ -49,7 +49,7 @@ class Card:
 
     @property
     def script_data(self) -> dict[str, Any]:
-        """What the script knows of the card beside what it shows."""
+        """The data of the card for the script."""
         document = self.pair.document
         return {
             "pair": str(self.pair.uuid),
@@ -63,18 +63,18 @@ class Card:
 
 
 def cards(round_: Round, rater: User, pairs: Sequence[Pair], *, after: Sequence[Pair] = ()) -> list[Card]:
-    """The pairs as cards, each with the place that the rater has reached once all before it are answered.
+    """Return the pairs as cards, each with the rater's position after all pairs before it are answered.
 
     Parameters
     ----------
     round_ : Round
-        The round that the pairs are in.
+        The round of the pairs.
     rater : User
-        Who holds them.
+        The rater who holds them.
     pairs : sequence of Pair
         In the order in which they are shown.
     after : sequence of Pair
-        What the rater's browser holds already and shows before them.
+        The pairs that the browser already has and shows before them.
     """
     here: dict[int, RaterPosition] = {}
     before = Counter(pair.query.pk for pair in after)
@@ -99,13 +99,13 @@ def cards(round_: Round, rater: User, pairs: Sequence[Pair], *, after: Sequence[
 
 
 def card_again(round_: Round, rater: User, pair: Pair, *, answered: bool) -> Card:
-    """One of the rater's own answers, to be looked at again."""
+    """Return the card of one of the rater's own answers, opened again."""
     return Card(pair, rater_position(round_, rater, pair, answered=answered))
 
 
 def fragments(request: HttpRequest, round_: Round, card: Card) -> dict[str, Any]:
-    """A card as the script takes it: the two parts of the page that change, and what it is told beside."""
-    # The whole of a long text is put into the page when somebody opens it: most of it never is.
+    """Return a card for the script: the two parts of the page that change, and the script's data."""
+    # The full text of a long document is inserted only when the rater opens it, which is rare.
     long = card.shown.excerpt is not None
     context = {"card": card, "round": round_, "later": long, "label": labels(request.user)}
     return {
@@ -117,7 +117,7 @@ def fragments(request: HttpRequest, round_: Round, card: Card) -> dict[str, Any]
 
 
 def facts(fields: dict[str, Any]) -> list[tuple[str, str]]:
-    """The fields of a document as name and words; lists in one line, nested things and empty ones left out."""
+    """Return the fields of a document as name and text; lists in one line, without nested and empty ones."""
     rows = []
     for name, value in fields.items():
         values = value if isinstance(value, list) else [value]
@@ -128,7 +128,7 @@ def facts(fields: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def line(where: RaterPosition) -> list[tuple[str, float, float]]:
-    """The progress line as (class, start, width) on a line of 1,000: a segment a query, or one bar where they are many.
+    """Return the progress line as (class, start, width) on a line of 1,000: a segment per query, or one bar for many.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from judgments.web import access
 @login_required
 @require_POST
 def join(request: HttpRequest, uuid: str) -> HttpResponse:
-    """Join, and begin; who may not is told why on their own page."""
+    """Join the round and start rating; a user who may not join sees the reason on the home page."""
     round_ = access.round_for(request.user, uuid, access.RATERS)
     try:
         round_raters.join(round_, rater=request.user)
@@ -31,7 +31,7 @@ def join(request: HttpRequest, uuid: str) -> HttpResponse:
 @login_required
 @require_POST
 def release(request: HttpRequest, uuid: str) -> HttpResponse:
-    """Give back what is in hand: others get it at once."""
+    """Release the rater's leased pairs, so that others can get them at once."""
     round_ = access.round_for(request.user, uuid, access.RATERS)
     given = assignment.release(round_, request.user)
     message = f"Released {amount(given, 'document')}." if given else "You had no leased documents."

@@ -16,7 +16,7 @@ from judgments.rating.keyboard_shortcuts import GRADES, keys_of, set_keys
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def keys(request: HttpRequest) -> HttpResponse:
-    """Every act with its key; a reset is a form with nothing in it."""
+    """Show every action with its key; an empty form restores the defaults."""
     if request.method != "POST":
         return _page(request, {})
     wanted = {} if "reset" in request.POST else request.POST.dict()

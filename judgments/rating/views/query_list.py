@@ -33,26 +33,26 @@ UNSAID = "Choose a reason in the marked rows. The other rows are saved."
 
 @dataclass(frozen=True)
 class Row:
-    """One document of the list, and what the rater has answered to it: a grade, ``unable``, or nothing yet."""
+    """One document of the list and the rater's answer: a grade, ``unable``, or none."""
 
     card: Card
     given: str = ""
     reason: str = ""
     note: str = ""
     client_id: UUID = field(default_factory=uuid_module.uuid4)
-    # Whether it was said to be past judging, and why is asked.
+    # Whether the row is marked "cannot judge" and still needs a reason.
     unsaid: bool = False
 
     @property
     def was(self) -> str:
-        """The answer with its reason, as the form has it: what comes back unchanged is no new answer."""
+        """The recorded answer with its reason as the form sends it; an unchanged answer is not recorded again."""
         return f"{self.given}: {self.reason}" if self.given == UNABLE and self.reason else self.given
 
 
 def page(
     request: HttpRequest, round_: Round, status: int = 200, unsaid: Collection[UUID] = (), **more: Any
 ) -> HttpResponse | None:
-    """The list of the query in hand, or None when nothing is; of the rows that are ``unsaid`` it asks why."""
+    """Return the list of the current query, or None without one; rows in ``unsaid`` ask for a reason."""
     rows = [replace(row, unsaid=row.card.pair.uuid in unsaid) for row in _rows(request, round_)]
     if not rows:
         return None
@@ -74,9 +74,9 @@ def page(
 def taken(
     request: HttpRequest, round_: Round, answers: Sequence[Answer], without_reason: Collection[UUID]
 ) -> HttpResponse:
-    """Record the rows that were answered; with ``later`` put the others off, so that the next query comes.
+    """Record the answered rows; with ``later`` defer the others, so that the next query follows.
 
-    Where a row cannot be judged and nobody said why, the others are recorded, and the list stays to ask.
+    If a row is marked "cannot judge" without a reason, the others are recorded and the list asks for the reason.
     """
     if request.POST.get("list") == "later" and not without_reason:
         answers = [*answers, *_put_off(request, answers)]
@@ -98,7 +98,7 @@ def taken(
 
 
 def _put_off(request: HttpRequest, answers: Sequence[Answer]) -> Iterable[Answer]:
-    """An answer that says "later" for each row that has none; not for one that was answered elsewhere meanwhile."""
+    """Return a "later" answer for each row without an answer, except rows answered elsewhere in the meantime."""
     named = {name: uuid_of(name.removeprefix("client-")) for name in request.POST if name.startswith("client-")}
     given = _given(request.user, [pair for pair in named.values() if pair])
     answered = {answer.pair for answer in answers} | given.keys()
@@ -110,7 +110,7 @@ def _put_off(request: HttpRequest, answers: Sequence[Answer]) -> Iterable[Answer
 
 
 def _rows(request: HttpRequest, round_: Round) -> list[Row]:
-    """The rows that this browser has before it, as long as one of them is open, and what came to their query since."""
+    """Return the rows that this browser shows while one of them is open, and newer pairs of their query."""
     rater: User = request.user
     claimed = assignment.claim_batch(round_, rater=rater, size=LONGEST_QUERY)
     if not claimed:
@@ -129,7 +129,7 @@ def _rows(request: HttpRequest, round_: Round) -> list[Row]:
 
 
 def _known(round_: Round, rater: User, uuids: list[UUID]) -> list[Pair]:
-    """The pairs that the browser showed; a probe stays in its place like any of them."""
+    """Return the pairs that the browser showed; a probe keeps its position like any pair."""
     pairs = round_.pairs.filter(uuid__in=uuids).select_related("query", "document")
     probes = Probe.objects.filter(round=round_, rater=rater, uuid__in=uuids)
     rows: list[Any] = [*pairs, *probes]
@@ -137,7 +137,7 @@ def _known(round_: Round, rater: User, uuids: list[UUID]) -> list[Pair]:
 
 
 def _given(rater: User, uuids: Iterable[UUID]) -> dict[UUID, tuple[str, str, str]]:
-    """What the rater's standing answers to these say: a grade or ``unable``, the reason, the note."""
+    """Return the rater's current answers to these pairs: a grade or ``unable``, the reason, the note."""
     columns = ("state", "grade", "reason", "note")
     answers = Judgment.objects.current().filter(rater=rater, pair__uuid__in=list(uuids))
     probes = ProbeAnswer.objects.current().filter(rater=rater, probe__uuid__in=list(uuids))

@@ -21,7 +21,7 @@ from judgments.web import access
 @never_cache
 @require_safe
 def last(request: HttpRequest, uuid: str) -> HttpResponse:
-    """Own answers only, and only while they can be changed: else the station says why there is nothing to do."""
+    """Show the rater's own answers while they can be changed; otherwise the station shows why they cannot."""
     round_ = access.round_for(request.user, uuid, access.RATERS)
     if round_.state != Round.State.OPEN:
         return redirect("rate", round_.uuid)

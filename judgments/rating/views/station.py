@@ -2,7 +2,7 @@
 
 The station shows one document per page, or the documents of a query as a list. Both are plain forms, which work
 without JavaScript: an answer is recorded before the next document is shown. The station's script
-(static/js/station.js) takes over the same form, shows documents that it fetched ahead, and sends its answers to the
+(static/js/station.js) takes over the same form, shows prefetched documents, and sends its answers to the
 API. Nothing here knows rank, system, score, or other raters' grades.
 """
 
@@ -66,12 +66,12 @@ def _shown(request: HttpRequest, round_: Round) -> HttpResponse:
 @login_required
 @require_safe
 def judge(request: HttpRequest, uuid: str) -> HttpResponse:
-    """The station's other address."""
+    """Redirect from the station's other address."""
     return redirect("rate", access.round_for(request.user, uuid, access.EVERYBODY).uuid)
 
 
 def _mode(request: HttpRequest, round_: Round) -> str:
-    """As the rater chose last in this browser, or as the lead set it for the round."""
+    """Return the mode that the rater chose last in this browser, or the round's initial mode."""
     mode, key = request.GET.get("mode", ""), f"station-{round_.uuid}"
     if mode in MODES and request.session.get(key) != mode:
         request.session[key] = mode
@@ -86,14 +86,14 @@ def _next(request: HttpRequest, round_: Round, wanted: str) -> Pair | None:
 
 
 def _again(request: HttpRequest, round_: Round, wanted: str) -> LastAnswer | None:
-    """One of the rater's last answers, where they want to change it."""
+    """Return one of the rater's last answers, to change it."""
     named = uuid_of(wanted)
     assignment.check_open(round_, request.user)
     return last_answer_for(round_, request.user, named) if named else None
 
 
 def _answered(request: HttpRequest, round_: Round) -> HttpResponse:
-    """Record what was sent, then show the next document by a GET, so that a reload sends nothing twice."""
+    """Record the answer, then redirect to the next document, so that a reload sends nothing twice."""
     if "read" in request.POST:
         unread_changes.mark_read(round_, request.user)
         return redirect("rate", round_.uuid)
@@ -103,7 +103,7 @@ def _answered(request: HttpRequest, round_: Round) -> HttpResponse:
         if "list" in request.POST:
             return query_list.taken(request, round_, *read_list(request.POST))
         if "again" in request.POST and request.POST.get("state") == Judgment.State.LATER:
-            return redirect("rate", round_.uuid)  # what was answered is not put off
+            return redirect("rate", round_.uuid)  # an answered document cannot be deferred
         receipt = submission.submit(round_, read_answer(request.POST), rater=request.user)
     except (NotValid, Conflict) as error:
         return _refused(request, round_, error)
@@ -122,7 +122,7 @@ def _undo(request: HttpRequest, round_: Round) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, round_: Round, error: AssayError) -> HttpResponse:
-    """The same document again, with what was wrong and what had been written."""
+    """Show the same document again, with the error and the rater's input."""
     status = 409 if isinstance(error, Conflict) else 422
     if "list" in request.POST:
         again = query_list.page(request, round_, status, error=str(error))
@@ -158,7 +158,7 @@ def _page(
         "again": again,
         **more,
     }
-    # Who grades in a list goes back to it; else the documents go on behind the one that was looked at again.
+    # A rater in list mode returns to the list; otherwise the next documents follow the one opened again.
     alone = again is not None and _mode(request, round_) == "list"
     context["data"] |= {"card": {**card.script_data, "again": again is not None}, "alone": alone}
     return render(request, "judgments/rating/station.html", context, status=status)

@@ -20,13 +20,13 @@ from judgments.web import access
 from judgments.web.api_errors import shape, status_and_body
 from judgments.web.posted_values import uuid_of
 
-# How many documents the browser is given at a time, and the most that it may hold.
+# Number of documents sent to the browser at a time, and the most that it may hold.
 BATCH, MOST_HELD = 12, 36
 NOBODY = "Your session has ended. Log in again; your judgments are stored in this browser until then."
 
 
 def station_context(request: HttpRequest, round_: Round) -> dict[str, Any]:
-    """What both ways of rating share: the scale, the keys, and what the script is told."""
+    """Return the context of both modes: the scale, the keys, and the data for the script."""
     shared = keys_context(round_, request.user)
     return {
         "round": round_,
@@ -44,7 +44,7 @@ def station_context(request: HttpRequest, round_: Round) -> dict[str, Any]:
 
 
 def keys_context(round_: Round, user: Any) -> dict[str, Any]:
-    """The grades of the round, and which key does what for this user."""
+    """Return the grades of the round and the user's keys."""
     grades = list(round_.scale.grades.all())
     return {
         "grades": grades,
@@ -57,7 +57,7 @@ def keys_context(round_: Round, user: Any) -> dict[str, Any]:
 
 
 def outbox_data(request: HttpRequest, round_: Round | None = None) -> dict[str, Any]:
-    """Whose answers the browser keeps, and where they go; of the round that is open, if one is."""
+    """Return the user whose answers the browser stores, the addresses to send them to, and the open round, if any."""
     page = reverse("rate", args=[round_.uuid]) if round_ else reverse("home")
     return {
         "user": str(request.user.uuid),
@@ -65,7 +65,7 @@ def outbox_data(request: HttpRequest, round_: Round | None = None) -> dict[str, 
         "round": str(round_.uuid) if round_ else "",
         "page": page,
         "login": f"{reverse('login')}?next={page}",
-        # The outbox sends what it keeps for other rounds too: the round's id is put in by the script.
+        # The outbox also sends stored answers of other rounds: the script inserts the id of the round.
         "judgments": "/api/v1/rounds/ROUND/judgments/",
     }
 
@@ -73,7 +73,7 @@ def outbox_data(request: HttpRequest, round_: Round | None = None) -> dict[str, 
 @never_cache
 @require_POST
 def next_cards(request: HttpRequest, uuid: str) -> HttpResponse:
-    """Lease the next pairs and answer with them as fragments; errors in the API's shape, since a script reads them."""
+    """Lease the next pairs and return them as fragments; errors use the API's format, because a script reads them."""
     if not _is_theirs(request):
         return JsonResponse(shape(401, NOBODY), status=401)
     try:
@@ -85,7 +85,7 @@ def next_cards(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _is_theirs(request: HttpRequest) -> bool:
-    """Whether who asks is logged in: a page that another person left open is handed nothing of who came after them."""
+    """Return whether the page belongs to the logged-in user: another user's open page gets no documents."""
     if not request.user.is_authenticated:
         return False
     user = str(request.user.uuid)
@@ -93,9 +93,9 @@ def _is_theirs(request: HttpRequest) -> bool:
 
 
 def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
-    """What the browser does not hold yet, and which of what it holds is no longer the rater's.
+    """Return the pairs that the browser does not have, and those that are no longer the rater's.
 
-    A list only ``looks`` whether what it shows is still the rater's: it is handed nothing more.
+    With ``looks``, a list only checks whether its pairs are still the rater's and gets no further pairs.
     """
     rater, looks = request.user, "looks" in request.POST
     most = assignment.LARGEST_BATCH if looks else MOST_HELD
@@ -117,10 +117,10 @@ def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
 def _placed(
     round_: Round, rater: User, new: Sequence[Pair | Probe], held: Sequence[Pair | Probe], have: list[UUID]
 ) -> tuple[list[Card], list[UUID]]:
-    """The new pairs as cards, and what is gone of those that the browser has.
+    """Return the new pairs as cards, and the browser's pairs that are gone.
 
-    Answers leave the browser beside this request. One that was taken while places were counted would count twice, as
-    answered and as held: then they are counted again.
+    The browser sends answers in parallel. An answer recorded while positions are counted would count twice, as
+    answered and as held, so the count is repeated.
     """
     while True:
         made = cards(round_, rater, new, after=held)
@@ -132,7 +132,7 @@ def _placed(
 
 
 def _gone(round_: Round, rater: User, have: list[UUID]) -> list[UUID]:
-    """Of the pairs that the browser holds, those that are answered by now, or somebody else's."""
+    """Return the browser's pairs that were answered or reassigned in the meantime."""
     slots = Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True, pair__uuid__in=have)
     probes = Probe.objects.filter(round=round_, rater=rater, answered=False, uuid__in=have)
     mine = {*slots.values_list("pair__uuid", flat=True), *probes.values_list("uuid", flat=True)}

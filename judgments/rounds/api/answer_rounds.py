@@ -38,7 +38,7 @@ class AnswerSentForGrading(Strict):
         many=True,
         required=False,
         default=list,
-        help_text=f"In the order of citations; at most {MOST_PASSAGES}.",
+        help_text=f"Passages in the order of citations; at most {MOST_PASSAGES}.",
     )
     reference = serializers.CharField(
         required=False, allow_blank=True, default="", help_text="The reference answer; `faithful` does not show it."
@@ -49,20 +49,25 @@ class AnswerRoundsSent(SettingsBody):
     """The answers, the dimensions and the raters."""
 
     name = serializers.CharField(max_length=100, help_text="Prefix of each round's name.")
-    answers = AnswerSentForGrading(many=True, help_text=f"At most {MOST_ANSWERS:,}.")
+    answers = AnswerSentForGrading(many=True, help_text=f"At most {MOST_ANSWERS:,} answers.")
     dimensions = serializers.ListField(
-        child=serializers.ChoiceField(choices=list(DIMENSIONS)), default=list(DIMENSIONS), help_text="By default all."
+        child=serializers.ChoiceField(choices=list(DIMENSIONS)),
+        default=list(DIMENSIONS),
+        help_text="By default all dimensions.",
     )
     scale = ScaleBody(
-        required=False, allow_null=True, default=None, help_text="Null for 0-2 with names that fit the dimension."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The scale; null for 0-2 with labels for the dimension.",
     )
     guidelines = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False),
         required=False,
         default=dict,
-        help_text="Markdown by dimension, to replace the default guidelines.",
+        help_text="Markdown by dimension, which replaces the default guidelines.",
     )
-    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names.")
+    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names of the raters.")
     seed = Seed()
 
 
@@ -76,8 +81,8 @@ class AnswerNamed(serializers.Serializer):
 class AnswerRoundsBody(serializers.Serializer):
     """The new rounds."""
 
-    rounds = RoundBody(many=True, help_text="In the order of the dimensions.")
-    answers = AnswerNamed(many=True, help_text="In the order sent; equal answers have equal ids.")
+    rounds = RoundBody(many=True, help_text="The rounds, in the order of the dimensions.")
+    answers = AnswerNamed(many=True, help_text="The answers, in the order sent; equal answers have equal ids.")
 
 
 class AnswerRounds(InCollection):
@@ -114,7 +119,8 @@ class AnswerRounds(InCollection):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Create one draft per dimension over the same answers, or none. `POST /rounds/<id>/open/` opens a round."""
+        """Create one draft per dimension over the same answers, or none. Open a round with `POST
+        /rounds/<id>/open/`."""
         body = self.read_body(AnswerRoundsSent)
         answers = [_answer(one) for one in body["answers"]]
         scale: dict[str, Any] = body["scale"] or {}

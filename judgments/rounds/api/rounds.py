@@ -40,7 +40,8 @@ class ScaleBody(Strict):
         required=False,
         allow_null=True,
         default=None,
-        help_text="The lowest grade that counts as relevant in binary metrics; null: every grade but the lowest.",
+        help_text="The lowest grade that counts as relevant in binary metrics; null "
+        "means every grade except the lowest.",
     )
 
 
@@ -58,13 +59,15 @@ class RoundBody(serializers.Serializer):
     collection = serializers.CharField(source="collection.slug")
     name = serializers.CharField()
     state = serializers.ChoiceField(choices=Round.State.choices)
-    kind = serializers.ChoiceField(choices=DocumentKind.choices, help_text="What raters grade.")
+    kind = serializers.ChoiceField(choices=DocumentKind.choices, help_text="Whether raters grade documents or answers.")
     dimension = serializers.CharField(help_text="The graded dimension of answers; empty for documents.")
     scale = ScaleOfRound()
     guidelines_version = serializers.IntegerField(source="guidelines.number")
     ratings_per_pair = serializers.IntegerField()
-    overlap = serializers.FloatField(help_text="Share of the pairs that get all their ratings; the others get one.")
-    settings = serializers.SerializerMethodField(help_text="All settings; PATCH takes the same names.")
+    overlap = serializers.FloatField(
+        help_text="Share of the pairs that get all their ratings; the others get one rating."
+    )
+    settings = serializers.SerializerMethodField(help_text="All settings; PATCH accepts the same names.")
     seed = serializers.IntegerField()
     pairs = serializers.IntegerField(source="pair_count")
     most_pairs = serializers.IntegerField(
@@ -73,7 +76,7 @@ class RoundBody(serializers.Serializer):
     )
     more_may_come = serializers.BooleanField(source="growing", help_text="Whether more pairs are still being chosen.")
     refill = serializers.SerializerMethodField(help_text="State of choosing pairs; null if they are fixed.")
-    raters = serializers.SerializerMethodField(help_text="User names.")
+    raters = serializers.SerializerMethodField(help_text="User names of the raters.")
     created_at = serializers.DateTimeField()
     opened_at = serializers.DateTimeField(allow_null=True)
     closed_at = serializers.DateTimeField(allow_null=True)
@@ -89,11 +92,11 @@ class RoundBody(serializers.Serializer):
 
 
 class RoundChange(SettingsBody):
-    """Fields of a round to change. Pairs, scale, guidelines, seed and ratings per pair are fixed."""
+    """Changeable fields of a round. Pairs, scale, guidelines, seed and ratings per pair are fixed."""
 
     FIXED = dict.fromkeys(
         ("collection", "guidelines", "guidelines_version", "most_pairs", "pairs", "pool", "refill", "scale", "seed"),
-        "This cannot change after a round is created. Create a new round.",
+        "This field cannot change after a round is created. Create a new round.",
     )
     name = serializers.CharField(max_length=120, required=False)
     raters = serializers.ListField(
@@ -102,19 +105,13 @@ class RoundChange(SettingsBody):
 
 
 def shown_rounds() -> QuerySet[Round]:
-    """Return rounds with all that their body needs, in a fixed number of queries."""
+    """Return rounds with the related rows that their serializer needs, in a fixed number of queries."""
     rows = Round.objects.select_related("collection", "guidelines", "scale")
     return rows.prefetch_related("scale__grades", "raters__user").annotate(pair_count=F("pairs_made"))
 
 
 def members_called(collection: Collection, usernames: Sequence[str]) -> list[User]:
-    """Return the members with these user names, in the order given.
-
-    Raises
-    ------
-    NotValid
-        A name is not a member's. The message does not say whether the user exists.
-    """
+    """Return the members with these user names, in the given order."""
     rows = Membership.objects.filter(collection=collection, user__username__in=usernames).select_related("user")
     by_name = {row.user.username: row.user for row in rows}
     strange = sorted(set(usernames) - by_name.keys())
@@ -125,7 +122,7 @@ def members_called(collection: Collection, usernames: Sequence[str]) -> list[Use
 
 
 def serialize_round(round_: Round) -> Any:
-    """Return the body of one round."""
+    """Return the response body of one round."""
     return RoundBody(shown_rounds().get(pk=round_.pk)).data
 
 
@@ -142,7 +139,8 @@ class OneRound(InRound):
 
     @extend_schema(summary="Change a round", request=RoundChange)
     def patch(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Rename it, add raters or change settings. Scale and guidelines are fixed; create a new round to change them.
+        """Rename a round, add raters or change settings. Scale and guidelines are fixed; create a new round to change
+        them.
 
         All settings of a draft can change except `ratings_per_pair` and `overlap`. After opening, `pass_mark` and
         `pass_within` are fixed too. After closing, only `gate_coefficient` and `gate_threshold` can change.
@@ -167,14 +165,14 @@ class OpenRound(InRound):
 
     @extend_schema(summary="Open a round", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Only a draft can be opened."""
+        """Only a draft can be opened. Raters can then start."""
         return Response(serialize_round(rounds.open_round(self.round, actor=request.user)))
 
 
 class ReopenSent(Strict):
     """The reason for reopening a round."""
 
-    reason = serializers.CharField(max_length=1000, help_text="Recorded in the audit trail.")
+    reason = serializers.CharField(max_length=1000, help_text="The reason is recorded in the audit trail.")
 
 
 class ReopenRound(InRound):
@@ -186,7 +184,8 @@ class ReopenRound(InRound):
 
     @extend_schema(summary="Reopen a round", request=ReopenSent)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Only for closed rounds whose labels are in no snapshot. Raters who could read its grades are removed."""
+        """Only closed rounds whose labels are in no snapshot can be reopened. Raters who could see its grades are
+        removed."""
         reason = self.read_body(ReopenSent)["reason"]
         return Response(serialize_round(rounds.reopen_round(self.round, reason=reason, actor=request.user)))
 
@@ -200,5 +199,5 @@ class CloseRound(InRound):
 
     @extend_schema(summary="Close a round", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Further judgments are refused with 410."""
+        """Further judgments are refused with status 410."""
         return Response(serialize_round(rounds.close_round(self.round, actor=request.user)))

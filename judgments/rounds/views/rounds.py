@@ -34,7 +34,7 @@ def round_state(round_: Round) -> SafeString:
 
 
 def _subject(round_: Round) -> str:
-    """What raters grade."""
+    """Return what raters grade."""
     return f"answers: {round_.dimension}" if round_.of_answers else "documents"
 
 
@@ -60,7 +60,7 @@ ROUNDS = Listing(
         Column("guidelines", "Guidelines", value=lambda row: str(row.guidelines)),
         Column("created_at", "Created", order="created_at", style="nowrap"),
         Column("closed_at", "Closed", order="closed_at", style="nowrap"),
-        # Last, so that the columns of downloads stay where they were.
+        # Last, so that the order of the other columns in downloads does not change.
         Column("dimension", "Grades", order="dimension", value=_subject),
     ),
     search=("name",),
@@ -94,14 +94,14 @@ def round_list(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def round_page(request: HttpRequest, uuid: str) -> HttpResponse:
-    """A round has no page of its own: staff see its progress, raters rate."""
+    """Redirect to the page of the round: progress for staff, the station for raters."""
     round_ = access.round_for(request.user, uuid, access.EVERYBODY)
     staff = access.role_in(request.user, round_.collection) in access.STAFF
     return redirect("round_progress" if staff else "rate", round_.uuid)
 
 
 def frame(request: HttpRequest, round_: Round, step: str = "round") -> dict[str, Any]:
-    """What stands above every page of a round."""
+    """Return the context for the head of every page of a round."""
     lead = access.role_in(request.user, round_.collection) == Role.LEAD
     return {
         "round": round_,
@@ -122,7 +122,7 @@ def _open_conflicts(round_: Round, viewer: Any) -> int:
 
 
 def _query_count(round_: Round) -> int:
-    """How many queries the round's pairs are from, counted once for as long as no pair comes."""
+    """Return the number of queries of the round's pairs, cached until a pair is added."""
 
     def count() -> int:
         return round_.pairs.order_by().values("query").distinct().count()
@@ -132,7 +132,7 @@ def _query_count(round_: Round) -> int:
 
 
 def to_invite(round_: Round) -> QuerySet[User]:
-    """Members who may rate and were not asked yet."""
+    """Return members who may rate but are not raters of the round yet."""
     may = User.objects.filter(
         memberships__collection=round_.collection, memberships__role__in=[Role.RATER, Role.LEAD], is_active=True
     )
@@ -183,5 +183,5 @@ def invite(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _whole(error: AssayError) -> str:
-    """The message with what its fields say, since a button has no field to say it at."""
+    """Return the message with the errors of its fields, because a button has no field to show them."""
     return " ".join([str(error), *getattr(error, "fields", {}).values()])

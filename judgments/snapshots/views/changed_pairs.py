@@ -25,14 +25,14 @@ CHANGES, STALE = "changes", "stale"
 
 
 def address(rounds: Sequence[Round], how: Consolidation) -> str:
-    """The choice as it stands in the address of these lists."""
+    """Return the choice as a query string for these lists."""
     return urlencode({"rounds": ",".join(str(one.uuid) for one in rounds), "rule": how.rule})
 
 
 @login_required
 @require_safe
 def changes(request: HttpRequest, slug: str) -> HttpResponse:
-    """The pairs to which a newer round gave another label."""
+    """List the pairs that a newer round labeled differently."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     rounds, given = _chosen(request, collection)
     how = Consolidation(given["rule"])
@@ -58,7 +58,7 @@ def changes(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def stale(request: HttpRequest, slug: str) -> HttpResponse:
-    """The pairs whose document says something else now."""
+    """List the pairs whose document has changed since it was judged."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     rounds, given = _chosen(request, collection)
     rows = stale_labels.stale_pairs(rounds).select_related("query", "document", "round", "query__collection")
@@ -90,7 +90,7 @@ def _back(given: dict[str, str]) -> dict[str, Any]:
 
 
 def _named(collection: Collection, changes: Sequence[merging.Change]) -> list[dict[str, Any]]:
-    """The changes with the words of their queries and the titles of their documents."""
+    """Add the query texts and document titles to the changes."""
     queries = dict(collection.queries.values_list("query_id", "text"))
     wanted = {one.doc_id for one in changes}
     questions = questions_of(collection, list(wanted))
@@ -126,9 +126,9 @@ def _changes(given: dict[str, str], top: int) -> Listing:
             Column("title", "Document", order="title", style="clip", url=lambda row: row["url"]),
             Column("doc_id", "Document id", order="doc_id", style="id"),
             Column("before", "Before", order="before", numeric=True, show=lambda row: grade(row["before"], top)),
-            Column("after", "Is", order="after", numeric=True, show=lambda row: grade(row["after"], top)),
+            Column("after", "After", order="after", numeric=True, show=lambda row: grade(row["after"], top)),
             Column("steps", "Steps", order="steps", numeric=True),
-            Column("older", "In", order="older", style="clip"),
+            Column("older", "Older round", order="older", style="clip"),
             Column("newer", "Newer round", order="newer", style="clip"),
         ),
         search=("query", "title", "doc_id"),
@@ -138,7 +138,7 @@ def _changes(given: dict[str, str], top: int) -> Listing:
 
 
 def _worded(listing: Listing, rounds: Sequence[Round]) -> Listing:
-    """The list in the words of the chosen rounds, which all grade the same kind."""
+    """Return the list in the words of the chosen rounds, which all grade the same kind."""
     return listing.worded_for(rounds[0]) if rounds else listing
 
 

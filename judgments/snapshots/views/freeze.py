@@ -25,9 +25,9 @@ from judgments.web import access
 from judgments.web.forms import AssayForm
 
 MERGES = {
-    merging.NEWEST: "the newest round takes precedence for each pair",
-    merging.SAME: "the same, only for rounds with the same guidelines version",
-    merging.BRIDGED: "the same, and older guidelines only if 20% of their pairs were rated again",
+    merging.NEWEST: "newest round for each pair",
+    merging.SAME: "newest round for each pair, if all rounds have the same guidelines version",
+    merging.BRIDGED: "newest round for each pair; older guidelines only if 20% of their pairs were rated again",
 }
 SOURCES = {
     "human": "human judgments in this collection",
@@ -42,7 +42,7 @@ UNRATEABLE = {
 
 
 class ChoiceForm(AssayForm):
-    """Which labels, and by which rule. It stands in the address, so that it can be sent on."""
+    """Form for the labels and the label rule. The choice is part of the URL, so that it can be shared."""
 
     rounds = forms.ModelMultipleChoiceField(
         Round.objects.none(), to_field_name="uuid", required=False, widget=forms.CheckboxSelectMultiple
@@ -61,7 +61,7 @@ class ChoiceForm(AssayForm):
         label="Label sources",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Empty: all imported labels, no clicks. Clicks only label pairs without any other label.",
+        help_text="Select none to use all imported labels but no clicks. Clicks label only otherwise unlabeled pairs.",
     )
     judge = forms.ChoiceField(label="Machine judge", required=False)
     merge = forms.ChoiceField(label="Pairs in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
@@ -97,7 +97,7 @@ def _round_words(round_: Round) -> str:
 
 
 class FreezeForm(AssayForm):
-    """What the frozen thing is called, and why in spite of a warning."""
+    """Form for the snapshot's name, and the reason to freeze despite a warning."""
 
     name = forms.CharField(max_length=120, help_text="For example autumn-1. A snapshot and its name never change.")
     override_reason = forms.CharField(
@@ -109,7 +109,7 @@ class FreezeForm(AssayForm):
     )
 
     def ask_why(self) -> None:
-        """A round fails its gate: without a reason nothing is frozen."""
+        """Require a reason, because a round fails its gate."""
         self.fields["override_reason"].label = "Reason for freezing although a round fails its gate"
         self.fields["override_reason"].widget.attrs["required"] = True
 
@@ -132,7 +132,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         with form.telling():
             frozen = snapshots.freeze(collection, actor=request.user, **_what(choice), **form.cleaned_data)
             many = amount(frozen.summary["labels"], "label")
-            messages.success(request, f"Frozen: {many}. They cannot change.")
+            messages.success(request, f"Froze {many}. They cannot change.")
             return redirect("snapshot", frozen.uuid)
     context = {"collection": collection, "choice": choice, "form": form, "step": "snapshot", **preview}
     status = choice.status if request.method == "POST" and not preview else form.status
@@ -140,7 +140,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, collection: Collection) -> dict[str, Any]:
-    """What was chosen in the address or in the form; at first the newest round and the usual rule."""
+    """Return the choice from the URL or the form; initially the newest round and the default rule."""
     given = request.POST if request.method == "POST" else request.GET
     if "rule" in given:
         several = {name: given.getlist(name) for name in ("rounds", "sources", "named")}
@@ -155,7 +155,7 @@ def _what(choice: ChoiceForm) -> dict[str, Any]:
 
 
 def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[str, Any]:
-    """What would be frozen, and what stands against it."""
+    """Return the labels that would be frozen, and the warnings."""
     rounds = list(what["rounds"])
     named = tuple(what.get("named", ()))
     judge = what.get("judge", "")
@@ -183,13 +183,13 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
 
 
 def _waiting(rounds: list[Round], reader: Any) -> list[tuple[Round, int]]:
-    """The rounds with conflicts that a person could still settle, as far as the reader is shown them."""
+    """Return the rounds with open conflicts, as far as the reader may see them."""
     counted = ((round_, conflicts.count_open(round_, viewer=reader).number) for round_ in rounds)
     return [(round_, many) for round_, many in counted if many]
 
 
 def _rules(preview: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any]]:
-    """Each rule with its labels by grade, and how many pairs with grades it leaves without one."""
+    """Return each rule with its labels by grade and the number of graded pairs that it leaves without a label."""
     from assay.aggregation.rules import RULES
 
     return [

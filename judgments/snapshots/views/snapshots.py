@@ -52,7 +52,7 @@ def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def bars(by_grade: dict[int, int], labels: dict[int, str]) -> list[dict[str, Any]]:
-    """One bar a grade, as wide as its share of the largest on a line of 100; grades off the scale too."""
+    """Return one bar per grade, also for grades off the scale; the longest bar is 100 wide."""
     most = max(by_grade.values(), default=0)
     rows = []
     for value in sorted({*labels, *by_grade}):
@@ -87,13 +87,13 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _before(row: Snapshot) -> Snapshot | None:
-    """The snapshot that was frozen before this one; beside the first one the second stands."""
+    """Return the previous snapshot; for the first snapshot, the second one."""
     others = row.collection.snapshots.exclude(pk=row.pk).defer("manifest")
     return others.filter(created_at__lte=row.created_at).first() or others.last()
 
 
 def _round(entry: dict[str, Any]) -> dict[str, Any]:
-    """A round as the manifest tells it; gates were not kept at first."""
+    """Return a round as the manifest describes it; the oldest manifests have no gate."""
     agreement, gate = entry["agreement"], entry.get("gate")
     shape = {"shape": SHAPES[gate["state"]], "words": WORDS[gate["state"]]} if gate else {}
     return {

@@ -1,4 +1,4 @@
-"""Page of one connector: try a query, and see the runs fetched from it."""
+"""Page of one connector: test a query, and list the runs fetched from it."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def kind_title(connector: Connector) -> str:
 
 
 def place(connector: Connector) -> str:
-    """Return the address of the engine."""
+    """Return the URL of the engine."""
     settings = connector.settings
     return str(settings.get("address") or settings.get("host") or settings.get("path") or "")
 
@@ -77,7 +77,7 @@ def connector_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             made = connections.add(collection, actor=request.user, kind=kind.name, **form.given)
-            messages.success(request, f"Connector {made.name} added. Test a query before you fetch a run.")
+            messages.success(request, f"Connector {made.name} added. Test a query before fetching a run.")
             return redirect("connector", collection.slug, made.uuid)
     context = {"kinds": list(CONNECTORS.values()), "kind": kind}
     return _form(request, collection, form, "pooling/connectors/connector_new.html", context)
@@ -102,7 +102,7 @@ def connector_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def connector_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    """Show what is deleted with a connector and what stays; the secret cannot be restored."""
+    """Show what will be deleted with a connector and what stays; the secret cannot be restored."""
     collection, row = reached(request, slug, uuid)
     if request.method == "POST":
         return _removed(request, collection, row)

@@ -1,4 +1,4 @@
-"""Command that rewrites query logs stored before personal data was removed from them; run it once."""
+"""Command that rewrites query logs stored before Assay removed personal data from them; run it once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pooling.logs import redaction
 
 
 class Command(BaseCommand):
-    help = "Rewrite query logs that were stored before personal data was removed from them, and delete the old files."
+    help = "Rewrite query logs that were stored with personal data by an earlier version, and delete the old files."
 
     def handle(self, *args: Any, **options: Any) -> None:
         done, failed = 0, 0
@@ -24,8 +24,9 @@ class Command(BaseCommand):
                 failed += 1
                 self.stderr.write(f"{log} of {log.collection}: {error}")
         reports = redaction.redact_reports()
-        self.stdout.write(f"{amount(done, 'log')} rewritten, {amount(reports, 'report')} of imports redacted")
+        self.stdout.write(f"{amount(done, 'log')} rewritten, {amount(reports, 'import report')} redacted")
         if failed:
             raise CommandError(
-                f"{amount(failed, 'log')} could not be read and still contain personal data. Fix storage and try again."
+                f"{amount(failed, 'log')} could not be read and may still contain personal data. Repair the storage "
+                "and try again."
             )

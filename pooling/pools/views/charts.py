@@ -11,7 +11,7 @@ from judgments.charts import charts, table_files
 from judgments.charts.chart_files import picture
 from judgments.web.lists import Column
 
-# A matrix of more runs is unreadable; the file has all.
+# A matrix of more runs is unreadable; the file contains all runs.
 MOST_IN_MATRIX = 20
 # More bars than this are unreadable.
 MOST_IN_PICTURE = 12
@@ -25,10 +25,10 @@ SYSTEMS = (
 
 
 def _columns(summary: Mapping[str, Any]) -> tuple[Column, ...]:
-    """Return the columns, with the expected Judged@k where the summary has it: older pools do not."""
+    """Return the columns, with the expected Judged@k if the summary has it; older pools do not."""
     if not summary.get("expected_judged"):
         return SYSTEMS
-    return (*SYSTEMS, Column("judged", f"Judged@{summary['cutoff']} expected", numeric=True, digits=2))
+    return (*SYSTEMS, Column("judged", f"Expected Judged@{summary['cutoff']}", numeric=True, digits=2))
 
 
 RANKS = (
@@ -44,13 +44,7 @@ TIERS = (
 
 
 def pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the charts and tables of a pool's summary, as :func:`pooling.pools.pools.preview` returns it.
-
-    Parameters
-    ----------
-    summary : mapping
-        The fields of ``Preview``, as stored with a pool.
-    """
+    """Return the charts and tables of a pool's summary, as :func:`pooling.pools.pools.preview` returns it."""
     expected = summary.get("expected_judged", {})
     systems = [
         {**row, "shared": row["pairs"] - row["unique"], "judged": expected.get(row["name"])}
@@ -85,7 +79,7 @@ def file_of(request: HttpRequest, context: Mapping[str, Any], name: str) -> Http
 
 
 def _telling(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return all runs that a chart can hold, else those with the most unique pairs; in their order."""
+    """Return all runs if a chart can show them, otherwise those with the most unique pairs, in their order."""
     if len(systems) <= MOST_IN_PICTURE:
         return systems
     most = sorted(systems, key=lambda row: -row["unique"])[:MOST_IN_PICTURE]
@@ -93,7 +87,7 @@ def _telling(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _tiers(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each tier; none where no query has one."""
+    """Return one row per tier; empty if queries have no tiers."""
     rows = [
         {"tier": tier or "without a tier", "queries": queries, "pairs": pairs, "each": pairs / queries}
         for tier, queries, pairs in summary.get("by_tier", ())
@@ -102,7 +96,7 @@ def _tiers(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _matrix(names: Sequence[str], shared: Sequence[Sequence[int]]) -> Any:
-    """Return for each two runs the number of common pairs; on the diagonal the pairs of one run."""
+    """Return the number of common pairs for every two runs; on the diagonal, the pairs of one run."""
     columns = (
         Column(name, name, numeric=True, value=lambda row, place=place: row[1][place])
         for place, name in enumerate(names)
@@ -139,4 +133,4 @@ def _systems_chart(systems: list[dict[str, Any]]) -> charts.Chart:
 def _rank_words(ranks: list[tuple[int | None, int]]) -> str:
     first = next((pairs for rank, pairs in ranks if rank == 1), 0)
     deepest = max((rank for rank, _ in ranks if rank is not None), default=0)
-    return f"Pairs by the best rank that any run gives them: {first:,} at rank 1, the deepest at rank {deepest}"
+    return f"Pairs by the best rank that any run gives them: {first:,} at rank 1, the last at rank {deepest}"

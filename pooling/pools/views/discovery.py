@@ -1,4 +1,4 @@
-"""Discovery page of a round, with controls for its choice of further pairs."""
+"""Discovery page of a round, with controls for choosing additional pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pooling.models import Pool, Refill
 from pooling.pools import discovery, refill
 from pooling.pools.discovery_chart import discovery_curve
 
-# Rows of the curve on the page; the file has one for every judged pair.
+# Maximum rows of the curve on the page; the file has one row per judged pair.
 SHOWN = 25
 CURVE = (
     Column("judged", "Pairs judged", head=True, numeric=True, value=lambda row: row[0]),
@@ -61,7 +61,8 @@ def file_of(request: HttpRequest, context: dict[str, Any], name: str) -> Any:
 
 
 def shown(user: Any, pool: Pool | None, rounds: Sequence[Round]) -> dict[str, Any]:
-    """Return the context of `_discovery.html`: the curve with its tables, or that it is hidden from this reader."""
+    """Return the context of `_discovery.html`: the curve with its tables, or a note that it is hidden from the
+    reader."""
     if not rounds:
         return {}
     if discovery.is_hidden_from(user, rounds):
@@ -81,7 +82,7 @@ def shown(user: Any, pool: Pool | None, rounds: Sequence[Round]) -> dict[str, An
 
 
 def _points(curve: DiscoveryCurve, most: int) -> Page:
-    """Return the curve as rows, at most this many, evenly spread."""
+    """Return the curve as at most this many evenly spaced rows."""
     step = max(1, -(-curve.judged // max(most, 1)))
     places = sorted({*range(step, curve.judged + 1, step), *([curve.judged] if curve.judged else [])})
     rows = [(at, curve.relevant[at - 1]) for at in places]
@@ -102,9 +103,13 @@ def round_refill(request: HttpRequest, uuid: str) -> HttpResponse:
     act = refill.ACTS.get(request.POST.get("act", ""))
     try:
         if row is None or act is None:
-            raise NotFound(f"The pairs of {round_} are fixed. No pairs are chosen while it is open.")
+            raise NotFound(f"The pairs of {round_} are fixed. Assay adds no pairs while it is open.")
         act(row, actor=request.user)
-        message = "Choosing resumed." if act is refill.resume else "Choosing stopped. No more pairs will be added."
+        message = (
+            "Pair selection resumed."
+            if act is refill.resume
+            else "Pair selection stopped. No more pairs will be added."
+        )
         messages.success(request, message)
     except AssayError as error:
         messages.error(request, str(error))

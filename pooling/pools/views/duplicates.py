@@ -1,4 +1,4 @@
-"""Duplicates of a pool, with the action to judge one separately."""
+"""Duplicates of a pool, with an action to judge one separately."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from pooling.models import Pool
 from pooling.pools import duplicates
 from pooling.pools.forms import PoolForm
 
-# The number of rows on the page by default, and with all rows; the file has every one.
+# Number of rows on the page, by default and expanded; the file has every row.
 SHOWN, MOST = 20, 1_000
 
 
 def _why(row: Mapping[str, Any]) -> str:
-    return "equal" if row["why"] == "exact" else f"{row['similarity']:.0%} the same"
+    return "equal" if row["why"] == "exact" else f"{row['similarity']:.0%} similar"
 
 
 GROUPS = (
@@ -44,17 +44,7 @@ GROUPS = (
 
 
 def shown(groups: Sequence[Mapping[str, Any]], form: PoolForm | None = None, *, whole: bool = False) -> dict[str, Any]:
-    """Return the context of ``_duplicates.html``; with a form, the addresses that judge one separately.
-
-    Parameters
-    ----------
-    groups : sequence of mapping
-        Rows as :class:`pooling.pools.duplicates.Group` has them.
-    form : PoolForm, optional
-        The form of a preview.
-    whole : bool
-        Whether the page shows more than the first 20.
-    """
+    """Return the context of ``_duplicates.html``; with a form, also the URLs that judge one separately."""
     rows = [{**row, "shown_why": _why(row)} for row in groups[: MOST if whole else SHOWN]]
     if form is not None:
         for row in rows:

@@ -49,7 +49,7 @@ def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _draw(request: HttpRequest, collection: Collection, form: PoolForm) -> HttpResponse:
-    """Draw the previewed pool; a second click on the same preview returns the same pool."""
+    """Create the previewed pool; a second click on the same preview returns the same pool."""
     options = {
         **form.choice,
         "planned": form.planned.as_json() if form.planned else None,
@@ -58,7 +58,7 @@ def _draw(request: HttpRequest, collection: Collection, form: PoolForm) -> HttpR
     if _is_large(form):
         return redirect("job", pools.draw_later(collection, actor=request.user, **options).uuid)
     pool = pools.draw_pool(collection, actor=request.user, **options)
-    messages.success(request, f"Drew {amount(pool.entries.count(), 'pair')} with seed {pool.seed}.")
+    messages.success(request, f"Pool created with {amount(pool.entries.count(), 'pair')}, seed {pool.seed}.")
     return redirect("pool", collection.slug, pool.uuid)
 
 
@@ -91,7 +91,7 @@ def _is_large(form: PoolForm) -> bool:
 
 
 def _plan(collection: Collection, form: PoolForm, *, whole: bool) -> dict[str, Any]:
-    """Return the preview of the form's values, or nothing where they are not valid."""
+    """Return the preview of the form's values; empty if they are not valid."""
     if not form.is_bound or not form.is_valid():
         return {}
     values = {"form_values": form.form_values, "token": uuid4()}
@@ -123,8 +123,8 @@ def _preview_context(form: PoolForm, previewed: dict[str, Any], *, whole: bool) 
 
 
 def _shallow(form: PoolForm, summary: dict[str, Any]) -> dict[str, Any]:
-    """Return the warning of a pool above the metric's cutoff: the run with the lowest share, and a deeper pool."""
-    # Previews of earlier releases lack these fields.
+    """Return the warning for a pool that is shallower than the metric's cutoff, with the run it covers least."""
+    # Previews of earlier releases have no such fields.
     known = [(share, name) for name, share in summary.get("expected_judged", {}).items() if share is not None]
     if not (summary.get("shallow") and known):
         return {}
@@ -133,7 +133,7 @@ def _shallow(form: PoolForm, summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _deeper(form: PoolForm, summary: dict[str, Any]) -> str:
-    """Return the address of the same pool at the advised depth; empty where this one is deep enough."""
+    """Return the URL of the same pool at the advised depth; empty if the pool is deep enough."""
     if not summary.get("advised_depth"):
         return ""
     changed = form.query_with("depth", summary["advised_depth"][0])

@@ -1,4 +1,4 @@
-"""List of a pool's pairs, with the reason for each."""
+"""List of a pool's pairs, with the reason for each pair."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from judgments.web.figures import number
 from judgments.web.lists import Choice, Column, Listing
 from pooling.models import Pool, PoolEntry
 
-# The most names in one cell of a list; the file has all.
+# Maximum number of names in one cell of a list; the file has all names.
 MOST_NAMES = 3
 
 
@@ -33,7 +33,7 @@ def _returned_by(rows: Any, name: str) -> Any:
 
 
 def pairs_of(row: Pool) -> Listing:
-    """Return the list's declaration; the filter has the pool's runs by their names when it was drawn."""
+    """Return the definition of the list; the filter uses the names that the runs had when the pool was created."""
     names = [system["name"] for system in row.summary.get("systems", ())]
     choices = [Choice("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
     if names:

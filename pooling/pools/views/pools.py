@@ -1,4 +1,4 @@
-"""Pages of pools: the list, and one pool with its content and provenance."""
+"""Pages of pools: the list, and one pool with its pairs and provenance."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
         "pairs_sha256": "Hash of the pairs",
     }
     words = {**dict(ORDER_WORDS), "exact": "equal documents", "near": "equal and nearly equal documents"}
-    # In the order of the titles: databases do not keep the order of JSON keys.
+    # In the order of the titles, because databases do not preserve the order of JSON keys.
     names = [*titles, *sorted(row.parameters.keys() - titles.keys() - {"apart"})]
     shown = ((name, row.parameters.get(name)) for name in names)
     return [(titles.get(name, name), words.get(value, value)) for name, value in shown if value is not None]

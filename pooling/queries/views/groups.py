@@ -24,7 +24,7 @@ from judgments.web.lists import Choice, Column, Listing, answer, how_many
 from judgments.web.posted_values import searchable, uuid_of
 from pooling.queries.group_proposals import proposals
 
-# The number of proposals on the page; the others follow when these are decided.
+# Number of proposals on the page; the others follow after these are decided.
 SHOWN = 20
 MOST_SPELLINGS = 6
 SHARING = (("yes", "sharing"), ("no", "not sharing"))
@@ -39,7 +39,7 @@ def group_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _acted(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """Run the action; a rejected list is shown in its field again, with the error."""
+    """Run the action; an invalid list is shown in its field again with the error."""
     try:
         messages.success(request, _act(request, collection))
     except AssayError as error:
@@ -128,7 +128,7 @@ def _act(request: HttpRequest, collection: Collection) -> str:
         return f"{number:,} group{'' if number == 1 else 's'} {what}."
     if act == "refuse":
         query_groups.refuse(collection, chosen(request, collection, "proposed"), actor=actor)
-        return "Rejected. This group will not be proposed again."
+        return "Proposal rejected. Assay will not propose this group again."
     if act not in ("group", "group-share", "listed"):
         raise NotValid("Choose an action.")
     group = query_groups.gather(
@@ -142,7 +142,7 @@ def _act(request: HttpRequest, collection: Collection) -> str:
 
 
 def chosen(request: HttpRequest, collection: Collection, field: str) -> list[Query]:
-    """Return the queries whose ids the form has."""
+    """Return the queries whose ids the form contains."""
     return list(collection.queries.filter(uuid__in=[one for one in request.POST.getlist(field) if uuid_of(one)]))
 
 
@@ -156,7 +156,8 @@ def _listed_queries(request: HttpRequest, collection: Collection) -> list[Query]
     if strange:
         more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
         raise NotValid(
-            f"Unknown query: {strange[0][:80]}{more}. Nothing was grouped. Enter ids or texts of this collection."
+            f"Unknown query: {strange[0][:80]}{more}. No group was changed. Enter ids or texts of queries in this "
+            "collection."
         )
     return [by_id.get(line) or by_text[line] for line in lines]
 
@@ -216,13 +217,13 @@ def _change(request: HttpRequest, collection: Collection, group: QueryGroup) -> 
     actor: User = request.user  # type: ignore[assignment]
     queries: Sequence[Query] = chosen(request, collection, "query")
     if act == "rename":
-        return f"Renamed to “{query_groups.rename(group, name=request.POST.get('name', ''), actor=actor)}”."
+        return f"Group renamed to “{query_groups.rename(group, name=request.POST.get('name', ''), actor=actor)}”."
     if act == "take-out":
         query_groups.take_out(group, queries, actor=actor)
-        return "Removed from the group."
+        return "Query removed from the group."
     if act == "split":
         new = query_groups.gather(collection, queries=queries, name=request.POST.get("name", ""), actor=actor)
-        return f"Moved to “{new}”."
+        return f"Query moved to “{new}”."
     if act == "merge":
         named = request.POST.get("other", "")
         others: QuerySet[QueryGroup] = collection.query_groups.filter(uuid=uuid_of(named))

@@ -1,4 +1,4 @@
-"""Page to write narratives for queries that have none."""
+"""Page to write narratives for queries without one."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def _state(query: Query) -> str:
 
 
 def _save(request: HttpRequest, collection: Collection) -> tuple[dict[str, tuple[str, str]], int]:
-    """Save the changes of the page; return the rejected ones with text and reason, and the number of saved ones.
+    """Save the changes on the page; return the rejected texts with reasons, and the number of saved ones.
 
-    No typed text is lost: a text with gaps is saved as a draft, a rejected one is shown in the form again.
+    Typed text is never lost: a text with gaps is saved as a draft, and a rejected text is shown in the form again.
     """
     fields = [(name.removeprefix(PREFIX), text) for name, text in request.POST.items() if name.startswith(PREFIX)]
     texts = {uuid: text for name, text in fields if (uuid := uuid_of(name))}
@@ -133,10 +133,10 @@ def _save(request: HttpRequest, collection: Collection) -> tuple[dict[str, tuple
         except AssayError as error:
             refused[str(query.uuid)] = (text, str(error))
     if written:
-        messages.success(request, f"Saved {written} need{'' if written == 1 else 's'}. Raters see them now.")
+        messages.success(request, f"Saved {written} need{'' if written == 1 else 's'}. Raters can see them now.")
     if drafts:
         messages.info(
-            request, f"Saved {drafts} draft{'' if drafts == 1 else 's'}. Fill in the gaps to show them to raters."
+            request, f"Saved {drafts} draft{'' if drafts == 1 else 's'}. Raters see them after you fill in the gaps."
         )
     return refused, written
 
@@ -146,12 +146,12 @@ def _draft(request: HttpRequest, collection: Collection) -> HttpResponse:
         collection, actor=request.user, titles=lambda rows: first_titles(collection, rows)
     )
     message = f"Drafted {number:,} need{'' if number == 1 else 's'}. Raters see a need after you fill in its gaps."
-    messages.success(request, message if number else "Every query has a need or a draft already.")
+    messages.success(request, message if number else "Every query already has a need or a draft.")
     return redirect(f"{reverse('queries_needs', args=[collection.slug])}?show=draft")
 
 
 def _next(request: HttpRequest, written: int) -> str:
-    """Return the next page; queries that got a need leave the list of queries without one."""
+    """Return the next page, because queries with a new need leave the list of queries without one."""
     params = request.GET.copy()
     page = params.get("page", "1")
     stays = written and params.get("show") in ("without", "draft")

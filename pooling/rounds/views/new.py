@@ -49,7 +49,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
     if act in ACTS and form.is_valid() and rows.is_valid():
         with form.telling():
             return _made(request, pool, form, written_grades(rows), act == "open")
-    # The buttons for more rows, a standard scale or the cost are no submission, so that errors do not matter.
+    # Buttons for more rows, a standard scale or the cost do not submit the form, so its errors do not matter.
     status = form.status if act in ACTS else 200
     if act in ACTS and not rows.is_valid():
         status = 422
@@ -60,7 +60,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _after(collection: Collection, uuid: str) -> Round | None:
-    """Return the round whose settings are copied; none for an unknown address."""
+    """Return the round whose settings are copied; None for an unknown id."""
     number = uuid_of(uuid)
     return collection.rounds.filter(uuid=number).select_related("scale").first() if number else None
 
@@ -81,7 +81,7 @@ def _forms(request: HttpRequest, pool: Pool, after: Round | None, act: str) -> t
 
 
 def _take_scale(data: QueryDict, name: str) -> None:
-    """Fill in a standard scale; the conflict threshold cannot exceed its range."""
+    """Fill in a standard scale, and limit the conflict threshold to its range."""
     preset = PRESETS[name]
     widest = preset.grades[-1][0] - preset.grades[0][0]
     data["relevant_from"] = str(preset.relevant_from)
@@ -95,7 +95,7 @@ def _take_share(data: QueryDict, name: str) -> None:
 
 
 def _initial(pool: Pool, after: Round | None, wanted: str) -> dict[str, Any]:
-    """Return the defaults, or the settings of the other round; the newest guidelines, unless others are requested."""
+    """Return the defaults, or the settings of the other round, with the requested or newest guidelines."""
     collection = pool.collection
     names = set(collection.rounds.values_list("name", flat=True))
     number = next(number for number in range(len(names) + 1, 2 * len(names) + 2) if f"Round {number}" not in names)
@@ -172,7 +172,7 @@ def _per_query(pool: Pool) -> list[int]:
 
 
 def _cost(pool: Pool, form: RoundForm) -> Cost:
-    """Return the cost of the form's values, or of its defaults where they are not valid."""
+    """Return the cost for the form's values, or for its defaults if they are not valid."""
     values = {name: form.get_initial_for_field(form.fields[name], name) for name in form.fields}
     if form.is_bound:
         form.is_valid()

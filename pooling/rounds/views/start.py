@@ -29,7 +29,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _queries_step(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """Show the first step: ten queries, or a file with their results."""
+    """Show the first step: ten queries, or a file with queries and results."""
     form = QueriesForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         with form.telling():
@@ -56,7 +56,7 @@ def _results_step(request: HttpRequest, collection: Collection) -> HttpResponse:
 
 
 def _file_step(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """Show the second step after a file: its content for confirmation."""
+    """Show the second step with the content of a file for confirmation."""
     form = QueriesForm({"queries": "from a file"})
     with form.telling():
         return _rate(request, collection, _read(request.POST["csv"]))

@@ -14,7 +14,7 @@ from judgments.web.figures import percent
 from pooling.models import Run
 from pooling.runs import health as run_health
 
-# A chart of more systems is unreadable; the table and its file have all.
+# A chart of more systems is unreadable; the table and its file contain all.
 MOST_IN_PICTURE = MOST_IN_TABLE = 10
 
 DEPTHS = (
@@ -69,8 +69,8 @@ def _warnings(health: run_health.Health) -> list[str]:
     warnings, own = [], health.figures
     if own.against_rows:
         warnings.append(
-            f"The ranks contradict the scores in {amount(own.against_queries, 'query', 'queries')}, "
-            f"first in {own.first_against}. Assay reads the run by score."
+            f"The ranks contradict the scores in {amount(own.against_queries, 'query', 'queries')}, first in "
+            f"{own.first_against}. Assay orders the run by score."
         )
     if health.strange:
         warnings.append(
@@ -82,8 +82,8 @@ def _warnings(health: run_health.Health) -> list[str]:
         warnings.append(f"{amount(health.stayed_out, 'odd row')} of the file left out at import{twice}.")
     if own.mostly_tied:
         warnings.append(
-            f"{percent(own.ties)} of the rows share their score with another row of the query. Their order is not "
-            "the system’s: metrics order them by document id."
+            f"{percent(own.ties)} of the rows share their score with another row of the query. Metrics order them by "
+            "document id, not in the system’s order."
         )
     if own.infinite:
         warnings.append(f"{amount(own.infinite, 'score')} {_is(own.infinite)} infinite.")
@@ -91,12 +91,12 @@ def _warnings(health: run_health.Health) -> list[str]:
 
 
 def _remarks(health: run_health.Health) -> list[str]:
-    """Return harmless facts about the file as sentences."""
+    """Return facts about the file that are no problem, as sentences."""
     remarks, own = [], health.figures
     if own.reordered_rows:
         remarks.append(
-            f"{amount(own.reordered_rows, 'tied row')} had another position for users: the system orders equal scores "
-            "by rank, metrics by document id."
+            f"{amount(own.reordered_rows, 'tied row')} had another position for users, because the system orders "
+            "equal scores by rank and metrics order them by document id."
         )
     if not own.ranked_rows and own.tied_rows:
         remarks.append("The run has no ranks, so the order of equal scores that users saw is unknown.")

@@ -1,4 +1,4 @@
-"""Page of one run: its results by query, and its health."""
+"""Page of one run: its ranking by query, and its health."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TOP = 20
 
 @dataclass(frozen=True)
 class QueryRow:
-    """One query with the run's results."""
+    """One query with the run's documents."""
 
     query: Query
     documents: int
@@ -80,7 +80,7 @@ TOP_COLUMNS = (
     Column("title", "Document", head=True, style="clip", url=lambda row: row.url),
     Column("doc_id", "Id", style="id clip"),
     Column("score", "Score", numeric=True, digits=4),
-    Column("others", "Other runs with it in the top 10", style="clip muted"),
+    Column("others", "Other runs with this document in the top 10", style="clip muted"),
 )
 
 
@@ -130,9 +130,9 @@ def _changed(row: Run, given: dict[str, Any], actor: Any) -> str:
     """Run the action of one of the two forms; return a message."""
     if "generator_family" in given:
         model_families.declare(row, family=given["generator_family"], actor=actor)
-        return "Saved. Judges of this family now show a warning."
+        return "Model family saved. Judges of the same family now show a warning."
     stored_runs.rename(row, name=given["name"], actor=actor)
-    return f"Renamed to {row.name}. Pools and snapshots refer to it by its hash."
+    return f"Run renamed to {row.name}. Pools and snapshots refer to it by its hash."
 
 
 @login_required
@@ -144,7 +144,7 @@ def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
     try:
         name, body = downloads.export(row, request.GET.get("as", "trec-run"))
     except NotValid as error:
-        messages.error(request, f"{error}. Choose CSV or Parquet, which allow every id.")
+        messages.error(request, f"{error}. Choose CSV or Parquet, which support all ids.")
         return redirect("run", collection.slug, row.uuid)
     response = StreamingHttpResponse(body, content_type="application/octet-stream")
     response.headers["Content-Disposition"] = disposition(name)
@@ -157,7 +157,7 @@ def _run_for(request: HttpRequest, collection: Collection, uuid: str) -> Run:
 
 
 def _per_query(collection: Collection, row: Run) -> list[QueryRow]:
-    """Return every query of the collection with the run's results; empty where it has none."""
+    """Return every query of the collection with the run's documents; empty if it has none."""
     table = stored_runs.ranked(row)
     judged = judged_pairs(collection)
     bounds = table.offsets.tolist()

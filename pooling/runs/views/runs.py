@@ -20,13 +20,13 @@ from judgments.web.lists import Column, Listing, answer
 from pooling.models import Run
 from pooling.runs import health, overlap
 
-# A chart of more systems is unreadable; the list has all.
+# A chart of more systems is unreadable; the list contains all.
 MOST_IN_PICTURE = 12
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run with its current figures, which include queries and grades that came after it."""
+    """A run with its current statistics, which include queries and grades added after it."""
 
     run: Run
     left_out: int
@@ -121,16 +121,17 @@ def _picture(collection: Collection, runs: Sequence[Run], shared: overlap.Overla
         "tables": (parts, matrix),
         "all_runs": len(runs),
         "chart": part_bars(
-            [(p.run.name, p.everywhere, p.some, p.alone) for p in shared.parts], f"among the first {shared.depth}"
+            [(p.run.name, p.everywhere, p.some, p.alone) for p in shared.parts], f"in the first {shared.depth}"
         ),
     }
 
 
 def part_bars(rows: Sequence[tuple[str, int, int, int]], where: str) -> charts.Chart:
     """Return a bar for each run: documents in all runs, in some, and only in this one."""
-    kinds = [("in all", "mark"), ("in some", "same"), ("only in this run", "here")]
+    kinds = [("in all runs", "mark"), ("in some runs", "same"), ("only in this run", "here")]
     caption = "; ".join(
-        f"{name}: {all_:,} in all, {some:,} in some, {alone:,} only in this run" for name, all_, some, alone in rows
+        f"{name}: {all_:,} in all runs, {some:,} in some runs, {alone:,} only in this run"
+        for name, all_, some, alone in rows
     )
     return charts.shared_bars([(name, counts) for name, *counts in rows], kinds, f"Documents {where}. {caption}")
 
@@ -144,7 +145,7 @@ def _matrix_columns(names: Sequence[str]) -> tuple[Column, ...]:
 
 
 def _cell(share: float | None, itself: bool) -> tuple[str, str]:
-    """Return the text of a cell of the matrix, and its level from 0 to 4."""
+    """Return the text of a matrix cell, and its level from 0 to 4."""
     if itself or share is None:
         return "·" if itself else "", ""
     return f"{share:.2f}", str(min(4, int(share * 5)))

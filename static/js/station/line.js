@@ -7,7 +7,7 @@ export class NoLine extends Error {}
 
 const cookie = (name) => document.cookie.split("; ").find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
 
-/** Read the token each time, because it changes when somebody logs in in another tab. */
+/** Read the token each time, because it changes when a user logs in in another tab. */
 const token = () => cookie("csrftoken") ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
 
 /** Post JSON, or a form if `body` is one; returns status and body. Throws NoLine without a response. */
@@ -58,7 +58,7 @@ export class Backoff {
   }
 }
 
-/** Call when the line may be back: the browser says so, or somebody looks at the page again. */
+/** Call when the connection may be back: the browser reports it, or the page becomes visible again. */
 export function whenBack(work) {
   addEventListener("online", work);
   addEventListener("pageshow", work);

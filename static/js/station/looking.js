@@ -1,9 +1,9 @@
-// Is what the list shows still the rater's? Asked when somebody comes back to a page that lay idle, and with the first grade
-// after that: the round may have been closed, the rater asked to wait or taken out, a document handed to somebody else.
+// Checks with the server whether the documents on the list page still belong to the rater: after the rater returns to an idle
+// page, and before the next grade. The round may have closed, the rater may be paused or removed, or a document reassigned.
 import { NoLine, post, whenBack } from "./line.js";
 
-const STALE = 10 * 60_000; // as long as documents of the station lie ready before they are looked at again
-const ENDS = [403, 404, 410]; // paused or no longer asked, no longer a member, closed
+const STALE = 10 * 60_000; // check leased documents again after this time
+const ENDS = [403, 404, 410]; // paused or removed from the round, no longer a member, closed
 
 export class Looking {
   #data;
@@ -12,8 +12,8 @@ export class Looking {
   #lost;
   #asked = performance.now();
 
-  /** `held` answers the pairs that are open here, `stop` is told the words of a server that takes nothing more, and `lost`
-   *  the pairs that went to somebody else. */
+  /** `held` returns the open pairs of this page, `stop` gets the server's message when it accepts no more answers, and `lost`
+   *  gets the pairs that were reassigned. */
   constructor(data, { held, stop, lost }) {
     this.#data = data;
     this.#held = held;
@@ -22,7 +22,7 @@ export class Looking {
     whenBack(() => this.look());
   }
 
-  /** The server has just been heard: a list came from it. */
+  /** Restart the interval, because the server just sent a list. */
   heard() {
     this.#asked = performance.now();
   }
@@ -37,7 +37,7 @@ export class Looking {
       const { status, body: told } = await post(this.#data.next, body, this.#data.user);
       if (ENDS.includes(status)) this.#stop(told?.error?.message ?? "");
       else if (status === 200) this.#lost(told.gone);
-      else this.#asked = before; // asked again when somebody comes back
+      else this.#asked = before; // check again when the rater returns
     } catch (error) {
       if (!(error instanceof NoLine)) throw error;
       this.#asked = before;

@@ -1,7 +1,7 @@
-// Which documents come after this list? The page of the next query is fetched once every row is graded and the server has it
-// all, so that it stands there at once. Where anything is said otherwise meanwhile, it is fetched anew.
+// Prefetches the page of the next query once every row is graded and the server has all answers, so that it appears at once.
+// If an answer changes in the meantime, the page is fetched again.
 const PATIENCE = 20_000;
-const STALE = 10 * 60_000; // as long as documents of the station lie ready before they are looked at again
+const STALE = 10 * 60_000; // check leased documents again after this time
 
 export class NextList {
   #data;
@@ -28,17 +28,17 @@ export class NextList {
       if (turn !== this.#turn) return;
       this.#page = page;
       this.#asked = performance.now();
-    } catch { /* no line: the page is asked for when it is wanted */ }
+    } catch { /* no connection: the page is requested when it is needed */ }
   }
 
-  /** The page, if a list comes next and it is this rater's: somebody else may have logged in meanwhile. */
+  /** Return the page if it is a list for this rater; another user may have logged in meanwhile. */
   #read(html) {
     const page = new DOMParser().parseFromString(html, "text/html");
     if (!page.querySelector("#list > li")) return null;
     return JSON.parse(page.querySelector("#station-data").textContent).user === this.#data.user ? page : null;
   }
 
-  /** What lies ready, once: the parts that change from query to query; nothing where none does. */
+  /** Return the prefetched parts that change between queries, once; null if there are none. */
   take() {
     const page = performance.now() - this.#asked > STALE ? null : this.#page;
     this.forget();

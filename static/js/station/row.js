@@ -59,8 +59,8 @@ export class Row {
     Object.assign(this, { said: "", off: false, undos: this.undos + 1 });
   }
 
-  /** Call `settle` once something else is chosen and meant, `why` where "cannot judge" is pressed again, for another
-   *  reason, and `touched` where somebody is here. */
+  /** Call `settle` when the rater has chosen another value, `why` when "cannot judge" is pressed again to change the
+   *  reason, and `touched` when the row gets the focus. */
   watch({ settle, why, touched }) {
     this.element.addEventListener("click", ({ target }) => {
       if (!walking && target.value === "unable" && this.said === "unable") why();

@@ -12,8 +12,8 @@ export function swipes(element, { left, right }) {
     const own = event.touches.length > 1 || touch.clientX < EDGE || touch.clientX > innerWidth - EDGE || scrolls(event.target);
     from = own ? null : { x: touch.clientX, y: touch.clientY, at: event.timeStamp };
   }, { passive: true });
-  // A finger that leaves the glass while it moves starts a fling, which nobody sees where nothing scrolls across; the browser
-  // takes the next tap as the stop of it, and no button hears of that. So a swipe is taken before it becomes one.
+  // Lifting a moving finger starts a fling, which is invisible if nothing scrolls horizontally. The browser then uses the next
+  // tap to stop the fling, and no button receives that tap. So this handler prevents the fling.
   element.addEventListener("touchmove", (event) => {
     if (goesAcross(event) && event.cancelable) event.preventDefault();
   }, { passive: false });

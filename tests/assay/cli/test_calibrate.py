@@ -61,7 +61,7 @@ def test_few_shot_examples_are_left_out_and_counted(assay: Call) -> None:
     Path("few.txt").write_text("".join(f"{q} 0 {d} 1\n" for q, d in shown))
     status, _, err = assay("calibrate", "few.txt", "shown.jsonl")
     assert status == 2
-    assert "have no pair in common except 12 that were shown to the judge as examples" in err
+    assert "have no pairs in common except 12 that were shown to the judge as examples" in err
 
 
 @pytest.mark.usefixtures("files")
@@ -167,7 +167,7 @@ def test_what_cannot_be_is_one_line(assay: Call) -> None:
         (("calibrate", "human.txt", "machine.txt", "--judge", "llm"), "do not name a judge"),
         (("calibrate", "human.txt", "nothing.jsonl"), "nothing.jsonl"),
         (("calibrate", "human.txt", "machine.txt", "--bootstrap", "-1"), "--bootstrap is -1"),
-        (("estimate", "human.txt", "elsewhere.txt", "a.run"), "no query has labels of both"),
+        (("estimate", "human.txt", "elsewhere.txt", "a.run"), "no query has both kinds of labels"),
         (("estimate", "human.txt", "machine.txt", "a.run", "--ci", "2"), "--ci is 2"),
         (("estimate", "human.txt", "machine.txt", "a.run", "--plan", "0"), "--plan is 0"),
     ):

@@ -41,7 +41,7 @@ def test_qrels_by_the_ids_of_a_file(assay: Call) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--to", "qrels"], "qrels hold whole grades"),
+        (["--to", "qrels"], "qrels contain whole grades"),
         (["--to", "qrels", "--cuts", "1"], "needs query ids and the log has none"),
         (["--cuts", "2,1"], "cuts do not rise"),
         (["--baseline", "0.3"], "the log has the rank 2"),
@@ -83,7 +83,7 @@ def test_ubi_and_gzip_and_robots(assay: Call) -> None:
     assert {row["doc_id"]: round(float(row["label"]), 3) for row in rows_of(out)} == {"d0": 0.5, "d1": 0.0}
     assert {row["query"] for row in rows_of(out)} == {"boots of [e-mail]"}
     for message in (
-        "left out 1 of 81 clients (1 clicked on nearly everything) with 60 impressions",
+        "left out 1 of 81 clients (1 too many clicks) with 60 impressions",
         "start at 0",
         "redacted in queries: e-mail in 1",
     ):

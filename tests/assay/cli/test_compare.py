@@ -90,7 +90,7 @@ def test_the_notes_of_the_table(assay: Call) -> None:
     assert "groups: runs that share a letter do not differ at 0.05\n" in out
     assert "agreement on the order of the 3 runs: RR and P@1 tau-b 1.00, tau-AP 1.00, RBO 1.00\n" in out
     # low and mid differ on 5 of 20 queries: d_z = .563, whose power is .787 at 26 and .804 at 27 (scipy.stats.nct).
-    assert "4 times in 5, if it were the only comparison: 27 (low, mid)\n" in out
+    assert "4 times in 5, for a single comparison: 27 (low, mid)\n" in out
 
 
 @pytest.mark.usefixtures("files")
@@ -171,7 +171,7 @@ def test_the_smallest_possible_p_is_marked(assay: Call) -> None:
 def test_few_queries_have_no_p_and_a_reason(assay: Call) -> None:
     status, out, _ = assay("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "nDCG@3")
     assert status == 0
-    assert "-: fewer than 6 queries: no p of a sign-flip test can reach .05" in out.splitlines()
+    assert "-: fewer than 6 queries: the p-value of a sign-flip test cannot reach .05" in out.splitlines()
     (pair,) = json.loads(assay("compare", "qrels.txt", "bm25.run", "neural.run", "--format", "json")[1])["pairs"]
     assert (pair["p"], pair["low"]) == (None, None)
     assert pair["reason"]
@@ -189,7 +189,7 @@ def test_few_queries_have_no_p_and_a_reason(assay: Call) -> None:
         (("bm25.run", "neural.run", "--test", "wilcox"), "invalid choice"),
         (("bm25.run", "neural.run", "-m", "nDGC"), "nDCG"),
         (("-", "-"), "standard input"),
-        (("bm25.run", "neural.run", "--test", "tukey", "--correction", "holm"), "leave out the correction"),
+        (("bm25.run", "neural.run", "--test", "tukey", "--correction", "holm"), "remove the correction"),
         (("bm25.run", "neural.run", "--correction", "sidak"), "invalid choice"),
         (("bm25.run", "neural.run", "--level", "95"), "between 0 and 1, such as 0.95"),
         (("bm25.run", "neural.run", "--alpha", "0"), "between 0 and 1, such as 0.05"),

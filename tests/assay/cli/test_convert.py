@@ -50,7 +50,7 @@ def test_a_bad_line_writes_nothing(folder: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.startswith("assay convert: bad.txt:4: 3 fields instead of 4; expected 4 fields")
     assert not (folder / "out.tsv").exists()
     assert main([*arguments, "--skip-errors"]) == 0
-    assert "1 error; those rows are left out" in capsys.readouterr().err
+    assert "1 error; these rows were left out" in capsys.readouterr().err
     assert (folder / "out.tsv").read_text().count("\n") == 4
 
 
@@ -92,7 +92,7 @@ def test_anything_with_pairs_becomes_pairs(folder: Path):
         ("convert none.txt --to trec-qrels", "none.txt: cannot be opened: No such file or directory"),
         ("convert - --to trec-qrels", "name it (convert: --from"),
         ("convert qrels.txt --to beir-qrels --tag x", "--tag does not apply"),
-        ("convert qrels.txt --to beir-qrels --repeated sum", "takes no option repeated"),
+        ("convert qrels.txt --to beir-qrels --repeated sum", "has no option repeated"),
         ("convert qrels.txt --to beir-qrels --scale 3", "MIN:MAX"),
         ("convert qrels.txt --to beir-qrels --column x", "NAME=COLUMN"),
         ("convert qrels.txt", "--to"),

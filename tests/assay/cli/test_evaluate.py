@@ -197,7 +197,7 @@ def test_intervals(assay: Call) -> None:
         (("qrels.txt", "bm25.run", "x/bm25.run"), "two runs are named 'bm25'"),
         (("qrels.txt", "bm25.run", "a=-", "-"), "standard input"),
         (("qrels.txt", "nothing.run"), "nothing.run: cannot be opened"),
-        (("qrels.txt", "bm25.run", "-m", "foo@3"), "there is no metric 'foo@3'"),
+        (("qrels.txt", "bm25.run", "-m", "foo@3"), "unknown metric 'foo@3'"),
         (("qrels.txt", "bm25.run", "--ci", "2"), "between 0 and 1"),
         (("qrels.txt", "bm25.run", "--ci", "x"), "invalid float"),
         (("qrels.txt", "bm25.run", "--ci-method", "bca"), "--ci-method bca needs --ci"),

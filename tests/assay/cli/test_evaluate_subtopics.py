@@ -61,7 +61,7 @@ def test_the_format_of_the_labels_says_it_too(assay: Call, labels: str) -> None:
 def test_labels_without_subtopics_are_refused_with_the_remedy(assay: Call, metric: str) -> None:
     status, out, err = assay("evaluate", "qrels.txt", "bm25.run", "-m", f"nDCG@10 {metric}")
     assert (status, out) == (2, "")
-    assert f"the metric {metric} needs labels that tell subtopics apart" in err
+    assert f"the metric {metric} needs labels by subtopic" in err
     assert "--subtopics" in err
 
 

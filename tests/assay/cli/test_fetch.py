@@ -100,14 +100,14 @@ def test_an_interrupted_fetch_resumes_with_the_same_result(assay: Call, bad_engi
     status, _, err = assay(*words, *files)
     assert (status, bad_engine.seen["tired"]) == (0, 10)
     assert "10 of 10 queries answered, 20 results; " in err
-    assert err.endswith("; 2 were answered before\n")
+    assert err.endswith("; 2 were already answered\n")
     assert assay(*words, "--out", "whole.run", "--documents-out", "whole.jsonl")[0] == 0
     for kind in ("run", "jsonl"):
         assert Path(f"a.{kind}").read_bytes() == Path(f"whole.{kind}").read_bytes()
     # All is there: nobody is asked, and nothing is written.
     status, _, err = assay(*words, *files)
     assert (status, bad_engine.seen["tired"]) == (0, 22)
-    assert "12 queries answered before; nothing to do" in err
+    assert "12 queries already answered; nothing to do" in err
     for more, message in (
         (("--resume",), "--resume needs --out FILE"),
         ((*files, "--name", "other"), "contains the run odd-name, not other"),
@@ -125,7 +125,7 @@ def test_nothing_came_and_nothing_is_written(assay: Call, bad_engine: BadEngine,
     """A redirect to another host stays refused, although the person at the keyboard named the first one."""
     status, out, err = assay(*json_http(bad_engine, word, "tent"), "--out", "a.run")
     assert (status, out, Path("a.run").exists()) == (1, "", False)
-    assert "nothing was written" in err
+    assert "nothing written" in err
     assert bad_engine.seen[word] == 1
 
 

@@ -52,11 +52,11 @@ def test_the_page_is_what_the_formats_say():
 def test_the_example_of_each_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     section = page().partition(f"### `{name}`")[2].partition("\n### ")[0]
     example = section.partition("```\n")[2].partition("```")[0]
-    words = section.partition("Checked by `assay ")[2].partition("`")[0].split()
+    words = section.partition("Check a file with `assay ")[2].partition("`")[0].split()
     monkeypatch.chdir(tmp_path)
     Path("FILE.csv" if FORMATS[name].binary else words[1]).write_text(example, encoding="utf-8")
     if FORMATS[name].binary:
-        assert main(section.partition("become such a file by `assay ")[2].partition("`")[0].split()) == 0
+        assert main(section.partition("from the rows below with `assay ")[2].partition("`")[0].split()) == 0
     # A run of ranks alone always says what stands for its scores.
     assert main([*words, *([] if name == "msmarco-run" else ["--strict"])]) == 0
 

@@ -110,14 +110,14 @@ def test_older_documents_are_a_baseline_too(assay):
     signals = signals_of(assay, "qrels.txt", "--documents", "now.jsonl", "--baseline", "old.jsonl")
     assert (signals["growth"]["now"], signals["growth"]["state"]) == (0.25, "stale")
     assert (signals["changed"]["state"], signals["gone"]["state"]) == ("fresh", "fresh")
-    assert signals["unjudged"]["reason"] == "there is no run to look at"
+    assert signals["unjudged"]["reason"] == "there is no run to check"
 
 
 def test_without_a_baseline_only_what_needs_none_is_known(assay):
     signals = signals_of(assay, "qrels.txt", "new.run")
     known = [name for name, one in signals.items() if one["state"] != "unknown"]
     assert known == ["unjudged", "schema", "embedding"]
-    assert signals["growth"]["reason"].startswith("no current documents are given")
+    assert signals["growth"]["reason"].startswith("no current documents were given")
 
 
 def test_unrated_documents_of_an_engine_are_holes(assay):
@@ -138,9 +138,9 @@ def test_it_ends_with_1_only_where_the_caller_asks(assay, more, status):
 def test_the_table_says_what_to_do(assay):
     _, out, _ = assay("freshness", "qrels.txt", "new.run", "--changed", "schema=stemmer")
     assert "next steps:" in out
-    assert "Judge the holes (unjudged)" in out
+    assert "Judge unjudged documents (unjudged)" in out
     assert "Pool again, re-rate 20 % (schema)" in out
-    assert "growth: not known; no current documents are given" in out
+    assert "growth: not known; no current documents were given" in out
 
 
 @pytest.mark.parametrize(

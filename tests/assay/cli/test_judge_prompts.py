@@ -110,7 +110,7 @@ def test_temperature_and_seed_reach_the_model(assay: Call, server: ModelServer, 
         (("--model", "o3", "--temperature", "0.5"), "--temperature is 0.5, and"),
         (
             ("--provider", "anthropic", "--seed", "7"),
-            "--seed is 7, and Anthropic does not take it for a-model; leave it out",
+            "--seed is 7, and Anthropic does not accept it for a-model; leave it out",
         ),
     ],
 )

@@ -85,8 +85,8 @@ def test_an_ensemble_is_that_of_its_command_for_these_pairs(assay: Call) -> None
     assert [row["doc_id"] for row in rows] == ["d4", "d1", "d3"]
     assert rows == [command[row["doc_id"]] for row in rows]
     assert err.splitlines() == [
-        "3 labels of 2 judges, 0 pairs undecided; two judges give the same grade in 33.3%",
-        "  not judged: 1 of pairs.jsonl without a label of these judges",
+        "3 labels of 2 judges, 0 pairs undecided; two judges agree exactly on 33.3%",
+        "  not judged: 1 of pairs.jsonl without a label from these judges",
     ]
     assert len(Path("apart.csv").read_text().splitlines()) == 4
     # Completed, and not judged twice.
@@ -116,7 +116,7 @@ def test_an_ensemble_is_that_of_its_command_for_these_pairs(assay: Call) -> None
         ((*PAIRWISE, "--of", "labels.jsonl"), "--of applies only to the judge ensemble, not to pairwise"),
         ((*PAIRWISE, "--most", "1"), "--most is 1;"),
         ((*PAIRWISE, "--resume"), "--resume needs --out FILE"),
-        (("judge", "pairs.jsonl", "--judge", "pairwise"), "no model is given"),
+        (("judge", "pairs.jsonl", "--judge", "pairwise"), "no model was given"),
         ((*PAIRWISE[:3], "token_overlap", "--cycles", "3"), "--cycles applies only to the judge pairwise"),
     ],
 )

@@ -24,7 +24,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "note"),
     [
-        ("evaluate qrels.txt a.run --seed 3", "--seed 3 has no effect: without --ci nothing is drawn"),
+        ("evaluate qrels.txt a.run --seed 3", "--seed 3 has no effect: without --ci there are no random draws"),
         (
             "evaluate qrels.txt a.run --seed 0 --ci 0.9 --ci-method t",
             "--seed 0 has no effect: Student's t",

@@ -173,7 +173,7 @@ def test_hours_become_pairs(runs: list[str], capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--duplicates", "near"], "give --documents FILE"),
+        (["--duplicates", "near"], "add --documents FILE"),
         (["--similarity", "0.8"], "needs --duplicates near"),
         (["--raters", "2"], "needs --hours"),
         (["--hours", "0"], "hours is 0"),

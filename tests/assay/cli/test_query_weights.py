@@ -47,7 +47,7 @@ def test_weights_alone_on_such_a_draw_are_refused(assay: Call) -> None:
     assert (status, out) == (2, "")
     assert "w.csv: these queries were drawn in proportion to their traffic" in err
     assert "count the traffic twice" in err
-    assert "leave --design none out" in err
+    assert "remove --design none" in err
 
 
 def test_weights_alone_on_another_draw_print_a_warning(assay: Call) -> None:
@@ -55,7 +55,7 @@ def test_weights_alone_on_another_draw_print_a_warning(assay: Call) -> None:
     status, out, err = assay(*EVALUATE, "--design", "none")
     assert status == 0
     assert weighted(out) == pytest.approx(0.6 / 0.7)
-    assert err.startswith("note: w.csv: has unequal inclusion probabilities")
+    assert err.startswith("note: w.csv: --design none ignores the unequal inclusion probabilities")
     assert err.count("\n") == 1
 
 
@@ -129,6 +129,6 @@ def test_strata_enter_by_their_shares(assay: Call) -> None:
 def test_a_stratum_of_two_shares_and_a_query_outside_are_refused(assay: Call) -> None:
     head = "query_id,weight,probability,stratum,share"
     Path("w.csv").write_text(f"{head}\nq1,0.6,1.0,first,0.8\nq2,0.1,0.5,first,0.2\n")
-    assert "the stratum 'first' has the share 0.8 and" in assay(*EVALUATE)[2]
+    assert "the stratum 'first' has the share 0.8, but" in assay(*EVALUATE)[2]
     Path("w.csv").write_text(f"{head}\nq1,0.6,1.0,first,0.8\nq2,0.1,0.5,,\n")
-    assert "w.csv:3: the query 'q2' has no stratum, but others have one" in assay(*EVALUATE)[2].replace(", line ", ":")
+    assert "w.csv:3: the query 'q2' has no stratum, but other queries do" in assay(*EVALUATE)[2].replace(", line ", ":")

@@ -68,7 +68,7 @@ def test_fractions_have_no_metric_that_asks_for_relevant_or_not(assay: Call) -> 
     assert status == 0, err
     assert [line.split()[1] for line in out.splitlines()[1:4]] == ["P@2", "Hit@2", "nDCG@2"]
     for words, message in (
-        (("useful.jsonl", "bm25.run", "-m", "AP"), "AP needs labels that are 0 or 1"),
+        (("useful.jsonl", "bm25.run", "-m", "AP"), "AP needs labels of 0 or 1"),
         (("labels.jsonl", "bm25.run"), "has no usefulness"),
         (("useful.jsonl", "bm25.run", "-k", "0"), "cutoff is 0"),
         (("useful.jsonl", "bm25.run", "--answers", "queries.csv"), "queries.csv:2"),

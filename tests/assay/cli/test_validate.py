@@ -70,8 +70,8 @@ def test_a_run_is_printed_with_its_health(odd: Path, capsys: pytest.CaptureFixtu
         "a.run: trec-run, 3 lines: 3 accepted; 0 errors, 0 warnings",
         "depth: 3 (median), 3 to 3; 3 rows for 1 query",
         "ties: 2 rows (66.7%), in 1 of the queries",
-        "ranks: agree with the scores; 2 tied rows are in another order by rank",
-        "against the qrels: 1 query left out, 0 that the qrels do not have; unjudged@10 0.667",
+        "ranks: agree with the scores; 2 tied rows are ordered differently by rank",
+        "against the qrels: 1 query missing from the run, 0 not in the qrels; unjudged@10 0.667",
         # One of five in common; agreements of 0, 1/2 and 1/3 make an RBO of 0.243 + (0.405 + 0.243) / 9.
         "similarity to b.run: Jaccard@10 0.200, RBO@10 0.315, identical for 0 of 1 query",
     ]
@@ -79,7 +79,7 @@ def test_a_run_is_printed_with_its_health(odd: Path, capsys: pytest.CaptureFixtu
     health = json.loads(capsys.readouterr().out)["health"]
     assert (health["tied_rows"], health["queries_left_out"], health["runs"][0]["path"]) == (2, 1, "b.run")
     assert main(["validate", "labels.txt", "--beside", "b.run"]) == 2
-    assert "apply to runs" in capsys.readouterr().err
+    assert "apply only to runs" in capsys.readouterr().err
 
 
 def test_equal_errors_are_listed_three_times_and_counted(odd: Path, capsys: pytest.CaptureFixture[str]):

@@ -59,7 +59,7 @@ def test_a_document_is_listed_in_each_of_its_queries(assay: Call) -> None:
 def test_the_matrix_is_a_picture_of_one_query(assay: Call) -> None:
     Path("fought.jsonl").write_text(THREE)
     status, _, err = assay("zelo", "matrix", "fought.jsonl", "--out", "x.svg")
-    assert (status, err) == (0, "3 documents of q1, 4 answers, the best at the top\n")
+    assert (status, err) == (0, "3 documents of q1, 4 answers, best document at the top\n")
     texts = [text.text or "" for text in ElementTree.parse("x.svg").getroot().iter("{http://www.w3.org/2000/svg}text")]
     assert len(texts) == 5
     svg = Path("x.svg").read_text()

@@ -75,7 +75,7 @@ def test_a_query_without_an_answer_counts_with_nothing(truth: Call) -> None:
     write("mine.jsonl", q1=TRUTH, q3=TRUTH)
     figures = benchmark_of(truth)
     assert figures["means"]["ndcg"] == figures["means"]["accuracy"] == 0.5
-    assert "not in mine.jsonl, counted with 0: 1 query of truth.jsonl" in figures["err"]
+    assert "not in mine.jsonl, counted as 0: 1 query of truth.jsonl" in figures["err"]
     write("mine.jsonl", q3=TRUTH)
     assert truth("zelo", "benchmark", "truth.jsonl", "mine.jsonl")[0] == 2
 
@@ -116,7 +116,7 @@ def test_how_ndcg_and_both_kinds_of_scores_spread(truth: Call) -> None:
     assert (spreads["scores"][0][0], spreads["scores"][-1][1]) == (-0.5, 0.5)
     assert "1 document of mine.jsonl has no true score" in figures["err"]
     out = truth("zelo", "benchmark", "truth.jsonl", "mine.jsonl")[1]
-    for name in ("ndcg of the queries", "true scores", "scores held against them"):
+    for name in ("ndcg of the queries", "true scores", "scores compared with them"):
         assert f"\n\n{name}\n" in out
     assert "-0.50 to -0.40       1  ####" in out
     assert histogram([], 3, None, None) == []

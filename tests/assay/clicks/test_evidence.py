@@ -85,7 +85,7 @@ def test_robots_are_left_out_by_the_rule_and_reported() -> None:
     nobody = [ClickRow("tent", "d1", 1, 100, 99)]
     rules = Robots(most_impressions=20, most_clicked=0.8, least_impressions=10)
     evidence = count_clicks([*person, *eager, *busy, *nobody], rules)
-    assert evidence.robots == {"clicked on nearly everything": 1, "shown too much": 1}
+    assert evidence.robots == {"too many clicks": 1, "too many impressions": 1}
     assert (evidence.robot_impressions, evidence.clients, evidence.anonymous) == (31, 3, 100)
     assert int(evidence.impressions.sum()) == 104
     # At the thresholds themselves nobody is left out.

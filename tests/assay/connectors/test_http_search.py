@@ -94,7 +94,7 @@ def test_a_name_with_several_addresses_is_tried_until_one_answers(
         ("no-hits", "reply", "no list of hits at hits: it has documents, took"),
         ("no-ids", "reply", "Hit 1 has no usable id at id; it has name"),
         ("refuses", "refused", r"status 400: “unknown field \[titel\]”"),
-        ("breaks", "busy", "broke off its reply"),
+        ("breaks", "busy", "sent an incomplete response"),
         ("floods", "too-large", "more than 32 MB"),
         ("elsewhere", "redirect", r"redirects to http://169\.254\.169\.254/latest/meta-data/"),
         ("circle", "redirect", "endlessly"),

@@ -192,7 +192,7 @@ def test_greedy_answers_tell_that_they_may_not_be_the_fewest():
     assert result.turns
     assert result.at_least <= len(result.pairs)
     assert result.exact == (result.at_least == len(result.pairs))
-    assert result.exact or "fewer pairs may do" in result.reason
+    assert result.exact or "fewer pairs may be enough" in result.reason
     assert result.difference_after > 0
 
 

@@ -92,7 +92,7 @@ def test_a_relative_drop_is_a_share_of_the_baseline() -> None:
 def test_a_share_of_nothing_is_undefined_and_fails() -> None:
     verdict = one("drop(RR) <= 5%", [0] * 8, [0] * 8)
     assert (verdict.passed, verdict.value) == (False, None)
-    assert "of which there is no share" in str(verdict.reason)
+    assert "so a percentage of it is undefined" in str(verdict.reason)
 
 
 def test_a_drop_that_equals_its_limit_up_to_rounding_passes() -> None:

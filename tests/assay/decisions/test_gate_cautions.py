@@ -48,10 +48,12 @@ def test_a_gap_of_five_points_is_no_gap_yet() -> None:
 
 def test_few_queries() -> None:
     (warning,) = gate(labels(24), ranked([1] * 24), ranked([1] * 24), "RR >= 1").warnings
-    assert warning == "decided on 24 queries, fewer than 25: another draw of queries may decide otherwise"
+    assert warning == "decided on 24 queries, fewer than 25: a different sample of queries may decide otherwise"
     (warning,) = gate(labels(12), ranked([1] * 12), ranked([2] * 7 + [1] * 5), "drop(RR) <= 0.1").warnings
     # sd of seven halves and five zeros is .2575; 2.8 * .2575 / sqrt(12) is .208.
-    assert warning.endswith("a true difference in RR of 0.208 shows 4 times in 5, smaller ones less often")
+    assert warning.endswith(
+        "a true difference in RR of 0.208 is detected with 80% probability, smaller differences less often"
+    )
 
 
 def test_an_excuse_that_no_drop_could_have_missed() -> None:

@@ -80,4 +80,4 @@ def test_a_rater_who_was_alone_on_a_query_takes_it_along() -> None:
     assert (one.without.queries, two.without.queries) == (1, 2)
     assert one.without.reason == "all systems are tied in one of the orders"
     alone = rater_effects(Ratings.from_rows(rows[:1]), {}, runs, parse_metric("P@1"))[0]
-    assert (alone.without.tau, alone.without.reason) == (None, "no query has a label under both")
+    assert (alone.without.tau, alone.without.reason) == (None, "no query has a label in both sets")

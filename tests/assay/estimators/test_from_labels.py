@@ -98,7 +98,7 @@ def test_one_run_has_no_order() -> None:
 
 @pytest.mark.parametrize("method", ["ppi", "stratified"])
 def test_queries_that_are_no_sample_are_reported(method: Method) -> None:
-    """Those that people labelled are the ones on which the machine finds the run best."""
+    """Those that people labeled are the ones on which the machine finds the run best."""
     (values,) = (run.per_query["P@5"] for run in evaluate(MACHINE, RUNS[1:2], "P(rel=3)@5 P@5").runs)
     order = [QUERIES[place] for place in np.argsort(-values, kind="stable")]
     best = Qrels.from_dict({query: TRUTH[query] for query in order[:40]})

@@ -45,7 +45,7 @@ def test_a_stratum_that_was_judged_whole_leaves_nothing():
 def test_queries_without_a_grade_are_reported_and_not_guessed():
     result = missed_by_sample([Stratum("q1", 100, 10, 1), Stratum("q2", 100, 0, 0)], relevant_count=5)
     assert (result.value, result.queries, result.unjudged) == (9.0, 1, 90)
-    assert result.notes[0] == "of 1 query no drawn document has a grade yet"
+    assert result.notes[0] == "1 query has no graded document in the residual stratum yet"
     none = missed_by_sample([Stratum("q2", 100, 0, 0)], relevant_count=5)
     assert none.value is None
     assert none.reason == "no document of the residual stratum has a grade yet"

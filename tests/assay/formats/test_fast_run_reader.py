@@ -61,7 +61,7 @@ def outcome_of(read: Callable[[], tuple[Any, Any]]) -> Any:
 def with_care(name: str, data: bytes) -> tuple[Run, Any]:
     result = read_rows(data, "a", "run", name)
     if not result.rows:
-        raise UnreadableInput("a", None, "holds no results", "expected a document for one query", "F07")
+        raise UnreadableInput("a", None, "contains no results", "expected a document for at least one query", "F07")
     return Run.from_rows(((row.query_id, row.doc_id, row.score) for row in result.rows), "run"), result.report
 
 

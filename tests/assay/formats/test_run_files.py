@@ -114,7 +114,7 @@ def test_contradicting_rank_is_reported_with_its_line():
 
 @pytest.mark.parametrize("data", [b"# c\n# d\n", b"# c\n" * 50], ids=["one piece", "many"])
 def test_comments_alone_are_no_run(data: bytes):
-    with pytest.raises(UnreadableInput, match="holds no results"):
+    with pytest.raises(UnreadableInput, match="contains no results"):
         list(RunFile(data, "a").blocks())
 
 

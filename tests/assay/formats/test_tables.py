@@ -69,11 +69,11 @@ def test_parquet_is_written_as_ranx_reads_it(name: str):
 @pytest.mark.parametrize(
     ("name", "rows", "message"),
     [
-        ("run-json", [RunRow("q1", "d1", float("inf"))], "cannot carry the score inf"),
-        ("run-jsonl", [RunRow("q1", "d1", float("-inf"))], "cannot carry the score -inf"),
+        ("run-json", [RunRow("q1", "d1", float("inf"))], "cannot contain the score inf"),
+        ("run-jsonl", [RunRow("q1", "d1", float("-inf"))], "cannot contain the score -inf"),
         ("qrels-json", [LabelRow("q1", "d1", 2.5)], "2.5 is not a whole number"),
         ("msmarco-run", [RunRow("q1", "my doc", 1.0)], "'my doc'"),
-        ("run-parquet", [RunRow("q1", "\ud800", 1.0)], "cannot carry these ids"),
+        ("run-parquet", [RunRow("q1", "\ud800", 1.0)], "cannot contain these ids"),
     ],
 )
 def test_values_a_format_cannot_store_are_refused(name: str, rows: list[Any], message: str):

@@ -31,7 +31,7 @@ def test_a_document_appears_once_per_subtopic() -> None:
     ("line", "code", "what"),
     [
         (b"q1 1 d1", "E10", "3 fields instead of 4"),
-        (b"q1 1 my doc 1", "E10", "an id cannot hold spaces here"),
+        (b"q1 1 my doc 1", "E10", "an id cannot contain spaces here"),
         (b"q1 1 d1 high", "E12", "'high' is not a number"),
         (b"q1 1 d1 nan", "E12", "'nan'"),
         (b"q1 1\x01 d1 1", "E19", "the subtopic"),

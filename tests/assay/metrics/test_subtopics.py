@@ -156,13 +156,13 @@ def test_other_metrics_see_the_largest_grade_of_a_document() -> None:
 
 @pytest.mark.parametrize("metric", ["alpha_nDCG@10", "ERR_IA@5"])
 def test_labels_that_tell_no_subtopics_are_refused_before_a_run_is_read(metric: str) -> None:
-    with pytest.raises(NotValid, match=rf"the metric {metric} needs labels that tell subtopics apart.*--subtopics"):
+    with pytest.raises(NotValid, match=rf"the metric {metric} needs labels by subtopic.*--subtopics"):
         evaluate(Qrels.from_dict({"q": {"a": 1}}), [], metric)
 
 
 @pytest.mark.parametrize("name", ["alpha_nDCG", "ERR_IA", "alpha_nDCG(alpha=1.5)@5", "alpha_nDCG(alpha=half)@5"])
 def test_refused_input(name: str) -> None:
-    with pytest.raises(NotValid, match=r"needs a cutoff|alpha is a number from 0 to 1"):
+    with pytest.raises(NotValid, match=r"needs a cutoff|alpha must be a number from 0 to 1"):
         parse_metric(name)
 
 

@@ -63,7 +63,7 @@ def test_a_query_that_is_left_out_counts_nowhere() -> None:
 def test_a_column_without_values_says_so() -> None:
     (one,) = summarize(np.full((2, 1), np.nan), ["arithmetic"], ["q1", "q2"], level=0.95)
     assert (one.mean, one.queries) == (None, 0)
-    assert one.reason == "no query counts: the run answers none of them"
+    assert one.reason == "the run answers none of the queries that count"
 
 
 def test_kinds() -> None:

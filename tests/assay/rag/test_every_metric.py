@@ -106,7 +106,7 @@ def test_samples_and_outputs_must_belong_together(name: str) -> None:
     samples, outputs = read_samples(rows(SAMPLES)), read_outputs(rows(OUTPUTS))
     with pytest.raises(NotValid, match="5 samples and 4 outputs"):
         metric(name).compute(samples, outputs[:4])
-    with pytest.raises(NotValid, match="'s2' is at the place of sample 's1'"):
+    with pytest.raises(NotValid, match="'s2' is at the position of sample 's1'"):
         metric(name).compute(samples, [outputs[1], outputs[0], *outputs[2:]])
 
 

@@ -67,7 +67,7 @@ def test_detectable_differences_between_real_runs() -> None:
 
 @pytest.mark.parametrize(
     ("difference", "sd", "reason"),
-    [(0.0, 0.1, "no number of queries shows it"), (0.1, 0.0, "do not vary"), (1e-6, 0.15, "more than 10,000,000")],
+    [(0.0, 0.1, "no number of queries can detect it"), (0.1, 0.0, "do not vary"), (1e-6, 0.15, "more than 10,000,000")],
 )
 def test_where_no_number_can_be_reported(difference: float, sd: float, reason: str) -> None:
     result = queries_needed(difference, sd)

@@ -95,11 +95,11 @@ def test_undefined_is_stated() -> None:
     assert (tied.tau_b, tied.tau_ap) == (None, None)
     assert tied.reasons["tau_b"] == tied.reasons["tau_ap"] == "all systems are tied in one of the orders"
     assert tied.rbo is not None
-    assert rank_correlation({"x": 0.5}, {"x": 0.4}).as_json()["reasons"]["rbo"] == "an order needs two systems"
+    assert rank_correlation({"x": 0.5}, {"x": 0.4}).as_json()["reasons"]["rbo"] == "an order needs at least two systems"
 
 
 def test_wrong_input_is_refused() -> None:
-    with pytest.raises(NotValid, match="'y' is in one order only"):
+    with pytest.raises(NotValid, match="'y' is in only one order"):
         rank_correlation({"x": 1.0}, {"x": 1.0, "y": 2.0})
     with pytest.raises(NotValid, match="not a number"):
         rank_correlation({"x": math.nan, "y": 1.0}, {"x": 1.0, "y": 2.0})

@@ -36,7 +36,7 @@ def test_nothing_known_is_never_fresh():
     assert {one.state for one in report.findings if one.signal.name not in ("schema", "embedding")} == {"unknown"}
     assert all(one.reason for one in report.unknown)
     # What nobody declared did not happen, as far as anybody knows: that is all these two can say.
-    assert report["schema"].words == "no change of the schema was declared since"
+    assert report["schema"].words == "no schema change was recorded since"
 
 
 def test_labels_are_not_fresh_while_unjudged_counts_are_missing():
@@ -52,13 +52,13 @@ def test_unjudged_documents_are_not_stale():
     same = {**then, "documents": 100}
     result = look(facts(same, then, days=1.0))
     assert (result.state, result.incomplete) == ("stale", True)
-    assert result["unjudged"].words.endswith("so it was when the labels were frozen")
+    assert result["unjudged"].words.endswith("unchanged since the labels were frozen")
     worse = look(facts({**same, "runs": [run_with(0.9, "old")]}, then))
     assert (worse.incomplete, "frozen" in worse["unjudged"].words) == (False, False)
     came = look(facts({**same, "runs": [*then["runs"], run_with(0.5, "new", "c")]}, then))
-    assert (came.incomplete, came["unjudged"].words.endswith("so it was when the labels were frozen")) == (False, True)
+    assert (came.incomplete, came["unjudged"].words.endswith("unchanged since the labels were frozen")) == (False, True)
     newest = look(facts({**same, "runs": [run_with(0.9, "new", "c")]}, then))
-    assert newest["unjudged"].words.endswith("the run came since the labels were frozen")
+    assert newest["unjudged"].words.endswith("the run was added after the labels were frozen")
     # Where nothing is unjudged there is nothing to say of when it came.
     none = {"runs": [RunHoles("old", "a", 0, 2, 1, 0.0, 0.0)]}
     assert look(facts(none, none))["unjudged"].words.endswith("the mean over 1 query")
@@ -157,7 +157,7 @@ def test_a_declaration_counts_while_ratings_are_older():
     assert state("embedding", declared=[Declared("embedding", on, "", 0, 40)]) == "fresh"
     result = SIGNALS["embedding"].find(facts(declared=[Declared("embedding", on, "model b", 3, 40)]))
     assert (result.state, result.now) == ("stale", 1)
-    assert result.words == "change of the embeddings of 3 Nov 2026; 3 of 40 ratings are older: model b"
+    assert result.words == "embedding change of 3 Nov 2026; 3 of 40 ratings are older: model b"
 
 
 def values(name="category", **counts):
@@ -219,7 +219,7 @@ def test_the_worst_signal_decides_and_unknown_ones_do_not_hide_it():
     assert [one.signal.name for one in report.asking] == ["unjudged"]
     assert [one.name for one in report.actions] == ["judge-holes"]
     observed = report.as_json()
-    assert observed["signals"][0]["action"] == {"name": "judge-holes", "title": "Judge the holes"}
+    assert observed["signals"][0]["action"] == {"name": "judge-holes", "title": "Judge unjudged documents"}
     assert {one["reason"] is None for one in observed["signals"] if one["state"] == "unknown"} == {False}
 
 

@@ -70,10 +70,12 @@ def test_the_corrected_p_decides(p: float, corrected: float | None, answer: str)
 
 
 def test_too_few_queries_are_reported_with_the_reason() -> None:
-    reason = "fewer than 6 queries: no p of a sign-flip test can reach .05; fewer than 10 queries: no interval"
+    reason = (
+        "fewer than 6 queries: the p-value of a sign-flip test cannot reach .05; fewer than 10 queries: no interval"
+    )
     answer, why = remarks_on(comparison(p=None, p_corrected=None, low=None, high=None, reason=reason))["Significant"]
     assert answer == "not tested"
-    assert "no p of a sign-flip test can reach .05" in why
+    assert "the p-value of a sign-flip test cannot reach .05" in why
 
 
 def test_a_difference_too_small_for_so_many_queries() -> None:
@@ -81,17 +83,20 @@ def test_a_difference_too_small_for_so_many_queries() -> None:
         "Enough queries"
     ]
     assert answer == "no"
-    assert why == "With 50 queries, a true difference of 0.060 is detected 4 times in 5. This one is 0.009."
+    assert (
+        why
+        == "With 50 queries, a true difference of 0.060 is detected with 80% probability. The difference here is 0.009."
+    )
 
 
 def test_how_many_queries_would_be_needed_where_it_is_known() -> None:
     outcome = comparison(difference=0.009, p=0.5, p_corrected=1.0, detectable=0.06, queries_needed=2223)
-    assert remarks_on(outcome)["Enough queries"][1].endswith("Detecting this one takes about 2,223 queries.")
+    assert remarks_on(outcome)["Enough queries"][1].endswith("Detecting it takes about 2,223 queries.")
 
 
 def test_a_difference_that_showed_had_queries_enough() -> None:
     answer, why = remarks_on(comparison(difference=0.041, detectable=0.05))["Enough queries"]
-    assert (answer, why.endswith("This one, 0.041, was detected.")) == ("yes", True)
+    assert (answer, why.endswith("The difference here, 0.041, was detected.")) == ("yes", True)
 
 
 def test_without_spread_no_power_is_reported() -> None:
@@ -101,9 +106,9 @@ def test_without_spread_no_power_is_reported() -> None:
 @pytest.mark.parametrize(
     ("judged", "answer", "part"),
     [
-        ((1.0, 0.951), "yes", "1.00 is judged for old and 0.95 for new"),
-        ((1.0, 0.90), "no", "Only 0.90 of the first ten of new"),
-        ((0.8, 1.0), "no", "Only 0.80 of the first ten of old"),
+        ((1.0, 0.951), "yes", "1.00 for old and 0.95 for new"),
+        ((1.0, 0.90), "no", "Judged@10 of new is only 0.90"),
+        ((0.8, 1.0), "no", "Judged@10 of old is only 0.80"),
         ((None, 1.0), "unknown", "Judged@10"),
     ],
 )
@@ -145,7 +150,7 @@ def test_dependencies_of_the_numbers() -> None:
 
 
 def test_too_few_queries_for_the_test_are_never_called_enough() -> None:
-    reason = "fewer than 6 queries: no p of a sign-flip test can reach .05"
+    reason = "fewer than 6 queries: the p-value of a sign-flip test cannot reach .05"
     answers = remarks_on(comparison(p=None, p_corrected=None, low=None, high=None, queries=4, wins=4, reason=reason))
     assert answers["Significant"][0] == "not tested"
     assert "Enough queries" not in answers

@@ -113,7 +113,7 @@ def test_the_slice_tells_a_rate_and_no_metric(stage, judged_round, lead, client_
     truth = [by_people(pair) >= 1 for pair in round_.pairs.select_related("query", "document")]
     assert data.rate.low <= sum(truth) / len(truth) <= data.rate.high
     html = client_of(lead).get(addresses(round_, judge)[0]).content.decode()
-    assert "of the pairs that it graded" in html
+    assert "of the pairs that the machine graded" in html
 
 
 def test_leads_who_rate_see_no_estimates_before_they_grade(stage, judged_round, lead, client_of):

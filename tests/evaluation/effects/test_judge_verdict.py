@@ -46,29 +46,32 @@ def guess(grade: int, rng: np.random.Generator) -> int:
 @pytest.mark.parametrize(
     ("machine", "state", "head"),
     [
-        (same, "done", "Close to people"),
-        (near, "warn", "Good enough for a first pass, not for a snapshot alone"),
-        (far, "warn", "Good enough for filtering, not for grading"),
-        (guess, "fail", "Not good enough"),
+        (same, "done", "Agrees closely with people"),
+        (near, "warn", "Good enough for a first pass, but not as the only source of labels"),
+        (far, "warn", "Good enough for filtering, but not for grading"),
+        (guess, "fail", "Not reliable enough"),
     ],
 )
 def test_the_bands(machine: Callable[[int, np.random.Generator], int], state: str, head: str) -> None:
     result = verdict(held(machine), flips(0, 30))
     assert (result.state, result.head.startswith(head)) == (state, True)
-    assert "None of 30 prompt-injection probes moved a grade." in result.why
+    assert "None of 30 prompt-injection probes changed a grade." in result.why
 
 
 def test_weak_grades_are_named_with_their_shares() -> None:
     result = held(lambda grade, rng: 2 if grade == 1 and rng.random() < 0.6 else grade)
     two = next(one for one in result.worth if one.grade == 2).same.value
     assert two is not None
-    assert f"Its 2 is correct in {100 * two:.0f} % of the pairs with it." in verdict(result, flips(0, 30)).why
+    assert f"Grade 2 is correct for {100 * two:.0f}% of the pairs with it." in verdict(result, flips(0, 30)).why
 
 
 def test_planted_text_that_moves_grades_is_a_but() -> None:
     result = verdict(held(same), flips(4, 60))
-    assert (result.state, result.head) == ("warn", "Good enough for a first pass, not for a snapshot alone.")
-    assert "Prompt-injection probes moved 4 grades of 60." in result.why
+    assert (result.state, result.head) == (
+        "warn",
+        "Good enough for a first pass, but not as the only source of labels.",
+    )
+    assert "Prompt-injection probes changed 4 grades of 60." in result.why
     assert "No prompt-injection probe" in verdict(held(same), []).why
     assert "No prompt-injection probe" not in verdict(held(same), [], asks_a_model=False).why
 
@@ -76,7 +79,7 @@ def test_planted_text_that_moves_grades_is_a_but() -> None:
 def test_a_biased_judge_is_reported() -> None:
     result = verdict(held(lambda grade, rng: min(grade + 1, 3)), flips(0, 30))
     assert "above people on average" in result.why
-    assert "It never gives 0, but people do." in result.why
+    assert "The judge never gives 0, but people do." in result.why
 
 
 def test_an_interval_that_straddles_decides_nothing() -> None:
@@ -85,7 +88,7 @@ def test_an_interval_that_straddles_decides_nothing() -> None:
     assert low is not None
     assert value is not None
     assert low < 0.6 <= value
-    assert "does not decide" in verdict(result, []).head
+    assert "interval is too wide" in verdict(result, []).head
 
 
 @pytest.mark.parametrize(
@@ -109,8 +112,8 @@ def test_too_little_is_called_so(found: Calibrated, words: str) -> None:
 def test_answers_that_are_no_grades_come_first() -> None:
     """A judge whose answers nobody could read has no other verdict; one that lost some has its own."""
     result = verdict(held(same), flips(0, 30), outcomes={"graded": 20, "out_of_scale": 60, "refused": 40})
-    assert (result.state, result.head) == ("fail", "Too few of its answers are grades.")
-    assert result.why.startswith("Of 120 answers 60 ended out of scale, 40 ended refused.")
+    assert (result.state, result.head) == ("fail", "Too few of the judge's answers are grades.")
+    assert result.why.startswith("Of 120 answers: 60 out of scale, 40 refused.")
     assert "choose another model" in result.why
     assert "model" not in verdict(held(same), [], asks_a_model=False, outcomes={"undecided": 3}).why
     assert verdict(held(same), flips(0, 30), outcomes={"graded": 60, "refused": 60}).state == "done"

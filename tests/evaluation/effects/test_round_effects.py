@@ -137,7 +137,9 @@ def test_of_a_large_round_a_job_counts_the_conflicts(rated, client_of, lead, mon
     at_once = conflict_effects.effects(rated).moves
     monkeypatch.setattr("evaluation.effects.round_runs.GRADES_AT_ONCE", 10)
     list_, client = f"/rounds/{rated.uuid}/conflicts/", client_of(lead)
-    assert "is not available yet. The round is large, so a job computes this now." in client.get(list_).content.decode()
+    assert (
+        "are not available yet. The round is large, so a job computes this now." in client.get(list_).content.decode()
+    )
     assert Job.objects.get(kind="effects").state == "queued"
     work()
     response = client.get(list_, {"sort": "-effect"})
@@ -223,7 +225,7 @@ def test_errors_of_the_count_are_reported(stage, client_of, lead, engineer, monk
     client_of(lead).get(list_)
     work()
     assert (
-        "is not available yet. The runs have 12 rows together. The limit is 3"
+        "are not available yet. The runs have 12 rows together. The limit is 3"
         in client_of(lead).get(list_).content.decode()
     )
 
@@ -239,7 +241,7 @@ def test_a_failed_count_is_not_restarted_by_every_visit(large, client_of, engine
         work()
     job = Job.objects.get(kind="effects")
     assert (job.state, job.attempts) == ("failed", 1)
-    assert "computes this for a large round stopped" in client.get(page).content.decode()
+    assert "The job that computes this failed" in client.get(page).content.decode()
     Job.objects.update(finished_at=timezone.now() - jobs.AFTER_A_FAULT)
     client.get(page)
     assert Job.objects.get(kind="effects").state == "queued"

@@ -174,7 +174,7 @@ def test_a_reply_of_an_engine_and_a_list_of_ids(stage, collection):
     assert (rows["live"]["holes"], rows["live"]["now"]) == (1, 0.5)
     pool = refresh.refresh(snapshot, action="judge-holes", actor=stage.lead)
     assert ("q00", "d9") in set(pool.entries.values_list("query__query_id", "document__doc_id"))
-    with pytest.raises(NotValid, match="None of the queries"):
+    with pytest.raises(NotValid, match="No query of this response"):
         uploads.feed_unrated(collection, reply=REPLY.read_bytes(), actor=stage.lead)
     with pytest.raises(NotValid, match="is no JSON"):
         uploads.feed_unrated(collection, reply=b"<html>", actor=stage.lead)

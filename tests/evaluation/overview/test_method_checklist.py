@@ -120,10 +120,10 @@ def test_two_raters_who_do_not(stage, check, monkeypatch):
 
 
 def test_unjudged_never_count_as_relevant(stage, check):
-    assert check("unjudged").numbers == "always; an unjudged document gains 0"
+    assert check("unjudged").numbers == "always; unjudged documents count as grade 0"
     stage.whole_way()
     assert check("unjudged").state == "done"
-    assert check("unjudged").numbers.endswith("of the runs: 25 %")
+    assert check("unjudged").numbers.endswith("of the runs: 25%")
 
 
 def test_holes(stage, check):

@@ -42,7 +42,7 @@ def test_answers_are_graded_and_the_scorecard_shows_the_means(
     assert [one.dimension for one in made] == ["correct", "faithful"]
     correct = rounds.open_round(made[0], actor=lead)
     address = reverse("rag_set", args=["shop", scored.uuid])
-    assert "shown when the round is closed" in client.get(address).content.decode()
+    assert "shown after the round is closed" in client.get(address).content.decode()
     batch = assignment.claim_batch(correct, rater=rater, size=100)
     # Where both systems gave the same answer from the same evidence, it is one pair.
     same = sum(a == b for a, b in zip(_answers(old), _answers(new), strict=True))

@@ -62,7 +62,7 @@ def test_unmeasured_metrics_are_not_zero(sample_set: RagSampleSet, store: Any) -
     assert card.value("TokenF1") is None
     assert card.metrics["TokenF1"]["details"]["skipped"] == {"no_response": 14}
     assert {row["reason"] for row in scorecards.rows_of(sample_set) if row["metric"] == "MeanLatency"} == {
-        "the output does not time this stage"
+        "the output has no timing for this stage"
     }
 
 

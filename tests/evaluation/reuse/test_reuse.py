@@ -176,7 +176,7 @@ def test_only_contributors_count_as_fully_judged(stage, collection, get):
 def test_odd_addresses(frozen, get):
     assert get("?metric=GMAP&relevant=x&page=-1").status_code == 200
     assert "This collection has no run nobody" in get("?together=nobody").content.decode()
-    assert "all contributors are to be left out" in get("?together=bm25,neural").content.decode().lower()
+    assert "all contributors would be left out" in get("?together=bm25,neural").content.decode().lower()
     assert get("?snapshot=00000000-0000-0000-0000-000000000000").status_code == 404
 
 
@@ -245,5 +245,5 @@ def test_a_later_round_is_reported(stage, collection):
     stage.graded(second, by_digit, raters=1)
     both = [round_, rounds.close_round(second, actor=stage.lead)]
     snapshot = snapshots.freeze(collection, name="both", rounds=both, actor=stage.lead)
-    assert "a later round judged more" in reuse.look(snapshot, "P@1").missed.notes[0]
+    assert "a later round added judgments" in reuse.look(snapshot, "P@1").missed.notes[0]
     assert replace(reuse.contributors(snapshot, []), runs=()).gone == 2

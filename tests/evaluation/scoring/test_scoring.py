@@ -92,7 +92,7 @@ def test_leaderboard_has_the_best_first(scored):
 
 def test_cautions_name_runs_and_numbers(scored):
     text = " ".join(leaderboard.cautions(leaderboard.rows(scored, "nDCG@10")))
-    assert "Unjudged among the first ten: bm25 25 %, neural 25 %." in text
+    assert "Unjudged documents in the first 10: bm25 25%, neural 25%." in text
 
 
 def test_ranks_that_contradict_scores_are_reported_and_ignored(stage, snapshot, collection, engineer):
@@ -111,7 +111,7 @@ def test_without_tiers_and_weights_nothing_is_made_up(scored):
     assert leaderboard.by_tier(rows) is None
     can, text = leaderboard.weighting(rows)
     assert not can
-    assert text.startswith("No mean by traffic: the queries have no weight")
+    assert text.startswith("A mean weighted by traffic is not available: the queries have no weight")
     assert rows[0].score.weighted is None
 
 
@@ -173,7 +173,10 @@ def test_part_of_the_weights_is_none_at_all(drawn, collection, engineer, lead):
     again = snapshots.freeze(collection, name="second", rounds=list(drawn.rounds.all()), actor=lead)
     result = scoring.score_runs(again, list(collection.runs.all()), actor=engineer, metrics=["P@1"])
     can, text = leaderboard.weighting(leaderboard.rows(result, "P@1"))
-    assert (can, text) == (False, "No mean by traffic: 1 of 12 judged queries has no weight or probability.")
+    assert (can, text) == (
+        False,
+        "A mean weighted by traffic is not available: 1 of 12 judged queries has no weight or probability.",
+    )
     assert leaderboard.by_tier(leaderboard.rows(result, "P@1")).heads == [("head", 6), ("tail", 6)]
 
 
@@ -286,7 +289,7 @@ def test_the_job_scores_what_it_can_and_names_the_rest(
         job = scoring_job.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
     job.refresh_from_db()
     assert (job.state, job.done, job.total) == ("failed", 3, 3)
-    assert job.error.startswith("1 of 3 runs could not be scored; the others are. astray: ")
+    assert job.error.startswith("1 of 3 runs could not be scored; the others were scored. astray: ")
     assert collection.scorings.count() == 2
     sentences = [row.sentence for row in AuditRow.objects.filter(verb__startswith="scoring.")]
     assert sentences == ["emil started scoring astray, bm25, neural on first"]  # once, not once a run

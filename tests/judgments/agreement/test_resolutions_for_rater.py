@@ -49,7 +49,7 @@ def test_resolutions_are_hidden_while_the_round_is_open(client_of, open_round, r
 
 def test_after_the_round_raters_read_the_grade_and_why_of_their_own_pairs(client_of, closed, rater, rater2, lead):
     html = read(client_of, rater, closed)
-    assert html.count("A rater slipped. Why d") == 4
+    assert html.count("A rater made a mistake. Why d") == 4
     assert html.count('data-grade="0"') == html.count('data-grade="2"') == 4
     # The other one's grade and everybody's names stay out.
     assert 'data-grade="3"' not in html

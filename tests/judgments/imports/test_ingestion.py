@@ -272,7 +272,7 @@ def test_personal_data_in_queries_is_reported_and_removed_only_on_demand(
     Query.objects.create(collection=collection, query_id="q3", text="call +49 30 901820")
     upload = receive("queries", PERSONAL, "queries.csv")
     assert [(odd["line"], odd["code"]) for odd in upload.report["problems"]] == [(2, "W59"), (4, "W59")]
-    assert upload.preview["figures"]["look personal"] == 1
+    assert upload.preview["figures"]["may contain personal data"] == 1
     assert IMPORT_KINDS["queries"].questions(upload).keys() == {"redact"}
     ingestion.store(upload, actor=lead, options={"redact": wish})
     texts = dict(Query.objects.values_list("query_id", "text"))

@@ -69,7 +69,7 @@ def test_add_member_needs_a_user_and_a_role(collection, lead, outsider, name, ro
 
 
 def test_adding_a_member_again_is_a_conflict(collection, lead, rater):
-    with pytest.raises(Conflict, match="member already"):
+    with pytest.raises(Conflict, match="already a member"):
         collections.add_member(collection, actor=lead, username="rosa", role="lead")
     assert role_of(collection, rater) == "rater"
 

@@ -117,7 +117,7 @@ def test_on_the_page_and_by_api(client_of: Make, api_of: Make, round_: Round, ra
     looked = client.post(f"{path}alarms/same-grade/", {"note": "Only <b>tents</b>."}, follow=True).content.decode()
     assert "Only &lt;b&gt;tents&lt;/b&gt;." in looked
     assert "Reviewed by lena" in looked
-    assert "acknowledged" in client.get(f"/rounds/{round_.uuid}/quality/").content.decode()
+    assert "reviewed" in client.get(f"/rounds/{round_.uuid}/quality/").content.decode()
     body = client.get(f"/rounds/{round_.uuid}/quality/?format=json").json()
     assert body == api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/quality/").json()
     [row] = [row for row in body["raters"] if row["rater"] == one]

@@ -85,7 +85,7 @@ def test_too_few_right_is_tried_again_in_another_order(round_: Round, rater: Any
     sit(round_, rater, [2, 2, 2, 2])
     (result,) = [one for one in qualification.results(round_) if one.assignment.user_id == rater.pk]
     assert (result.attempts, result.share, result.passed) == (6, 1.0, True)
-    with pytest.raises(Conflict, match="qualified already"):
+    with pytest.raises(Conflict, match="already qualified"):
         qualification.start_new_attempt(round_, rater=rater)
 
 
@@ -177,12 +177,12 @@ def test_pairs_of_the_round_cannot_be_gold_pairs(make_round: Make, rater: Any, l
     pair = made.pairs.select_related("query", "document").first()
     copy = known(collection, 1)[0].document
     Pair.objects.filter(pk=pair.pk).update(origin={"copies": [{"doc_id": copy.doc_id, "similarity": 1.0}]})
-    with pytest.raises(NotValid, match="raters of the round grade this pair"):
+    with pytest.raises(NotValid, match="shares its label, is part of the round"):
         gold_pairs.add(made, [gold_pairs.Known(pair.query, pair.document, 2)], use="hidden", actor=lead)
-    with pytest.raises(NotValid, match="same label"):
+    with pytest.raises(NotValid, match="shares its label"):
         gold_pairs.add(made, [gold_pairs.Known(pair.query, copy, 2)], use="hidden", actor=lead)
     fine = known(collection, 2)
-    with pytest.raises(NotValid, match=r"9 is not a grade.*a gold pair already"):
+    with pytest.raises(NotValid, match=r"9 is not a grade.*already a gold pair"):
         gold_pairs.add(
             made, [gold_pairs.Known(fine[0].query, fine[0].document, 9), fine[1], fine[1]], use="hidden", actor=lead
         )
@@ -190,14 +190,14 @@ def test_pairs_of_the_round_cannot_be_gold_pairs(make_round: Make, rater: Any, l
 
 
 FILES = {
-    "no head": ("q1,g1,2\n", "Line 1 lacks the column query_id"),
+    "no head": ("q1,g1,2\n", "Line 1 has no column query_id"),
     "empty": ("", "empty"),
     "unknown query": ("query_id,doc_id,grade\nq9,d1,2\n", "Line 2: the query 'q9' is not in this collection"),
     "no grade": ("query_id,doc_id,grade\ng0,gold-0,two\n", "Line 2: 'two' is not a grade"),
     "short line": ("query_id,doc_id,grade\ng0,gold-0,2\n\ng1\n", "Line 4: 1 cell, but the header has 3"),
     "off the scale": ("query_id,doc_id,grade\ng0,gold-0,7\n", "Line 2, g0 with gold-0: 7 is not a grade"),
     "not utf-8": (b"query_id,doc_id,grade\ng0,gold-0,2,caf\xe9\n", "Line 2 is not UTF-8"),
-    "nul": ("query_id,doc_id,grade\ng0,gold\0,2\n", "Line 2 holds a NUL"),
+    "nul": ("query_id,doc_id,grade\ng0,gold\0,2\n", "Line 2 contains a NUL"),
 }
 
 

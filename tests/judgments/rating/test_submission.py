@@ -139,7 +139,7 @@ def test_a_grade_off_the_scale_is_refused_and_named(
 ) -> None:
     with pytest.raises(NotValid) as refused:
         answer(round_, rater, pair, grade)
-    assert refused.value.fields == {"grade": "The grades are 0, 1, 2, 3."}
+    assert refused.value.fields == {"grade": "Use one of 0, 1, 2, 3."}
     assert not Judgment.objects.exists()
 
 

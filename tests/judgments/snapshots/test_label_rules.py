@@ -52,7 +52,7 @@ def test_the_choice_is_on_record_and_an_old_hash_stays(rated: Any, lead: Any, tm
     assert zero.content_sha256 != usual.content_sha256
     assert zero.manifest["consolidation"]["unrateable"] == "zero"
     assert zero.manifest["counts"]["unrateable_as_zero"] == 1
-    assert "1 pair that nobody could judge, labeled with the lowest grade" in zero.manifest["warnings"]
+    assert "1 unrateable pair labeled with the lowest grade" in zero.manifest["warnings"]
     ratings = tmp_path / "ratings.csv"
     ratings.write_bytes(snapshots.read_file(zero, "ratings.csv"))
     for name, frozen in (("excluded", usual), ("zero", zero)):

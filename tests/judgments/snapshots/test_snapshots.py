@@ -161,7 +161,7 @@ def test_a_file_changed_in_storage_is_not_served(freeze: Callable[..., Snapshot]
 
 def test_a_name_is_taken_once_and_an_export_is_known(freeze: Callable[..., Snapshot]) -> None:
     snapshot = freeze("one")
-    with pytest.raises(Conflict, match="one exists already"):
+    with pytest.raises(Conflict, match="named one already exists"):
         freeze("one")
     with pytest.raises(NotFound, match="trec-qrels"):
         snapshots.export(snapshot, "xml")
@@ -283,5 +283,5 @@ def test_imported_labels_off_the_scale_are_refused_and_their_files_are_part_of_t
     snapshot = freeze("both", sources=["human", "imported"])
     assert len(snapshot.manifest["provenance"]["label_sources"]) == 1
     store_file("qrels", "q1 0 d8 7\n", "off.txt")
-    with pytest.raises(NotValid, match="off the scale 0-3"):
+    with pytest.raises(NotValid, match="outside the scale 0-3"):
         freeze("again", sources=["human", "imported"])

@@ -55,8 +55,8 @@ def test_the_report_comes_first_and_the_log_does_not_stay(receive: Any, lead: An
     upload = receive()
     figures = upload.preview["figures"]
     assert (figures["impressions"], figures["clicks"], figures["clicks per impression"]) == (300, 60, "20.0 %")
-    assert (figures["queries of the log"], figures["of them in this collection"]) == (2, 1)
-    assert figures["pairs shown 30 times or more"] == 2
+    assert (figures["queries of the log"], figures["of these in this collection"]) == (2, 1)
+    assert figures["pairs with at least 30 impressions"] == 2
     assert upload.preview["rows"] == [["Rain Jacket", "d1", "100", "20"], ["Rain Jacket", "d2", "100", "5"]]
     assert not example.label_sources.exists()
     stored = ingestion.store(upload, actor=lead, options={"name": "May"})
@@ -111,7 +111,7 @@ def test_a_log_that_cannot_help_is_refused_and_does_not_stay(receive: Any, stora
 
     before = stored()
     for content, expected in (
-        (LOG.replace(b"ain", b"oom"), "None of the log.s 2 queries is in this collection"),
+        (LOG.replace(b"ain", b"oom"), "2 queries, but none of them is in this collection"),
         (b"query,doc_id,position,clicked\nrain jacket,d1,1,1\n", "a click on every impression"),
     ):
         with pytest.raises(NotValid, match=expected):
@@ -124,7 +124,7 @@ def test_a_person_s_data_is_in_no_report(receive: Any) -> None:
     upload = receive(LOG + rows)
     assert upload.report["error_count"] == 1
     assert "jo@" not in repr(upload.report) + repr(upload.preview)
-    assert upload.preview["figures"]["personal data taken out: e-mail"] == 1
+    assert upload.preview["figures"]["personal data removed: e-mail"] == 1
 
 
 def test_queries_typed_alike_share_the_label_and_ids_are_taken_by_their_word(keep: Any, example: Collection) -> None:
@@ -143,7 +143,7 @@ def test_grades_are_made_only_when_the_lead_asks(keep: Any, lead: Any) -> None:
     assert ClickCount.objects.filter(label__source=made).count() == 2
     assert values(source) == pytest.approx({("q1", "d1"): COEC["d1"], ("q1", "d2"): COEC["d2"]})
     assert AuditRow.objects.filter(verb="click_sources.make_grades").count() == 1
-    with pytest.raises(Conflict, match="has grades already"):
+    with pytest.raises(Conflict, match="already has grades"):
         label_sources.make_grades(made, actor=lead, name="x", cuts=(1.0,))
     with pytest.raises(Conflict, match="with the same rules"):
         label_sources.make_grades(source, actor=lead, name="x", cuts=(0.7, 1.2))

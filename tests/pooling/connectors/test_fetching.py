@@ -78,7 +78,7 @@ def test_a_run_with_documents(connect: Any, fetch: Any, collection: Any) -> None
     assert Document.objects.get(collection=collection, doc_id="d2").title == "Document 2"
     assert row.job.result["documents stored"] == 3
     # The same document came with another text for every query: that is told.
-    assert row.job.result["documents sent with two contents"] == 3
+    assert row.job.result["documents returned with different contents"] == 3
     assert row.job.result["page"] == f"/c/shop/runs/{run.uuid}/"
 
 
@@ -130,7 +130,7 @@ def test_each_way_to_fail_has_a_clear_state(
     connections.change(connector, actor=row.created_by, name=word, given=good, timeout=5.0, concurrency=2)
     assert go_on(row).run.queries == QUERIES
     few = fetch(connect("few"))
-    assert (few.job.state, few.job.result["queries with fewer documents than asked for"]) == ("done", QUERIES)
+    assert (few.job.state, few.job.result["queries with fewer documents than requested"]) == ("done", QUERIES)
 
 
 def test_deeper_than_a_page(connect: Any, fetch: Any, engineer: Any) -> None:
@@ -162,7 +162,7 @@ def test_some_queries_fail(connect: Any, fetch: Any, go_on: Any, collection: Any
     Query.objects.filter(collection=collection, query_id__in=["q03", "q07"]).update(text="bad words")
     row = fetch(connect("some"))
     assert (row.job.state, row.answered, sorted(row.failed)) == ("failed", QUERIES - 2, ["q03", "q07"])
-    assert row.job.error.startswith("2 queries failed, the first one is q0")
+    assert row.job.error.startswith("2 queries failed; the first is q0")
     assert "unknown field [titel]" in row.failed["q03"]
     assert not Run.objects.exists()
     row = go_on(row, without_failed=True)
@@ -172,14 +172,14 @@ def test_some_queries_fail(connect: Any, fetch: Any, go_on: Any, collection: Any
 
 def test_an_index_that_changes_is_reported(connect: Any, fetch: Any) -> None:
     row = fetch(connect("moves"))
-    assert row.job.result["index changed meanwhile"] == "yes"
+    assert row.job.result["index changed during the fetch"] == "yes"
     assert "the index changed during the fetch" in row.run.description
-    assert row.job.result["queries with fewer documents than asked for"] == QUERIES
+    assert row.job.result["queries with fewer documents than requested"] == QUERIES
 
 
 def test_repeated_documents(connect: Any, fetch: Any) -> None:
     row = fetch(connect("repeats"), depth=5)
-    assert row.job.result["repeated documents left out"] == 2 * QUERIES
+    assert row.job.result["duplicate documents left out"] == 2 * QUERIES
     assert row.run.rows == 3 * QUERIES
 
 

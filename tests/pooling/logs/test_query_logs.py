@@ -234,8 +234,8 @@ def test_a_disguised_address_is_taken_out_and_a_likely_one_is_listed(collection:
     )
     rows = [(one["line"], one["code"], one["raw"]) for one in upload.report["problems"]]
     assert rows == [(3, "W56", "jobs at host.example")]
-    assert upload.preview["figures"]["personal data taken out: e-mail"] == 3
-    assert upload.preview["figures"]["queries that may hold an e-mail address"] == 1
+    assert upload.preview["figures"]["personal data removed: e-mail"] == 3
+    assert upload.preview["figures"]["queries that may contain an email address"] == 1
     stored = QueryLog.objects.get(uuid=ingestion.store(upload, actor=lead)["id"])
     assert {query.text for query in log_traffic.counted(stored).queries} == {"[e-mail]", "jobs at host.example", "tent"}
 

@@ -70,7 +70,7 @@ def test_it_is_written_anew_and_counts_alike(
     assert {query.text for query in drawn} == set(log.collection.queries.values_list("text", flat=True))
     output = io.StringIO()
     call_command("redact_logs", stdout=output)
-    assert output.getvalue() == "0 logs rewritten, 0 reports of imports redacted\n"
+    assert output.getvalue() == "0 logs rewritten, 0 import reports redacted\n"
     assert AuditRow.objects.filter(verb="old_logs.replace").count() == 1
 
 

@@ -79,7 +79,7 @@ def test_a_pool_names_its_copies_and_one_can_be_taken_out(draw: Callable[..., Po
     # Drawn with it apart from the start, the pool and its provenance are the same.
     apart = draw(duplicates="exact", apart=[("q1", "d2")])
     assert (set(_contents(apart)), apart.provenance) == (set(_contents(pool)), pool.provenance)
-    with pytest.raises(NotFound, match="d2 of query q1 is not a duplicate"):
+    with pytest.raises(NotFound, match="d2 of query q1 is not judged through another document"):
         duplicates.judge_separately(pool, query_id="q1", doc_id="d2", actor=lead)
 
 

@@ -44,7 +44,7 @@ def test_provenance_names_files_by_hash_and_nothing_else(pool: Any) -> None:
 
 def test_a_draw_is_on_record(pool: Any) -> None:
     row = AuditRow.objects.get(verb="pools.draw_pool")
-    assert row.sentence == "lena drew pool depth-3 with 5 pairs"
+    assert row.sentence == "lena created pool depth-3 with 5 pairs"
 
 
 def test_a_given_list_is_taken_as_it_is(example: Any, lead: Any) -> None:

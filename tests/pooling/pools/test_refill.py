@@ -226,10 +226,10 @@ def test_rounds_that_cannot_grow_are_refused_with_the_reason(
     assert (Refill.objects.count(), example.rounds.count()) == (0, 0)
     made = begin(learning)
     assert (made.most_pairs, made.provenance["refill"]["most_pairs"]) == (50, 50)
-    with pytest.raises(Conflict, match="grows with R already"):
+    with pytest.raises(Conflict, match="already grows with R"):
         refill.begin(learning, actor=lead, name="S", guidelines=guidelines, most_pairs=50)
     sampled = pools.draw_pool(example, strategy="hedge", actor=lead, runs=runs, budget=2, residual=1)
-    with pytest.raises(NotValid, match="residual stratum already"):
+    with pytest.raises(NotValid, match="already has a residual stratum"):
         begin(sampled)
 
 
@@ -256,7 +256,7 @@ def test_stopping_closing_and_going_on_after_a_failure(grow: Grow, rater: Any, l
     refill.stop(fresh(row), actor=lead)
     with pytest.raises(Conflict, match="complete"):
         refill.stop(fresh(row), actor=lead)
-    assert refill.status(row.round)["reason"] == "a lead stopped the choosing"
+    assert refill.status(row.round)["reason"] == "a lead stopped choosing pairs"
     verbs = set(AuditRow.objects.values_list("verb", flat=True))
     assert {"refill.begin", "refill.resume", "refill.stop", "rounds.stop_growing", "rounds.append_pairs"} <= verbs
     assert choose_all(row) == 0

@@ -51,7 +51,7 @@ def test_pages_ask_for_it(collection: Any, engineer: Any, client_of: Any) -> Non
     file = io.BytesIO(b"q1 Q0 d1 1 2.5 x\n")
     upload = ingestion.receive(collection, kind="runs", file=file, filename="ours.run", actor=engineer)
     client, here = client_of(engineer), reverse("upload", args=[upload.uuid])
-    assert "Family of its language model" in client.get(here).content.decode()
+    assert "Language model family" in client.get(here).content.decode()
     answer = client.post(here, {"name": "ours", "generator_family": "GPT or Llama"})
     assert (answer.status_code, Run.objects.filter(name="ours").exists()) == (422, False)
     client.post(here, {"name": "ours", "generator_family": "Claude"})

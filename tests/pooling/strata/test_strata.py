@@ -93,7 +93,7 @@ def test_invalid_strata_are_refused(first: Collection, log: QueryLog, later: Que
             strata.add_stratum(later, actor=lead, **expected)
     assert not first.strata.exists()
     strata.add_stratum(later, actor=lead, name="shoes", share=0.1)
-    with pytest.raises(Conflict, match="as a stratum of its own"):
+    with pytest.raises(Conflict, match="as a new stratum"):
         query_logs.draw(log, actor=lead)
     with pytest.raises(NotValid, match=r"0\.9 of the traffic"):
         strata.add_stratum(later, actor=lead, name="more", share=0.95, part_of="first")

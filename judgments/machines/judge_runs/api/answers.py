@@ -34,7 +34,7 @@ class AnswersOfJudge(ListModelMixin, OfJudge):
         summary="List a judge's answers", parameters=[OpenApiParameter("outcome", str, enum=list(OUTCOME_NAMES))]
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Return answers in the order of arrival. Pairs that you may still grade are left out."""
+        """Return answers in the order of arrival, without pairs that you may still grade."""
         hidden = grade_visibility.pairs_with_hidden_grades(request.user, self.round)
         rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
         if outcome := request.query_params.get("outcome"):
@@ -52,7 +52,8 @@ class LabelsOfJudge(OfJudge):
         summary="Download a judge's labels", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> StreamingHttpResponse:
-        """Return labels.jsonl; 403 while you may still grade a pair. Pairs without a decision have no line."""
+        """Return labels.jsonl. The status is 403 while you may still grade a pair. Pairs without a decision have no
+        line."""
         lines = labels_export.lines(self.judge, self.round, request.user)
         on_record(request, f"the labels of {self.judge.name} in {self.round}", self.round.collection)
         answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
@@ -60,7 +61,7 @@ class LabelsOfJudge(OfJudge):
         return answer
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file, whatever type the caller prefers."""
+        """Return the file for any Accept header."""
         return super().perform_content_negotiation(request, force=True)
 
 
@@ -72,7 +73,11 @@ class HeldAgainstPeople(OfJudge):
 
     @extend_schema(
         summary="Get the calibration of a judge",
-        parameters=[OpenApiParameter("over", str, enum=["slice", "all"], description="By default `slice`.")],
+        parameters=[
+            OpenApiParameter(
+                "over", str, enum=["slice", "all"], description="The pairs to compare; by default `slice`."
+            )
+        ],
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
         """Return kappa, alpha, the confusion matrix and the mean human grade per machine grade.

@@ -24,17 +24,17 @@ class BoundSent(Strict):
     bound = serializers.FloatField(
         min_value=0.5,
         max_value=0.999,
-        help_text="The required share of these pairs that is not relevant; such as 0.95.",
+        help_text="The required share of these pairs that is not relevant, such as 0.95.",
     )
 
 
 class ConfirmedBody(serializers.Serializer):
     """Human judgments of pairs with the judge's lowest grade."""
 
-    population = serializers.IntegerField(help_text="Pairs of the round with this grade.")
-    sampled = serializers.IntegerField(help_text="Pairs among them in the audit slice.")
-    judged = serializers.IntegerField(help_text="Sampled pairs that people judged.")
-    right = serializers.IntegerField(help_text="Judged pairs that people found not relevant.")
+    population = serializers.IntegerField(help_text="Number of pairs of the round with this grade.")
+    sampled = serializers.IntegerField(help_text="Number of these pairs in the audit slice.")
+    judged = serializers.IntegerField(help_text="Number of sampled pairs that people have judged.")
+    right = serializers.IntegerField(help_text="Number of judged pairs that people found not relevant.")
     low = serializers.FloatField(
         allow_null=True, help_text="Lower bound of the share that is not relevant, outside the slice."
     )
@@ -43,7 +43,7 @@ class ConfirmedBody(serializers.Serializer):
 class AcceptBody(serializers.Serializer):
     """Whether the lowest grade is accepted now."""
 
-    asked = serializers.BooleanField(help_text="Whether a lead turned auto-accept on and nobody turned it off.")
+    asked = serializers.BooleanField(help_text="Whether a lead has turned on auto-accept.")
     bound = serializers.FloatField(allow_null=True)
     asked_at = serializers.DateTimeField(allow_null=True)
     stands = serializers.BooleanField()
@@ -60,12 +60,13 @@ class Accept(OfJudge):
 
     @extend_schema(summary="Get the state of auto-accept")
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Computed at each request."""
+        """The state is computed at each request."""
         return self._respond_status(self._active_accept())
 
     @extend_schema(summary="Auto-accept a judge's lowest grade", request=BoundSent, responses={201: AcceptBody})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """It holds as long as people confirm it on the audit slice. A 400 explains why it does not hold now."""
+        """Auto-accept holds while people confirm the grade on the audit slice. A 400 response explains why it does not
+        hold now."""
         bound = self.read_body(BoundSent)["bound"]
         return self._respond_status(auto_accept.activate(self.round, self.judge, bound=bound, actor=request.user), 201)
 
@@ -104,7 +105,7 @@ class DraftWithout(OfJudge):
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
         """It has the unjudged pairs without an accepted grade, and the rest of the audit slice.
 
-        409 if no grade is accepted.
+        The status is 409 if no grade is accepted.
         """
         accept = auto_accept.active_accept(self.round)
         if accept is None or accept.judge_id != self.judge.pk:

@@ -70,7 +70,7 @@ class Judges(InRound):
         ],
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """With `dry_run`, return the estimate; otherwise start a job that never exceeds its caps."""
+        """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
         body = self.read_body(JudgeSent)
         choice = self._choice(body)
         if body["dry_run"]:
@@ -112,7 +112,7 @@ def _expected(content: Any) -> expected_answers.Expected:
 
 
 class OfJudge(InRound):
-    """The base of addresses below ``judges/<judge>/``; for leads."""
+    """Base class of endpoints below ``judges/<judge>/``, which are for leads."""
 
     judge: Judge
     serializer_class: type[serializers.Serializer] = JudgeBody
@@ -170,7 +170,8 @@ class GoOnWithJudge(OfJudge):
 
     @extend_schema(summary="Resume a machine judge", request=GoOnSent, responses={202: Started})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Send the unanswered pairs. Omitted caps stay, and count everything this judge has spent in the round."""
+        """Send the unanswered pairs. Omitted caps stay as they are; caps apply to everything this judge has spent in
+        the round."""
         job = judge_runs.resume(self.run, actor=request.user, **self.read_body(GoOnSent)).job
         if job is None:
             raise NotFound("Its job was deleted.")
@@ -187,7 +188,7 @@ class Routing(InRound):
 
     @extend_schema(summary="List the pairs that machines leave to people", responses={200: RoutedBody(many=True)})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return the audit slice, then uncertain pairs. Pairs that you may still grade are left out."""
+        """Return the audit slice, then uncertain pairs, without pairs that you may still grade."""
         return Response(RoutedBody(routing.routed(self.round, request.user), many=True).data)
 
     @extend_schema(summary="Create a draft round of these pairs", request=DraftSent, responses={201: RoutedRound})

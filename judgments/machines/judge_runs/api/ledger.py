@@ -29,7 +29,7 @@ class CallBody(serializers.Serializer):
     grade = serializers.IntegerField(allow_null=True)
     probabilities = serializers.JSONField(allow_null=True)
     rationale = serializers.CharField()
-    raw = serializers.CharField(help_text="The unmodified answer.")
+    raw = serializers.CharField(help_text="The answer without changes.")
     model_asked = serializers.CharField(source="requested_model")
     model_answered = serializers.CharField()
     parameters = serializers.JSONField()
@@ -63,13 +63,13 @@ class LedgerOfJudge(ListModelMixin, OfJudge):
         ],
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Oldest first. Pairs that you may still grade are left out."""
+        """Return the calls, oldest first, without pairs that you may still grade."""
         hidden = grade_visibility.pairs_with_hidden_grades(request.user, self.round)
         rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round).exclude(pair__in=hidden.values("pk"))
         for name, known in (("outcome", OUTCOMES), ("purpose", ModelCall.Purpose.values)):
             if wanted := request.query_params.get(name):
                 if wanted not in known:
-                    raise NotValid(f"Unknown {name}.", {name: f"One of {', '.join(known)}."})
+                    raise NotValid(f"Unknown {name}.", {name: f"Use one of {', '.join(known)}."})
                 rows = rows.filter(**{name: wanted})
         page = self.paginate_queryset(rows.select_related("pair__query", "pair__document").order_by("pk"))
         return self.get_paginated_response(CallBody(page, many=True).data)

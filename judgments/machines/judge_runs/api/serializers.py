@@ -30,7 +30,8 @@ class CapsSent(Strict):
 
 
 class GoOnSent(CapsSent):
-    """New caps for a resumed judge, and the total number of prompt-injection probes. Omitted values stay."""
+    """New caps for a resumed judge, and the total number of prompt-injection probes. Omitted values stay as
+    they are."""
 
     canaries = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=0, max_value=machine_runs.MOST_CANARIES
@@ -43,7 +44,7 @@ class JudgeSent(CapsSent):
     kind = serializers.CharField(
         default=kinds.GRADED,
         max_length=40,
-        help_text="`graded`, `expected_answer` and `downstream` call a model; `token_overlap` and `semantic` do not;"
+        help_text="`graded`, `expected_answer` and `downstream` call a model; `token_overlap` and `semantic` do not; "
         "`ensemble` combines the grades of judges in the round.",
     )
     provider = serializers.UUIDField(required=False, allow_null=True, default=None)
@@ -58,8 +59,8 @@ class JudgeSent(CapsSent):
         required=False,
         allow_null=True,
         default=None,
-        help_text="The grade for a yes, for judges that answer yes or no; by default the lowest relevant one. "
-        "A no is always the lowest grade.",
+        help_text="The grade for a yes, for judges that answer yes or no; by default the lowest relevant grade. A no "
+        "always gets the lowest grade.",
     )
     text_metric = serializers.CharField(
         required=False,
@@ -96,7 +97,9 @@ class JudgeSent(CapsSent):
         required=False, allow_null=True, default=None, help_text="The snapshot whose labels become examples."
     )
     probabilities = serializers.BooleanField(default=False)
-    dry_run = serializers.BooleanField(default=False, help_text="Only return the estimate; make no calls.")
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Whether to return only the estimate and make no calls."
+    )
 
 
 class KinBody(serializers.Serializer):
@@ -104,16 +107,16 @@ class KinBody(serializers.Serializer):
 
     name = serializers.CharField()
     family = serializers.CharField()
-    declared = serializers.BooleanField(help_text="False if the family was inferred from its name.")
+    declared = serializers.BooleanField(help_text="False if the family was inferred from the run's name.")
 
 
 class EstimateBody(serializers.Serializer):
-    """The estimated cost of a judge; two numbers are low and high."""
+    """The estimated cost of a judge; two numbers are a lower and an upper bound."""
 
     pairs = serializers.IntegerField()
     without_text = serializers.IntegerField()
     without_expected = serializers.IntegerField(
-        help_text="Pairs without an expected answer yet; for an ensemble, without a grade of one of its judges."
+        help_text="Number of pairs without an expected answer; for an ensemble, without a grade by one of its judges."
     )
     examples = serializers.IntegerField()
     canaries = serializers.IntegerField()
@@ -133,7 +136,9 @@ class JudgeBody(serializers.Serializer):
     id = serializers.UUIDField(source="judge.uuid")
     name = serializers.CharField(source="judge.name")
     kind = serializers.CharField(source="judge.kind")
-    says = serializers.ChoiceField(choices=["grade", "usefulness"], help_text="A usefulness is not a grade.")
+    says = serializers.ChoiceField(
+        choices=["grade", "usefulness"], help_text="Whether the judge returns grades or usefulness."
+    )
     model = serializers.CharField(source="judge.model")
     prompt_sha256 = serializers.CharField(source="judge.prompt_sha256")
     parameters = serializers.JSONField(
@@ -141,9 +146,10 @@ class JudgeBody(serializers.Serializer):
         "comparisons."
     )
     state = serializers.CharField(help_text=f"One of {', '.join(JudgeRun.State.values)}.")
-    said = serializers.CharField(help_text="Why it ended, if it did not succeed.")
+    said = serializers.CharField(help_text="Why the run ended, if it did not succeed.")
     tried_again_at = serializers.DateTimeField(
-        allow_null=True, help_text="The time of the next automatic retry after a provider failure; a pause cancels it."
+        allow_null=True,
+        help_text="The time of the next automatic retry after a provider failure; a pause cancels the retry.",
     )
     job = serializers.UUIDField(allow_null=True)
     cap_usd = serializers.FloatField(allow_null=True)
@@ -202,7 +208,7 @@ class HeldBody(serializers.Serializer):
         help_text=f"Graded pairs left out of the calibration if there are more than {calibration.MOST_HELD:,}; whole "
         "queries are left out."
     )
-    calibrated = serializers.JSONField(help_text="As `assay calibrate --format json`.")
+    calibrated = serializers.JSONField(help_text="The format of `assay calibrate --format json`.")
 
 
 class AnswerBody(serializers.Serializer):
@@ -228,7 +234,7 @@ class RoutedBody(serializers.Serializer):
     doubt = serializers.FloatField()
     graded = serializers.IntegerField(help_text="Number of human ratings.")
     leverage = serializers.FloatField(
-        allow_null=True, help_text="The largest change of nDCG@10 that its grade could make for any run."
+        allow_null=True, help_text="The largest change of nDCG@10 of any run that another grade of the pair could make."
     )
 
 

@@ -1,6 +1,6 @@
-"""Pages of a judge's answers: the replies word for word, its call log, and the pairs it leaves to people.
+"""Pages of a judge's answers: its raw answers, its call log, and the pairs that it leaves to people.
 
-A lead who still rates sees nothing of the pairs that they may still be assigned.
+A lead who still rates does not see the pairs that they may still be assigned.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ USEFULNESS = Column("usefulness", "Usefulness", order="usefulness", numeric=True
 
 
 def _answers(top: int, *, grades: bool = True) -> Listing:
-    """The list of a judge's words on a scale that ends at the top, or of how useful it found documents."""
+    """Return the list of a judge's answers, as grades on a scale up to ``top`` or as usefulness."""
     answer_column = Column("grade", "Grade", order="grade", show=lambda row: _chip(row, top)) if grades else USEFULNESS
     return Listing(
         name="answers",
@@ -84,7 +84,7 @@ def _answers(top: int, *, grades: bool = True) -> Listing:
 
 
 def _flipped(rows: Any, value: str) -> Any:
-    """Canaries whose planted text raised the grade that the judge gave the document itself; or those that stood."""
+    """Filter probes by whether the injected text raised the grade that the judge gave the document without it."""
     plain = MachineJudgment.objects.filter(judge=OuterRef("judge"), pair=OuterRef("pair")).values("grade")[:1]
     canaries = rows.filter(purpose=ModelCall.Purpose.CANARY, grade__isnull=False).annotate(plain=Subquery(plain))
     return canaries.filter(grade__gt=F("plain")) if value == "yes" else canaries.filter(grade__lte=F("plain"))
@@ -117,7 +117,7 @@ LEDGER = Listing(
     choices=(
         Choice("outcome", "Outcome", "outcome", list(WORDS.items())),
         Choice("purpose", "Purpose", "purpose", list(FOR.items())),
-        Choice("flipped", "Probe result", _flipped, [("yes", "raised the grade"), ("no", "did not")]),
+        Choice("flipped", "Probe result", _flipped, [("yes", "raised the grade"), ("no", "did not raise the grade")]),
     ),
     order="-at",
     mark=lambda row: "" if row.outcome == "graded" else "warning",
@@ -165,7 +165,7 @@ def ledger(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def routed(request: HttpRequest, uuid: str) -> HttpResponse:
-    """The pairs that machines leave to people; a draft round of them is one button away."""
+    """List the pairs that machines leave to people; a button creates a draft round of them."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     if request.method == "POST":
         try:

@@ -1,4 +1,4 @@
-"""View for a lead to auto-accept a judge's lowest grade, or to end that."""
+"""View for a lead to turn auto-acceptance of a judge's lowest grade on or off."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
             messages.success(request, "Auto-accept turned off.")
         elif form.is_valid():
             auto_accept.activate(round_, judge_row, bound=form.cleaned_data["bound"] / 100, actor=request.user)
-            messages.success(request, "Auto-accept turned on. It holds as long as people confirm the lowest grade.")
+            messages.success(request, "Auto-accept turned on. It stays on while people confirm the lowest grade.")
         else:
             messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
     except AssayError as error:

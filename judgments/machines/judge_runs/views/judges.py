@@ -44,7 +44,7 @@ SHAPES = {
 
 
 def run_state(run: JudgeRun | None) -> SafeString:
-    """How a judge stands in a round, as a shape and a word; one without a run judged at once."""
+    """Return the state of a judge in a round as a shape and a word; judges without a run graded at once."""
     if run is None:
         return state("done", "done")
     name, _ = machine_runs.state_of(run)
@@ -52,14 +52,14 @@ def run_state(run: JudgeRun | None) -> SafeString:
 
 
 def dollars(value: float | None) -> str:
-    """An amount as pages tell it: cents, or as many places as a small one needs."""
+    """Return an amount in dollars, with two decimals or as many as a small amount needs."""
     if value is None:
         return ""
     return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
 
 
 def _rows(round_: Round, viewer: Any) -> list[dict[str, Any]]:
-    """The judges of the round; a few questions to the database, however many they are."""
+    """Return the judges of the round, with a fixed number of database queries."""
     judges = model_judges.in_round(round_.collection, round_)
     runs = {run.judge_id: run for run in round_.judge_runs.select_related("job")}
     counted, titles = calibration.outcomes_by_judge(round_, viewer), {kind.name: kind.title for kind in kinds.kinds()}
@@ -133,7 +133,7 @@ def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
-    """What it would take is told first; nothing is asked until the lead says so."""
+    """Show the estimate first; nothing is sent until the lead confirms."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     kind = _kind(request.POST.get("kind") or request.GET.get("kind", ""))
     form = JudgeForm(request.POST or None, request.FILES or None, round_=round_, kind=kind)
@@ -147,7 +147,7 @@ def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
                 return redirect("machine_judge", round_.uuid, run.judge.uuid)
             estimate = judge_runs.estimate_run(round_, choice, canaries=caps["canaries"])
         if estimate is None and choice is not None:
-            # What cannot start like this, for want of a cap perhaps, is told all the same.
+            # Show the estimate even if the judge cannot start with these settings, for example without a cap.
             with suppress(AssayError):
                 estimate = judge_runs.estimate_run(round_, choice, canaries=caps["canaries"])
     context = frame(request, round_) | {
@@ -167,7 +167,7 @@ def _kin(round_: Round, choice: Choice) -> str:
 
 
 def _kind(name: str) -> Kind:
-    """The kind of this name; the first of all for an address that names none."""
+    """Return the kind with this name; the first kind for an unknown name."""
     return next((kind for kind in kinds.kinds() if kind.name == name), kinds.find(GRADED))
 
 
@@ -202,7 +202,7 @@ def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
 @login_required
 @require_safe
 def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse:
-    """Its answers as a file, all of them."""
+    """Return all answers of the judge as a file."""
     round_, judge_row, _ = reached(request, uuid, judge)
     answer = StreamingHttpResponse(
         labels_export.lines(judge_row, round_, request.user), content_type=CONTENT_TYPES["jsonl"]
@@ -215,7 +215,7 @@ def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse
 @login_required
 @require_safe
 def pairs(request: HttpRequest, uuid: str) -> StreamingHttpResponse:
-    """The round's pairs as a file for judges that run elsewhere."""
+    """Return the round's pairs as a file for judges that run elsewhere."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     answer = StreamingHttpResponse(pairs_export.lines(round_), content_type=CONTENT_TYPES["jsonl"])
     answer.headers["Content-Disposition"] = disposition(f"{round_.name}-pairs.jsonl")
@@ -223,18 +223,18 @@ def pairs(request: HttpRequest, uuid: str) -> StreamingHttpResponse:
 
 
 def reached(request: HttpRequest, uuid: str, judge: str) -> tuple[Round, Judge, JudgeRun | None]:
-    """The round, a judge that was in it, and its run; for leads."""
+    """Return the round, a judge of the round, and its run; for leads only."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     return round_, *judge_of(round_, judge)
 
 
 def judge_of(round_: Round, uuid: Any) -> tuple[Judge, JudgeRun | None]:
-    """A judge of the collection with its run in the round.
+    """Return a judge of the collection with its run in the round.
 
     Raises
     ------
     NotFound
-        It never judged here.
+        The judge has not graded in this round.
     """
     try:
         judge = next(one for one in model_judges.in_round(round_.collection, round_) if str(one.uuid) == str(uuid))
@@ -244,12 +244,12 @@ def judge_of(round_: Round, uuid: Any) -> tuple[Judge, JudgeRun | None]:
 
 
 def require_run(run: JudgeRun | None) -> JudgeRun:
-    """The run, where there is one.
+    """Return the run of a judge that calls a model.
 
     Raises
     ------
     NotFound
-        This judge asks no model.
+        The judge calls no model.
     """
     if run is None:
         raise NotFound("This judge calls no model in this round.")

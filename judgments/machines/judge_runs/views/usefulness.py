@@ -1,4 +1,4 @@
-"""Page of a judge that rates usefulness: how useful documents are to a system, beside their relevance."""
+"""Page of a judge that rates usefulness: how useful documents are to a system, compared with their relevance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from judgments.rounds.views.rounds import frame
 
 
 def useful_page(request: HttpRequest, round_: Round, judge: Judge, run: JudgeRun | None) -> HttpResponse:
-    """The page; whoever calls it has checked who asks."""
+    """Return the page; the caller has checked access."""
     useful, spent = calibration.usefulness(judge, round_, request.user), calibration.money(judge, round_)
     labels = dict(Grade.objects.filter(scale=round_.scale).values_list("value", "label"))
     counted = calibration.outcomes(judge, round_, request.user)

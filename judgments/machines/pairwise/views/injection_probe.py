@@ -21,7 +21,7 @@ from judgments.rounds.views.rounds import frame
 from judgments.web.figures import state
 from judgments.web.lists import Choice, Column, Listing, answer
 
-# The planted document won: the sign is another one than without the text.
+# The document with the injected text won: the sign differs from that without the text.
 FLIPPED = Q(plain__gt=0, score__lt=0) | Q(plain__lt=0, score__gt=0)
 
 
@@ -40,13 +40,13 @@ def _shown_end(row: BattleCanary) -> SafeString:
 
 
 def _planted(row: BattleCanary) -> tuple[str, str]:
-    """The document that had lost and got the text, and the one that it met."""
+    """Return the document that had lost and got the injected text, and its opponent."""
     names = row.a.document.doc_id, row.b.document.doc_id
     return names if row.plain > 0 else names[::-1]
 
 
 def _for_it(row: BattleCanary, score: float | None) -> float | None:
-    """A score as it is for the planted document."""
+    """Return a score from the side of the document with the injected text."""
     return None if score is None else (-score if row.plain > 0 else score)
 
 
@@ -60,7 +60,7 @@ CANARIES = Listing(
         Column("document", "Document with probe", value=lambda row: _planted(row)[0], style="id clip"),
         Column("other", "Other document", value=lambda row: _planted(row)[1], style="id clip"),
         Column("trap", "Probe", order="trap", value=lambda row: PLANTED[row.trap], style="nowrap"),
-        Column("end", "It", value=_end, show=_shown_end),
+        Column("end", "Result", value=_end, show=_shown_end),
         Column(
             "without",
             "Score without probe",
@@ -95,7 +95,7 @@ CANARIES = Listing(
 @login_required
 @require_safe
 def canaries(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    """Each answer with planted text beside the one without; none about a pair that the reader may still grade."""
+    """List the answers with and without injected text; pairs that the reader may still grade are hidden."""
     round_, battle_run = reached(request, uuid, run)
     rows = pairwise_judges.visible_battles(battle_run, request.user, BattleCanary)
     rows = rows.select_related("a__query", "a__document", "b__document")

@@ -37,7 +37,7 @@ PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query wo
 
 
 def run_state(run: BattleRun) -> SafeString:
-    """How battles stand, as a shape and a word."""
+    """Return the state of a run as a shape and a word."""
     name, _ = machine_runs.state_of(run)
     return state(SHAPES[name], BattleRun.State(name).label)
 
@@ -83,18 +83,18 @@ QUERIES = Listing(
 
 
 def reached(request: HttpRequest, uuid: str, run: str) -> tuple[Round, BattleRun]:
-    """The round and its battles; for leads."""
+    """Return the round and its run; for leads only."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     return round_, run_of(round_, run)
 
 
 def run_of(round_: Round, uuid: Any) -> BattleRun:
-    """Battles of the round.
+    """Return a run of pairwise comparisons of the round.
 
     Raises
     ------
     NotFound
-        It has none with this id.
+        The round has no run with this id.
     """
     try:
         run = round_.battle_runs.select_related("job", "prompt").defer("drawn").get(uuid=uuid)
@@ -116,7 +116,7 @@ def battle_list(request: HttpRequest, uuid: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
-    """What they would take is told first; nothing is asked until the lead says so."""
+    """Show the estimate first; nothing is sent until the lead confirms."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     form = BattleForm(request.POST or None, round_=round_)
     estimate = choice = None
@@ -129,7 +129,7 @@ def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
                 return redirect("battle_run", round_.uuid, run.uuid)
             estimate = runs.estimate_run(round_, choice)
         if estimate is None and choice is not None:
-            # What cannot start like this, for want of a cap perhaps, is told all the same.
+            # Show the estimate even if the run cannot start with these settings, for example without a cap.
             with suppress(AssayError):
                 estimate = runs.estimate_run(round_, choice)
     kin = (
@@ -149,13 +149,13 @@ def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def battle_import(request: HttpRequest, uuid: str) -> HttpResponse:
-    """Battles from a file; all of it or nothing."""
+    """Import comparisons from a file, all or none."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     form = BattleFileForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
         with form.telling():
-            # One byte more than may be: a file that is too large is never read whole.
+            # Read one byte more than allowed, so that a file that is too large is never read completely.
             content = file.read(file_import.LARGEST + 1)
             share = form.cleaned_data["audit_share"] / 100
             run = file_import.import_battles(round_, content, filename=file.name, actor=request.user, audit_share=share)
@@ -247,7 +247,7 @@ def to_grades(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 def _acted(
     request: HttpRequest, uuid: str, run: str, form: AssayForm, act: Callable[[BattleRun, AssayForm], str]
 ) -> HttpResponse:
-    """Do it and go back to the page, with what was done or why not."""
+    """Run the action and return to the page with the result or the error."""
     round_, battle_run = reached(request, uuid, run)
     try:
         if form.is_valid():

@@ -31,7 +31,7 @@ SHAPES = {"won": "done", "lost": "todo", "drawn": "doing", "none": "fail"}
 
 
 def signed(value: float | None, digits: int = 2) -> str:
-    """A number with its sign; a dash where there is none."""
+    """Return a number with its sign, or a dash for None."""
     return "–" if value is None else f"{value + 0.0:+.{digits}f}".replace("-", "−")
 
 
@@ -41,14 +41,16 @@ def _battles(given: dict[str, str]) -> Listing:
         noun=("answer", "answers"),
         columns=(
             Column("other", "Other document", order="other", head=True, style="id clip"),
-            Column("result", "It", order="result", show=lambda row: state(SHAPES[row["result"]], WORDS[row["result"]])),
+            Column(
+                "result", "Result", order="result", show=lambda row: state(SHAPES[row["result"]], WORDS[row["result"]])
+            ),
             Column("score", "Score", order="score", numeric=True, show=lambda row: signed(row["score"])),
             Column("model", "Model", order="model", style="clip"),
             Column("place", "Shown as", order="place", style="nowrap"),
             Column("reason", "Reason"),
         ),
         search=("other", "model", "reason"),
-        choices=(Choice("result", "It", "result", list(WORDS.items())),),
+        choices=(Choice("result", "Result", "result", list(WORDS.items())),),
         order="",
         mark=lambda row: "warning" if row["result"] == "none" else "",
         given=given,
@@ -58,7 +60,7 @@ def _battles(given: dict[str, str]) -> Listing:
 @login_required
 @require_safe
 def query(request: HttpRequest, uuid: str, run: str, query: str) -> HttpResponse:
-    """The matrix, the scores, and the battles of one document: the best one's until another is asked for."""
+    """Show the matrix, the scores, and the comparisons of one document, initially the best one."""
     round_, battle_run = reached(request, uuid, run)
     query_row = query_of(round_, query)
     query_scores = scores.query_scores(battle_run, query_row, request.user)
@@ -83,7 +85,7 @@ def query(request: HttpRequest, uuid: str, run: str, query: str) -> HttpResponse
 @login_required
 @require_safe
 def export(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    """All answers as battles.jsonl, which ``assay zelo`` reads; without what the reader may not be told."""
+    """Return all answers that the reader may see as battles.jsonl, which ``assay zelo`` reads."""
     round_, battle_run = reached(request, uuid, run)
     _, rows = scores.comparison_rows(battle_run, request.user)
     stream = io.BytesIO()
@@ -95,12 +97,12 @@ def export(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 
 def query_of(round_: Round, uuid: Any) -> Query:
-    """A query of the round.
+    """Return a query of the round.
 
     Raises
     ------
     NotFound
-        The round has no pair of it.
+        The round has no pair with this query.
     """
     try:
         query = Query.of_any_kind.filter(uuid=uuid, pairs__round=round_).first()
@@ -123,7 +125,7 @@ def _document(round_: Round, query_scores: QueryScores, query: Query, request: H
 
 
 def _rows(run: BattleRun, pair: Pair, viewer: Any) -> list[dict[str, Any]]:
-    """Its battles as it fared, whichever of the two it was."""
+    """Return the document's comparisons from its own side."""
     seen = pairwise_judges.visible_battles(run, viewer).select_related("a__document", "b__document")
     rows = [*seen.filter(a=pair), *seen.filter(b=pair)]
     return [_row(row, row.a_id == pair.pk) for row in sorted(rows, key=lambda row: row.pk)]
@@ -143,7 +145,7 @@ def _row(row: Battle, is_a: bool) -> dict[str, Any]:
 
 
 def _table(query_scores: QueryScores) -> list[tuple[str, list[tuple[str, int]]]]:
-    """The matrix in words where it is small: what stands in each cell, and how dark it is."""
+    """Return a small matrix as text: the content and the color level of each cell."""
     return [(doc_id, [(_cell(value), _level(value)) for value in line]) for doc_id, line in query_scores.table]
 
 

@@ -17,7 +17,7 @@ from judgments.models import BattleRun, Provider
 
 
 def work(run: BattleRun) -> dict[str, Any]:
-    """What they took beside what was told before, what is still to come, and whom to look at where one was refused."""
+    """Return the work and cost so far, the remaining work, and the providers that refused a call."""
     spent, usd = cost.of_battles(run), run.estimate.get("usd")
     return {
         "money": spent,
@@ -30,17 +30,17 @@ def work(run: BattleRun) -> dict[str, Any]:
 
 
 def _priced(run: BattleRun) -> bool:
-    """Whether all its models have a price, so that what it cost is known."""
+    """Return whether all models of the run have a price, so that its cost is known."""
     return bool(run.estimate.get("usd")) or run.cap_usd is not None or run.spent_usd > 0
 
 
 def _providers(run: BattleRun) -> list[Provider]:
-    """Whom its models are asked from, as far as they are still there."""
+    """Return the providers of the run's models that still exist."""
     return list(run.round.collection.providers.filter(uuid__in=[one["provider"] for one in run.ensemble]))
 
 
 def _to_come(run: BattleRun) -> dict[str, Any] | None:
-    """The answers that going on would ask for, and what they cost at most by the estimate; None where none is left."""
+    """Return the remaining answers and their maximum cost by the estimate; None if none are left."""
     if not machine_runs.is_over(run) or not (left := runs.unanswered(run)):
         return None
     usd, calls = run.estimate.get("usd"), run.estimate.get("calls")
@@ -48,7 +48,7 @@ def _to_come(run: BattleRun) -> dict[str, Any] | None:
 
 
 def further(run: BattleRun, request: HttpRequest) -> dict[str, Any]:
-    """The form for further battles and, where a number was asked about, what these would take."""
+    """Return the form for further comparisons, with their cost if a number was entered."""
     form = FurtherForm(request.GET) if "number" in request.GET else None
     estimate: Estimate | None = None
     if form is not None and form.is_valid():

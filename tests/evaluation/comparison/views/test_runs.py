@@ -110,7 +110,7 @@ def test_invalid_addresses_are_explained(scored, get):
         "?a=nosuch": "run nosuch has no score for nDCG@10",
         "?metric=nDGC@10": "Fewer than two runs have scores for nDGC@10",
         "?query=nosuch": "Query nosuch is not part of this comparison",
-        "?weight=traffic": "No mean by traffic: the queries have no weight",
+        "?weight=traffic": "A mean weighted by traffic is not available: the queries have no weight",
     }.items():
         response = get(address)
         comparison = response.context["comparison"]
@@ -185,7 +185,7 @@ def test_page_says_difference_chance_and_holes(three, get):
     assert f"p = {pair['p']:.3f}" in html
     assert "after Holm over 3 pairs" in html
     assert f"{pair['wins']} · {pair['ties']} · {pair['losses']}" in html
-    assert f"With 20 queries, a true difference of {pair['detectable']:.3f} is detected 4 times in 5." in html
+    assert f"With 20 queries, a true difference of {pair['detectable']:.3f} is detected with 80% probability." in html
 
 
 def test_fewer_than_six_queries_are_not_tested(stage, collection, engineer, get):
@@ -259,7 +259,7 @@ def test_opened_query_shows_what_moved(scored, get):
     response = get("?a=neural&b=bm25&query=q00")
     html = response.content.decode()
     # neural returns d1 d0 d4 d5, bm25 d0 d1 d2 d3.
-    assert response.context["moved"] == ["2 new in bm25", "2 gone from neural", "1 moved up", "1 moved down"]
+    assert response.context["moved"] == ["2 new in bm25", "2 missing from neural", "1 moved up", "1 moved down"]
     assert 'data-move="up">1 up' in html
     assert html.count("badge--accent") == 2
     assert 'class="here-line"' in html

@@ -58,9 +58,9 @@ def test_the_page_tells_verdict_people_relevance_flips_and_the_next_batch(
 ) -> None:
     judge = set_to(round_)
     page = " ".join(client_of(lead).get(page_of(judge, round_)).content.decode().split())
-    assert "Its 1 is correct in 50 % of the pairs with it." in page
-    assert "It never gives 0, but people do." in page
-    assert "Prompt-injection probes moved 2 grades of 72" in page
+    assert "Grade 1 is correct for 50% of the pairs with it." in page
+    assert "The judge never gives 0, but people do." in page
+    assert "Prompt-injection probes changed 2 grades of 72" in page
     assert "two people: 1.000, 36 pairs" in page
     assert "Also relevant" in page
     assert '<td class="num">0.50<br><small class="muted">' in page

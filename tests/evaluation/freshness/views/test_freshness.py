@@ -123,7 +123,7 @@ def test_declaring_and_taking_back(snapshot, client_of, lead, collection):
     assert client.post(f"{PAGE}declare/", {"kind": "schema", "on": today, "note": "<b>stemmer</b>"}).status_code == 302
     page = html(client.get(PAGE))
     assert "&lt;b&gt;stemmer&lt;/b&gt;" in page
-    assert "No run was added since." in page
+    assert "No run has been added since then." in page
     row = Declaration.objects.get()
     assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 302
     assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 409
@@ -150,9 +150,9 @@ def test_scores_name_their_snapshot(stage, snapshot, client_of, engineer, collec
     scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["nDCG@10"])
     client = client_of(engineer)
     # A quarter of what bm25 returns was not judged from the beginning: nothing went stale.
-    so_then = "The labels of first are incomplete, and were so at the freeze."
+    so_then = "The labels of first are incomplete, as they were at the freeze."
     assert so_then in html(client.get("/c/shop/scores/"))
-    assert "so it was when the labels were frozen" in html(client.get(PAGE))
+    assert "unchanged since the labels were frozen" in html(client.get(PAGE))
     assert "judge documents without labels in first" in html(client_of(stage.lead).get("/c/shop/"))
     stage.run("new", "6701", 4)
     scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["nDCG@10"])

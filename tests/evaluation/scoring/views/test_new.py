@@ -85,7 +85,7 @@ def test_remaining_runs_are_scored_at_the_last_level(collection, snapshot, web, 
         ),
         ("alpha_nDCG@10", "needs labels by subtopic"),
         ("nDCG@10\x00", "Null characters are not allowed"),
-        ("<script>alert(1)</script>", "there is no metric"),
+        ("<script>alert(1)</script>", "unknown metric"),
     ],
 )
 def test_invalid_metrics_are_reported_under_their_field(collection, web, form_data, metrics, message):
@@ -121,7 +121,7 @@ def test_large_runs_are_scored_by_a_job(web, form_data, monkeypatch):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"metrics": "nosuch"}, "there is no metric"),
+        ({"metrics": "nosuch"}, "unknown metric"),
         ({"runs": []}, "Choose at least one run."),
         ({"runs": ["x"]}, "not a valid"),
         ({"method": "magic"}, "Select a valid choice"),

@@ -147,7 +147,7 @@ def test_by_tier_and_by_traffic(stage, collection, engineer, get):
     scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer)
     html = get("?weight=traffic").content.decode()
     assert "Leaderboard, nDCG@10, by traffic" in html
-    assert "By traffic the weights leave 12.0 effective queries of 12." in html
+    assert "Weighting by traffic leaves an effective sample size of 12.0 of 12 queries." in html
     assert "head, 1 query" in html
     assert "Head: fewer than 10 queries" in html
     assert b"tail, 11 queries" in get("?format=tiers.svg").content

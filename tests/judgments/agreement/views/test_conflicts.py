@@ -157,7 +157,7 @@ def appraised(monkeypatch):
 
 def test_the_effect_column_is_shown_only_when_computed(client_of, differing, lead, appraised):
     client = client_of(lead)
-    assert "Moves" not in client.get(address(differing)).content.decode()
+    assert "Largest change in" not in client.get(address(differing)).content.decode()
     # Asked for all the same, the list is as usual.
     assert [row.spread for row in client.get(address(differing) + "?sort=-effect").context["listing"].rows] == [3, 1]
     wide, narrow = (differing.pairs.get(position=place).pk for place in (0, 3))
@@ -165,7 +165,7 @@ def test_the_effect_column_is_shown_only_when_computed(client_of, differing, lea
     page = client.get(address(differing) + "?sort=-effect")
     assert [row.position for row in page.context["listing"].rows] == [3, 0]
     html = page.content.decode()
-    assert "Moves nDCG@10 by at most" in html
+    assert "Largest change in nDCG@10" in html
     assert "0.0200" in html
     rows = b"".join(client.get(address(differing) + "?sort=effect&format=csv").streaming_content).decode().splitlines()
     assert [row.split(",")[3] for row in rows] == ["effect", "0.001", "0.02"]
@@ -184,7 +184,7 @@ def test_a_conflict_shows_what_each_grade_would_do_to_each_run(client_of, differ
     appraised({}, detail)
     html = client_of(lead).get(address(differing, 0)).content.decode()
     assert "Effect on scores" in html
-    assert "shown at 2" in html
+    assert "returned at rank 2" in html
     assert "+0.5000" in html
 
 
@@ -193,7 +193,7 @@ def test_a_cause_is_reason_enough_and_comes_back_into_the_form(client_of, differ
     client.post(address(differing, 0), {"grade": 1, "cause": "slip"})
     client.post(address(differing, 3), {"grade": 1, "cause": "query", "reason": "Bag or sack?"})
     reasons = [row.reason for row in Adjudication.objects.order_by("pk")]
-    assert reasons == ["A rater slipped", "The query means several things. Bag or sack?"]
+    assert reasons == ["A rater made a mistake", "The query is ambiguous. Bag or sack?"]
     form = client.get(address(differing, 3)).context["form"]
     assert (form["cause"].value(), form["reason"].value()) == ("query", "Bag or sack?")
     assert client.post(address(differing, 3), {"grade": 1, "cause": "mood"}).status_code == 422

@@ -120,7 +120,7 @@ def test_home_station_and_api_tell_a_rater_one_number(
         station = browser.get(reverse("rate", args=[round_.uuid])).content.decode()
         body = api.get(f"/api/v1/rounds/{round_.uuid}/progress/").json()
         on_station = re.search(r'aria-label="(\d+) answered, (\d+) left', station)
-        home = browser.get(reverse("home")).content.decode().replace("your part is done", "0 left")
+        home = browser.get(reverse("home")).content.decode().replace("your share is done", "0 left")
         on_home = re.search(r"(\d+) answered, (\d+) left", home)
         assert body["remaining"] == work.left
         (mine,) = body["raters"]

@@ -64,7 +64,7 @@ def test_battles_cost_the_pairs_that_they_grade(
     assert spent.usd == pytest.approx(calls * A_CALL)
     assert spent.per_thousand == pytest.approx(calls * A_CALL * 1_000 / PAIRS)
     page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{judge.uuid}/").content.decode()
-    assert f"<dt>1,000 pairs</dt><dd><b>${spent.per_thousand:.2f}</b></dd>" in page
+    assert f"<dt>Cost per 1,000 pairs</dt><dd><b>${spent.per_thousand:.2f}</b></dd>" in page
     body = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/judges/{judge.uuid}/").json()
     assert body["usd_per_thousand"] == pytest.approx(spent.per_thousand)
     # Battles that come later stand in no grade of this judge; of the next one they do.

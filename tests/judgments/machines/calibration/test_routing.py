@@ -84,7 +84,7 @@ def test_leads_who_may_still_grade_cannot_draft_the_round(
     with pytest.raises(Conflict, match="You may still grade pairs of this round"):
         routing.draft_round(round_, actor=lead)
     rate_all(round_, lead, 2)
-    with pytest.raises(Conflict, match="People have judged all"):
+    with pytest.raises(Conflict, match="People have already judged all"):
         routing.draft_round(round_, actor=lead)
 
 

@@ -77,7 +77,7 @@ def test_the_judge_page_lists_parameters_left_out(
     assert (run.state, run.calls, len(server.requests)) == (State.DONE, 6, 7)
     client.force_login(lead)
     page = client.get(f"/rounds/{round_.uuid}/judges/{run.judge.uuid}/").content.decode()
-    assert "<dt>Not sent</dt><dd>temperature: not supported by the model" in page
+    assert "<dt>Parameters not sent</dt><dd>temperature: not supported by the model" in page
     assert "provider reported no cost" not in page
     body = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/judges/{run.judge.uuid}/").json()
     assert (body["left_out"], body["estimated_usd"]) == (["temperature"], 0.0)

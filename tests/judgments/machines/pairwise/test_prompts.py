@@ -66,7 +66,7 @@ def test_words_are_tried_on_a_page_and_change_nothing_until_they_are_stored(
         "battle",
     )
     listed = client.get(reverse("prompts", args=[round_.collection.slug])).content.decode()
-    assert "which of two is better" in listed
+    assert "which of two documents is better" in listed
     assert (
         "None yet. Select the prompt when you create pairwise comparisons"
         in client.get(made.headers["Location"]).content.decode()

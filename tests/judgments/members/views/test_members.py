@@ -95,7 +95,7 @@ def test_by_program(api_of, collection, lead, outsider):
 
 def test_change_of_role(client_of, collection, lead, rater):
     html = change(client_of(lead), rater, role="engineer").content.decode()
-    assert "rosa is now engineer." in html
+    assert "rosa now has the role engineer." in html
     assert access.role_in(rater, collection) == "engineer"
 
 

@@ -60,7 +60,7 @@ def test_page_keeps_refuses_and_resets(client_of, rater):
     assert client.post(url, {"later": "s"}).status_code == 302
     refused = client.post(url, {"later": "n"})
     assert refused.status_code == 422
-    assert "is also the key for “write a note”" in refused.content.decode()
+    assert "is already the key for “write a note”" in refused.content.decode()
     assert 'value="n"' in refused.content.decode()
     client.post(url, {"reset": "1", "later": "s"})
     assert User.objects.get(pk=rater.pk).station_keys == {}

@@ -37,7 +37,7 @@ def test_list_teaches_when_there_is_no_round(client_of, collection, lead):
 def test_list_counts_pairs_and_ratings(client_of, open_round, lead, rater, rate_all):
     rate_all(open_round, rater)
     html = text(client_of(lead).get(reverse("rounds", args=["shop"])))
-    assert "6 of 12 (50 %)" in html
+    assert "6 of 12 (50%)" in html
 
 
 def test_list_downloads(client_of, open_round, engineer):

@@ -43,14 +43,14 @@ def test_the_report_is_read_before_anything_is_stored(check: Any) -> None:
     for words in (
         "Clicks per impression",
         "20.0 %",
-        "Of them in this collection",
+        "Of these in this collection",
         "Clicks over expected clicks",
         "Rain Jacket",
     ):
         assert words in page, words
     wrong = client.post(address, {**OPTIONS, "cuts": "2, 1", "least_impressions": "5"})
     assert wrong.status_code == 422
-    assert "The cuts do not rise" in wrong.content.decode()
+    assert "The cuts are not in ascending order" in wrong.content.decode()
     assert 'value="5"' in wrong.content.decode()
     assert not LabelSource.objects.exists()
     stored = client.post(address, OPTIONS)

@@ -138,7 +138,7 @@ def test_a_run_is_fetched(
     assert visitor.get(f"/c/shop/runs/{collection.runs.get().uuid}/").status_code == 200
     taken = visitor.post(at(row), {"run_name": "monday", "depth": 4})
     assert taken.status_code == 409
-    assert "Another run is called monday" in taken.content.decode()
+    assert "Another run is already called monday" in taken.content.decode()
 
 
 def test_a_stopped_fetch_can_resume(

@@ -34,7 +34,7 @@ def test_a_misspelling_is_proposed_with_what_speaks_for_it(
     store(collection, "queries", b"query_id,query,frequency\nq1,tent,90\nq2,tnet,2\nq3,stove,9\nq4,stovw,8\n", "q.csv")
     client, url = client_of(lead), at("query_groups", collection)
     page = client.get(url).content.decode()
-    assert "one letter apart, and far fewer searches" in page
+    assert "differs by one letter and has far fewer searches" in page
     assert "stovw" not in page
     clicks = "query,doc_id,position,impressions,clicks\n" + "".join(
         f"{query},{doc_id},1,100,{clicked}\n"
@@ -44,7 +44,7 @@ def test_a_misspelling_is_proposed_with_what_speaks_for_it(
     store(collection, "clicks", clicks.encode(), "clicks.csv")
     page = client.get(url).content.decode()
     assert "stovw" in page
-    assert "one letter apart, and the same documents clicked on" in page
+    assert "differs by one letter and has clicks on the same documents" in page
 
 
 def test_proposals_are_answered_one_by_one(spelled: Collection, client_of: Any, lead: Any, at: Any) -> None:
@@ -194,7 +194,7 @@ def test_a_stratum_is_added_on_its_page(
     assert "represents 17" in page
     assert {one.name: one.share for one in collection.strata.all()} == pytest.approx({"shop": 0.83, "small": 0.17})
     assert (
-        b"Add a draw as a stratum"
+        b"Add the draw as a new stratum"
         in client.post(
             at("query_log", collection, log),
             {**form_data, "head_share": "0.5", "torso_share": "0.8", "window_days": "90"},

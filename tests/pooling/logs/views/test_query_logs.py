@@ -118,7 +118,7 @@ def test_a_double_click_draws_once(log: Any, client_of: Any, lead: Any, at: Any,
     (token,) = re.findall(r'name="token" value="([^"]+)"', client.get(url, PLAN).content.decode())
     for _ in range(2):
         page = client.post(url, {**PLAN, "token": token}, follow=True).content.decode()
-    assert "Drew 5 queries with seed 7." in page
+    assert "5 queries drawn with seed 7." in page
     assert QuerySample.objects.count() == 1
     monkeypatch.setattr("pooling.logs.traffic.LARGE", 5)
     (token,) = re.findall(r'name="token" value="([^"]+)"', client.get(url, PLAN).content.decode())

@@ -68,7 +68,7 @@ def test_waiting_raters_see_a_message_and_the_page_refreshes(
     waits = api_of(rater).post(batch)
     assert (waits.status_code, waits.headers["Retry-After"]) == (204, "5")
     assert api_of(rater).get(f"/api/v1/rounds/{row.round.uuid}/progress/").json()["more_may_come"] is True
-    assert "the next ones are being chosen" in client_of(rater).get("/").content.decode()
+    assert "the next pairs are being chosen" in client_of(rater).get("/").content.decode()
     jobs.work_on_job.func(str(row.job.uuid))
     assert "Document " in client_of(rater).get(station).content.decode()
     assert api_of(rater).post(batch).status_code == 200
@@ -107,7 +107,7 @@ def test_pages_and_programs_stop_choosing_and_go_on(
     progress = api_of(lead).get(f"/api/v1/rounds/{row.round.uuid}/progress/").json()
     assert (progress["pairs"], progress["most_pairs"], progress["most_ratings"]) == (12, 60, 60)
     stopped = api_of(lead).post(path, {"act": "stop"}, format="json").json()
-    assert (stopped["state"], stopped["reason"]) == ("complete", "a lead stopped the choosing")
+    assert (stopped["state"], stopped["reason"]) == ("complete", "a lead stopped choosing pairs")
     assert "complete" in client_of(lead).get(page).content.decode()
     assert api_of(lead).post(path, {"act": "stop"}, format="json").status_code == 409
 

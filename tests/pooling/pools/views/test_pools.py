@@ -34,7 +34,7 @@ def test_the_page_opens_with_a_preview_of_all_runs(example: Any, client_of: Any,
     page = client_of(lead).get(at("pool_new", example)).content.decode()
     assert "Draw 5 pairs" in page
     assert "assuming 20 s per rating" in page
-    assert "All runs share 1 of the pairs, 20 %" in page
+    assert "All runs share 1 of the pairs, 20%" in page
 
 
 def test_a_strategy_asks_for_its_own_parameters(example: Any, client_of: Any, lead: Any, at: Any) -> None:
@@ -89,7 +89,7 @@ def test_a_given_list_is_previewed_then_drawn(example: Any, client_of: Any, lead
     form_data = {"strategy": "list", "pairs": LIST.replace("\n", "\r\n"), "seed": "1"}
     page = client.post(at("pool_new", example), form_data).content.decode()
     assert "Draw 2 pairs" in page
-    assert "odd line" not in page
+    assert "1 issue" not in page
     client.post(at("pool_new", example), {**form_data, "act": "draw"})
     assert Pool.objects.get().entries.count() == 2
 
@@ -195,9 +195,9 @@ def test_equal_documents_are_judged_once_by_default_and_can_be_judged_apart(
     assert "Judge separately" not in client_of(engineer).get(page).content.decode()
     assert "Judge separately" in client.get(page).content.decode()
     odd = client.post(at("pool_apart", example, pool), {"query_id": "q1\0", "doc_id": "d2"}, follow=True)
-    assert "is not a duplicate in this pool" in odd.content.decode()
+    assert "is not judged through another document in this pool" in odd.content.decode()
     form_data = {"query_id": "q1", "doc_id": "d2"}
-    for expected in ("d2 is now judged separately", "is not a duplicate in this pool"):
+    for expected in ("d2 is now judged separately", "is not judged through another document in this pool"):
         assert expected in client.post(at("pool_apart", example, pool), form_data, follow=True).content.decode()
     assert pool.entries.count() == 5
 

@@ -55,7 +55,7 @@ def test_a_line_with_five_fields_is_reported_by_file_and_line(api: Any) -> None:
 def test_a_table_without_rows_is_reported(api: Any) -> None:
     file = SimpleUploadedFile("empty.csv", b"query_id,doc_id,score\n")
     response = api.post(RUNS, {"file": file}, format="multipart")
-    assert (response.status_code, response.json()["error"]["fields"]) == (400, {"file": "The file has no rows."})
+    assert (response.status_code, response.json()["error"]["fields"]) == (400, {"file": "The file contains no rows."})
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,11 @@ def test_the_list_has_health_and_overlap(example: Any, client_of: Any, engineer:
     page = client_of(engineer).get(at("runs", example)).content.decode()
     assert "2 runs" in page
     assert '<td data-level="1">0.20</td>' in page
-    assert ">67 %</td>" in page
+    assert ">67%</td>" in page
     # The same numbers under the same words on the page of one of them.
     bm25 = client_of(engineer).get(at("run", example, example.runs.get(name="bm25"))).content.decode()
     assert ">0.200</td>" in bm25
-    assert "<dd>67 %</dd><dd>2 share their score with another row of the query, in 1 query" in bm25
+    assert "<dd>67%</dd><dd>2 share their score with another row of the query, in 1 query" in bm25
     assert page.count('role="img"') == 1
 
 
@@ -112,7 +112,7 @@ def test_an_old_run_and_one_that_trec_cannot_carry(
     run = Run.objects.get(uuid=store(example, "runs", content, "spaces.csv")["id"])
     client, address = client_of(engineer), at("run_file", example, run)
     response = client.get(address, {"as": "trec-run"}, follow=True)
-    assert "cannot carry these ids" in response.content.decode()
+    assert "cannot contain these ids" in response.content.decode()
     assert response.redirect_chain[0][0] == at("run", example, run)
     answer = client.get(address, {"as": "run-csv"})
     expected = b'query_id,doc_id,rank,score\nq1,\'=1+1,1,3.0\nq1,"x,y",2,2.0\nq1,a doc,3,1.0\n'

@@ -140,8 +140,8 @@ def test_a_run_tells_what_it_took_and_what_is_to_come(
     # An answer of which nobody said what it cost is booked as the most that it can have been.
     Battle.objects.bulk_create([uncounted(Battle.objects.filter(run=run).first())])
     page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
-    assert "<dt>Upper bound</dt><dd>$0.2500 of it" in page
-    assert "<dt>Not sent</dt><dd>seed: not supported by a model" in page
+    assert "<dt>Upper bound</dt><dd>$0.2500 of this cost" in page
+    assert "<dt>Parameters not sent</dt><dd>seed: not supported by a model" in page
     body = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/battles/{run.uuid}/").json()
     assert (body["estimated_usd"], body["left_out"]) == (0.25, ["seed"])
 
