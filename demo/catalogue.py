@@ -60,35 +60,17 @@ class Product:
 
 
 def documents() -> list[dict[str, Any]]:
-    """Return the shop's products, each as a line of documents.jsonl.
-
-    Examples
-    --------
-    >>> sorted(documents()[0])
-    ['doc_id', 'fields', 'image', 'text', 'title', 'url']
-    """
+    """Return the shop's products, each as a line of documents.jsonl."""
     return [_document(f"G{number}", product) for number, product in enumerate(_products(), start=FIRST_NUMBER)]
 
 
 def weight_of(grams: int) -> str:
-    """Return a weight as a label shows it.
-
-    Examples
-    --------
-    >>> weight_of(890), weight_of(2150), weight_of(3000)
-    ('890 g', '2.15 kg', '3 kg')
-    """
+    """Return a weight as a label shows it."""
     return f"{grams} g" if grams < 1000 else f"{grams / 1000:g} kg"
 
 
 def in_title(value: str) -> str:
-    """Return a trait as titles show it.
-
-    Examples
-    --------
-    >>> in_title("four-season"), in_title("power bank 10,000 mAh"), in_title("chicken and rice")
-    ('Four-Season', 'Power Bank 10,000 mAh', 'Chicken and Rice')
-    """
+    """Return a trait as titles show it."""
     return " ".join(word if word in AS_IT_IS else _capitals(word) for word in value.split())
 
 

@@ -23,24 +23,12 @@ STEEPNESS = 1.15
 
 
 def needs() -> dict[str, str]:
-    """Return the need behind each query of the log.
-
-    Examples
-    --------
-    >>> needs()["rain poncho"]
-    'A poncho that goes over the pack.'
-    """
+    """Return the need behind each query of the log."""
     return {normalize(text): ask.need for ask in asks() for text in ask.texts}
 
 
 def query_log() -> list[dict[str, str]]:
-    """Return the shop's search log.
-
-    Notes
-    -----
-    Visitors have sessions of one to four searches on one shelf: after an unsuccessful query they try another one.
-    Frequencies follow a Zipf-Mandelbrot curve over the spellings.
-    """
+    """Return the shop's search log."""
     random = Random(SEED)
     clients = [f"c{random.getrandbits(40):010x}" for _ in range(CLIENTS)]
     rows: list[dict[str, str]] = []

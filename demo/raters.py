@@ -80,13 +80,7 @@ def note(rater: int, query_text: str, document: Mapping[str, Any], given: int | 
 
 
 def relevance(query: str, document: Mapping[str, Any]) -> float:
-    """Return how well a product answers a query, from 0 (not at all) to 3 (exactly).
-
-    Notes
-    -----
-    A product of the right shelf starts at 3 and loses for everything asked that it has not, less for a near miss
-    (three persons instead of two) and never falls below 0.6; what stands on a neighboring shelf gets 0.8.
-    """
+    """Return how well a product answers a query, from 0 (not at all) to 3 (exactly)."""
     ask = by_text().get(query)
     shelf = SHELF_OF_CATEGORY.get(document["fields"].get("category", ""))
     if ask is None or shelf is None:

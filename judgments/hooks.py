@@ -89,10 +89,7 @@ CHOOSERS: Family[Chooser] = Family("source of additional pairs", {})
 
 
 def notify_choosers(round_: Round) -> None:
-    """Notify the choosers of a round after the current transaction commits.
-
-    An error in a chooser is only logged, because the judgment is already stored.
-    """
+    """Notify the choosers of a round after the current transaction commits."""
     if not round_.growing:
         return
     for name in CHOOSERS:

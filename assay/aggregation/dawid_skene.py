@@ -15,19 +15,7 @@ MOST_ROUNDS = 100
 
 @dataclass(frozen=True, eq=False)
 class DawidSkene:
-    """Fitted Dawid-Skene model.
-
-    Parameters
-    ----------
-    posterior : float64 array, shape (units, grades)
-        Probability that each grade is the true grade.
-    confusion : float64 array, shape (raters, grades, grades)
-        For each rater and true grade, the probability of each given grade.
-    prior : float64 array, shape (grades,)
-        Frequency of each true grade.
-    rounds : int
-        Number of expectation-maximization rounds until convergence.
-    """
+    """Fitted Dawid-Skene model."""
 
     posterior: Floats
     confusion: Floats

@@ -17,19 +17,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """The grades of each unit, counted.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        The source of the grades.
-    codes : int64 array, shape (rows,)
-        Position of each grade on the scale.
-    counts : int64 array, shape (units, grades)
-        How many raters gave each grade.
-    values : float64 array, shape (grades,)
-        The scale, ascending.
-    """
+    """The grades of each unit, counted."""
 
     ratings: Ratings
     codes: Ints
@@ -39,15 +27,7 @@ class Votes:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Grades that a rule assigns to the units.
-
-    Parameters
-    ----------
-    grades : float64 array, shape (units,)
-        The grade; NaN if the rule assigns none.
-    ties : bool array, shape (units,)
-        Whether two grades were tied.
-    """
+    """Grades that a rule assigns to the units."""
 
     grades: Floats
     ties: Flags

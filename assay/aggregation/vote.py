@@ -8,13 +8,7 @@ from assay.aggregation.label_rule import Rule, Verdicts, Votes
 
 
 def lower_median(votes: Votes) -> Verdicts:
-    """Return the middle grade, or the lower of two middle grades.
-
-    Returns
-    -------
-    Verdicts
-        A tie is a pair whose two middle grades differ: 1 and 2 give 1.
-    """
+    """Return the middle grade, or the lower of two middle grades."""
     total = votes.counts.sum(axis=1)
     upto = np.cumsum(votes.counts, axis=1)
     lower = (upto >= ((total + 1) // 2)[:, None]).argmax(axis=1)
@@ -23,13 +17,7 @@ def lower_median(votes: Votes) -> Verdicts:
 
 
 def majority(votes: Votes) -> Verdicts:
-    """Return the most frequent grade.
-
-    Returns
-    -------
-    Verdicts
-        A tie has no grade: a lead resolves the pair.
-    """
+    """Return the most frequent grade."""
     most = votes.counts.max(axis=1)
     tie = (votes.counts == most[:, None]).sum(axis=1) > 1
     return Verdicts(np.where(tie, np.nan, votes.values[votes.counts.argmax(axis=1)]), tie)
@@ -41,13 +29,7 @@ def exact_mean(votes: Votes) -> Verdicts:
 
 
 def rounded_mean(votes: Votes) -> Verdicts:
-    """Return the grade of the scale nearest to the mean.
-
-    Returns
-    -------
-    Verdicts
-        Halfway between two grades, the lower grade is used and marked as a tie.
-    """
+    """Return the grade of the scale nearest to the mean."""
     mean = exact_mean(votes).grades
     middle = (votes.values[:-1] + votes.values[1:]) / 2
     low, high = np.searchsorted(middle, mean, side="left"), np.searchsorted(middle, mean, side="right")

@@ -106,18 +106,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments after ``assay``; by default those of the process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run one subcommand."""
     words = list(sys.argv[1:] if argv is None else argv)
     _open_closed_streams()
     _set_utf8_output()
@@ -187,13 +176,7 @@ def _run(name: str, words: list[str]) -> int:
 
 
 def missing(error: ModuleNotFoundError) -> str:
-    """Return a message that names the missing library and the extra that installs it.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        The module is part of Assay, which is a bug.
-    """
+    """Return a message that names the missing library and the extra that installs it."""
     library = (error.name or "").partition(".")[0]
     if library in OURS or not library:
         raise error

@@ -78,15 +78,7 @@ def summary_line(combined: Mapping[tuple[str, str], Together], judges: int) -> s
 
 
 def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tuple[str, str], Outcome]]:
-    """Return the outcomes of each judge; a different model or different parameters make a different judge.
-
-    Raises
-    ------
-    UnreadableInput
-        A file has no labels.
-    NotValid
-        All labels come from one judge.
-    """
+    """Return the outcomes of each judge; a different model or different parameters make a different judge."""
     from assay.formats import labels_jsonl
     from assay.llm.judge import Outcome
 

@@ -31,9 +31,8 @@ def run() -> None:
 
 
 def leave(status: int) -> None:
-    """Exit after flushing all output, without tearing down modules and tables, which would take a tenth of the time
-    of a small evaluation.
-    """
+    """Exit after flushing all output, without tearing down modules and tables, which would take a tenth of the time of
+    a small evaluation."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -44,10 +43,7 @@ def leave(status: int) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Make glibc reuse freed memory instead of returning it to the system.
-
-    A command that computes with large temporary arrays would spend a fifth of its time requesting the same pages again.
-    """
+    """Make glibc reuse freed memory instead of returning it to the system."""
     import ctypes
 
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None

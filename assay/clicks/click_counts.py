@@ -58,17 +58,7 @@ INSERT INTO cell SELECT query, doc, CASE position WHEN -1 THEN -1 ELSE position 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """Limits that recognize robots; their searches are left out.
-
-    Parameters
-    ----------
-    most_impressions : int
-        A client that was shown more results than this is a robot.
-    most_clicked : float
-        A client that clicked on a larger share of its results is a robot, ...
-    least_impressions : int
-        ... if it was shown at least this many.
-    """
+    """Limits that recognize robots; their searches are left out."""
 
     most_impressions: int = 5_000
     most_clicked: float = 0.8
@@ -85,33 +75,7 @@ class Robots:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A click log, counted.
-
-    Parameters
-    ----------
-    queries : list of (query_id, text)
-        The queries: by id where the log has ids, else by their normalized text.
-    typed : list of str
-        The first spelling of each query, without personal data.
-    documents : list of str
-        The documents' ids.
-    query, document, rank, impressions, clicks : int64 arrays, shape (cells,)
-        Positions in the lists, the rank from 1 (0 if not in the log), and the counts, by query, document and rank.
-    first_position : int or None
-        The number of the log's first position, usually 0 or 1; None if the log has no positions.
-    clients, anonymous : int
-        Number of clients in the log, and of impressions without a client.
-    robots : dict of str to int
-        Number of clients left out, by reason.
-    robot_impressions : int
-        The impressions of robots.
-    unshown : int
-        Clicks without a recorded impression, each counted as one impression.
-    without_query : int
-        Searches without a recorded query, which are left out.
-    redacted : dict of str to int
-        Distinct queries from which personal data was removed, by its kind.
-    """
+    """A click log, counted."""
 
     queries: list[tuple[str, str]]
     typed: list[str]
@@ -132,20 +96,7 @@ class Evidence:
 
 
 def count_clicks(rows: Iterable[ClickRow], robots: Robots | None = None) -> Evidence:
-    """Count the rows of a click log.
-
-    Parameters
-    ----------
-    rows : iterable of ClickRow
-        Rows from a reader of `assay.formats`, read once.
-    robots : Robots, optional
-        The limits for robots.
-
-    Returns
-    -------
-    Evidence
-        Cells in the order of query, document and rank.
-    """
+    """Count the rows of a click log."""
 
     with closing(sqlite3.connect("")) as table:
         table.isolation_level = None

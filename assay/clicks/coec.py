@@ -8,21 +8,6 @@ from assay.clicks.click_model import Clicked, ClickModel, Estimate
 def coec(clicked: Clicked, strength: float, level: float) -> Estimate:
     """Return clicks over expected clicks, smoothed.
 
-    Parameters
-    ----------
-    clicked : Clicked
-        The pairs.
-    strength : float
-        k of the prior Gamma(k, k), whose mean is 1: k expected clicks and k clicks are added to each pair.
-    level : float
-        Confidence level of the interval.
-
-    Returns
-    -------
-    Estimate
-        (clicks + k) / (expected + k), and quantiles of Gamma(clicks + k, expected + k): clicks are taken as Poisson
-        with the mean label x expected. Without smoothing: Zhang and Jones 2007, Chapelle and Zhang 2009.
-
     Examples
     --------
     >>> import numpy as np

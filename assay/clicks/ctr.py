@@ -8,20 +8,6 @@ from assay.clicks.click_model import Clicked, ClickModel, Estimate
 def ctr(clicked: Clicked, strength: float, level: float) -> Estimate:
     """Return the click-through rate, smoothed.
 
-    Parameters
-    ----------
-    clicked : Clicked
-        The pairs.
-    strength : float
-        s of the prior Beta(s m, s (1 - m)), with m the rate of the whole log: s average impressions are added.
-    level : float
-        Confidence level of the interval.
-
-    Returns
-    -------
-    Estimate
-        (clicks + s m) / (impressions + s), and quantiles of the posterior Beta.
-
     Examples
     --------
     >>> import numpy as np

@@ -21,11 +21,6 @@ DIGITS = 4
 def parse_cuts(text: str) -> tuple[float, ...]:
     """Parse cuts from a text, lowest first.
 
-    Raises
-    ------
-    NotValid
-        When the cuts are not ascending, or a cut is not a number.
-
     Examples
     --------
     >>> parse_cuts("0.5, 1, 2")
@@ -39,13 +34,7 @@ def parse_cuts(text: str) -> tuple[float, ...]:
 
 
 def checked_cuts(cuts: Sequence[float]) -> tuple[float, ...]:
-    """Return the cuts.
-
-    Raises
-    ------
-    NotValid
-        When the cuts are not ascending, or a cut is not a number.
-    """
+    """Return the cuts."""
     if len(cuts) > MOST_CUTS or not all(math.isfinite(cut) for cut in cuts):
         raise _wrong(f"The cuts are {', '.join(f'{cut:g}' for cut in cuts[:MOST_CUTS])}")
     if any(low >= high for low, high in pairwise(cuts)):
@@ -66,15 +55,6 @@ def grades_of(values: Floats, cuts: Sequence[float]) -> Ints:
 
 def fitted_cuts(values: Floats, grades: Ints, scale: Sequence[int]) -> tuple[float, ...]:
     """Return cuts that reproduce the distribution of human grades of the same pairs, if such cuts exist.
-
-    Parameters
-    ----------
-    values : float64 array, shape (pairs,)
-        The labels from clicks.
-    grades : int64 array, shape (pairs,)
-        The human grades of the same pairs.
-    scale : sequence of int
-        The grades in ascending order.
 
     Examples
     --------

@@ -23,23 +23,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How clicks become labels.
-
-    Parameters
-    ----------
-    model : str
-        A member of `CLICK_MODELS`.
-    least_impressions : int
-        A pair with fewer impressions has no label.
-    strength : float or None
-        The weight of the prior; None for the model's own.
-    baseline : tuple of float
-        The click rates of the ranks from 1; empty to use the rates of the log.
-    cuts : tuple of float
-        The lowest label of each grade above the first; empty for fractional labels.
-    level : float
-        Confidence level of the intervals.
-    """
+    """How clicks become labels."""
 
     model: str = "coec"
     least_impressions: int = LEAST_IMPRESSIONS
@@ -58,27 +42,7 @@ class Rules:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ClickLabels:
-    """The labels, by query and document in the order of the evidence.
-
-    Parameters
-    ----------
-    query, document : int64 arrays, shape (pairs,)
-        Positions in the lists of the evidence.
-    impressions, clicks : int64 arrays
-        The counts.
-    expected : float64 array
-        The expected clicks of an average document at the same ranks.
-    value, low, high : float64 arrays
-        The label and its interval.
-    grade : int64 array or None
-        The grade, if there are cuts.
-    ranks : tuple of RankRate
-        The click rates by rank.
-    overall : float
-        Clicks over impressions, of the whole log.
-    few : int
-        Pairs with too few impressions for a label.
-    """
+    """The labels, by query and document in the order of the evidence."""
 
     query: Ints
     document: Ints
@@ -103,13 +67,7 @@ class ClickLabels:
 
 
 def label(evidence: Evidence, rules: Rules) -> ClickLabels:
-    """Return a label for each pair with enough impressions.
-
-    Raises
-    ------
-    NotValid
-        When a rule is not valid, or the log has no information: no clicks, or a click on every impression.
-    """
+    """Return a label for each pair with enough impressions."""
     from assay.clicks import CLICK_MODELS
 
     model = CLICK_MODELS[rules.model]

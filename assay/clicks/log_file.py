@@ -27,24 +27,7 @@ def read_clicks(
     encoding: str = "utf-8",
     **options: Any,
 ) -> tuple[Evidence, Report]:
-    """Count the rows of a log while reading it.
-
-    Parameters
-    ----------
-    source, path, encoding, options
-        As for the format's reader.
-    format : str
-        A member of `FORMATS` of the kind ``click-log``.
-    robots : Robots, optional
-        The limits for clients to leave out.
-    progress : callable, optional
-        Called with the bytes read so far.
-
-    Raises
-    ------
-    UnreadableInput
-        When the file is refused.
-    """
+    """Count the rows of a log while reading it."""
     from assay.formats import FORMATS
 
     member = FORMATS[format]

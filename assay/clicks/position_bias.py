@@ -29,21 +29,7 @@ class RankRate:
 
 
 def rank_rates(evidence: Evidence, baseline: Sequence[float] = ()) -> tuple[RankRate, ...]:
-    """Return the rate of each rank in the log.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The impressions and clicks.
-    baseline : sequence of float, optional
-        The rates from rank 1, if they were measured separately, such as on results in random order; otherwise the mean
-        rate of the log at each rank, which includes the relevance of the documents usually at that rank.
-
-    Raises
-    ------
-    NotValid
-        When a given rate is not a share, or a rank of the log has no rate.
-    """
+    """Return the rate of each rank in the log."""
     shown = np.bincount(evidence.rank, weights=evidence.impressions)
     clicked = np.bincount(evidence.rank, weights=evidence.clicks)
     ranks = np.flatnonzero(shown)
@@ -55,13 +41,7 @@ def rank_rates(evidence: Evidence, baseline: Sequence[float] = ()) -> tuple[Rank
 
 
 def checked_baseline(rates: Sequence[float]) -> tuple[float, ...]:
-    """Return the rates, each of which must be a share.
-
-    Raises
-    ------
-    NotValid
-        When a rate is not a share.
-    """
+    """Return the rates, each of which must be a share."""
     if wrong := [rate for rate in rates if not 0 <= rate <= 1]:
         message = f"The baseline has the rate {wrong[0]:g}. List shares from rank 1, such as 0.4,0.2,0.15."
         raise NotValid(message, {"baseline": message})

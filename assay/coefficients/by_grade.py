@@ -17,20 +17,7 @@ from assay.coefficients.rater_pairs import RaterPairs
 
 @dataclass(frozen=True)
 class GradeAgreement:
-    """Agreement on one grade.
-
-    Parameters
-    ----------
-    grade : float
-        The value on the scale.
-    n : int
-        Overlapping pairs with at least one such grade.
-    specific : Agreement
-        Of the other grades of pairs to which a rater gave this grade, the share that is the same. Source: Fleiss 1981,
-        Statistical Methods for Rates and Proportions, 2nd ed., 13.1.
-    one_or_other : Agreement
-        Krippendorff's nominal alpha of "this grade" versus "another grade".
-    """
+    """Agreement on one grade."""
 
     grade: float
     n: int
@@ -55,17 +42,7 @@ def by_grade(
     resamples: int = 0,
     seed: int = 0,
 ) -> list[GradeAgreement]:
-    """Compute the agreement on each grade, all from the same draws.
-
-    Parameters
-    ----------
-    patterns : Patterns
-        Units with their grades.
-    values : array, shape (grades,)
-        The scale.
-    clusters, resamples, seed
-        As in `agreements`.
-    """
+    """Compute the agreement on each grade, all from the same draws."""
     queries = None if clusters is None else np.asarray(clusters)
     shared = patterns.shared()
     where = None if queries is None else queries[(patterns.ratings >= 2)[patterns.of_unit]]
@@ -114,14 +91,7 @@ def _one(grade: float, shared: Patterns, basis: Agreement, sums: Drawn, place: i
 
 
 def confusion(pairs: RaterPairs, size: int) -> list[list[int]]:
-    """Count how often two raters gave a unit each combination of grades, in either order.
-
-    Returns
-    -------
-    list of list of int
-        Row i, column j >= i: units of two raters who gave the i-th and the j-th grade; 0 below the diagonal. A unit
-        with three grades counts three times.
-    """
+    """Count how often two raters gave a unit each combination of grades, in either order."""
     tables = [pair.table for pair in pairs.pairs]
     table = np.asarray(sum(tables)) if tables else np.zeros((size, size))
     both = np.triu(table + table.T)

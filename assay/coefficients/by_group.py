@@ -18,19 +18,7 @@ from assay.coefficients.resampling import cluster_sums
 
 @dataclass(frozen=True)
 class GroupAgreement:
-    """Agreement within one part of the queries.
-
-    Parameters
-    ----------
-    name : str
-        The tier or query.
-    queries : int
-        Number of queries with overlap.
-    steps : float or None
-        The mean difference between two grades of a pair, in scale steps.
-    ordinal : Agreement
-        Krippendorff's ordinal alpha; within one query it has no interval.
-    """
+    """Agreement within one part of the queries."""
 
     name: str
     queries: int
@@ -57,19 +45,7 @@ def by_tier(
     resamples: int = 0,
     seed: int = 0,
 ) -> list[GroupAgreement]:
-    """Compute the agreement within each tier, or any other partition of the queries.
-
-    Parameters
-    ----------
-    table : GradeTable
-        The grades.
-    tiers : sequence of str
-        The tier of each query in the table; queries with an empty tier are left out.
-    values : sequence of float
-        The scale.
-    resamples, seed : int
-        Number of resamples and seed of the bootstrap over the tier's queries.
-    """
+    """Compute the agreement within each tier, or any other partition of the queries."""
     named = np.asarray(tiers, dtype=np.str_)
     groups = []
     for name in dict.fromkeys(tiers):
@@ -89,15 +65,7 @@ def _group(name: str, table: GradeTable, values: Sequence[float], resamples: int
 
 
 def by_query(table: GradeTable, values: Sequence[float]) -> list[GroupAgreement]:
-    """Compute the agreement within each query that has overlap, largest distance first.
-
-    Parameters
-    ----------
-    table : GradeTable
-        The grades.
-    values : sequence of float
-        The scale.
-    """
+    """Compute the agreement within each query that has overlap, largest distance first."""
     codes, scale = grade_codes(table.grade, values)
     size = len(scale)
     patterns = Patterns.of(table.unit, codes, table.units, size)

@@ -86,13 +86,7 @@ def kappa_of_cells(
 
 
 def of_table(table: Floats) -> Agreement:
-    """Return the number of shared units, how often the raters agree, and why kappa is undefined, if so.
-
-    Parameters
-    ----------
-    table : array, shape (grades, grades)
-        Number of units by the grades of both raters.
-    """
+    """Return the number of shared units, how often the raters agree, and why kappa is undefined, if so."""
     n, equal = int(table.sum()), float(np.trace(table))
     return Agreement(None, _degenerate(table), n, 2 * n, equal / n if n else None)
 

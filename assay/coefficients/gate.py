@@ -25,27 +25,7 @@ State = Literal["passed", "undecided", "failed", "undefined"]
 
 @dataclass(frozen=True)
 class GateAnswer:
-    """Result of an agreement gate.
-
-    Parameters
-    ----------
-    state : {"passed", "undecided", "failed", "undefined"}
-        Passed if the whole interval is at or above the threshold; failed if all of it is below; undecided if it
-        contains the threshold, or if there is too little overlap; undefined if the coefficient is undefined.
-    coefficient : str
-        Name of the coefficient.
-    value, low, high : float or None
-        The coefficient and its 95% interval.
-    threshold : float
-        The threshold of the gate.
-    n, queries : int
-        Pairs with two or more grades, and the queries that they are from.
-    more_pairs : int or None
-        How many more overlapping pairs would decide it with 80% probability; None if it is decided, or if more pairs
-        are unlikely to decide it.
-    advice : str
-        The recommendation, in one or two sentences.
-    """
+    """Result of an agreement gate."""
 
     state: State
     coefficient: str

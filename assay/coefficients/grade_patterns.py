@@ -22,17 +22,7 @@ EXACT = 2**53
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Units grouped by their grades.
-
-    Parameters
-    ----------
-    rows : float array, shape (patterns, grades)
-        Number of raters who gave each grade; rows are distinct.
-    of_unit : int array, shape (units,)
-        The row of each unit.
-    times : float array, shape (patterns,)
-        Number of units with each row.
-    """
+    """Units grouped by their grades."""
 
     rows: Floats
     of_unit: Ints
@@ -41,13 +31,6 @@ class Patterns:
     @classmethod
     def of(cls, unit: Ints, codes: Ints, units: int, size: int) -> Patterns:
         """Count the grades of each unit and group equal units.
-
-        Parameters
-        ----------
-        unit, codes : int array, shape (ratings,)
-            The unit of each grade, numbered from 0, and the position of the grade on the scale.
-        units, size : int
-            Number of units, and number of grades on the scale.
 
         Examples
         --------

@@ -15,17 +15,7 @@ from assay.core.ratings import Ratings
 
 @dataclass(frozen=True, eq=False)
 class GradeTable:
-    """Grades in long form, rows in order of unit, then rater.
-
-    Parameters
-    ----------
-    raters, query_ids : tuple of str
-        Their names, sorted by UTF-8 bytes.
-    unit, rater, grade : int array, shape (rows,)
-        The unit and rater of each row, numbered from 0, and the grade.
-    query : int array, shape (units,)
-        The query of each unit.
-    """
+    """Grades in long form, rows in order of unit, then rater."""
 
     raters: tuple[str, ...]
     query_ids: tuple[str, ...]

@@ -39,17 +39,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Worth:
-    """Reliability of one grade of a machine judge.
-
-    Parameters
-    ----------
-    grade : int
-        The machine's grade.
-    same : Share
-        Precision: of the pairs with this machine grade, the share to which people gave the same grade.
-    relevant : Share
-        Of these pairs, the share that people consider relevant.
-    """
+    """Reliability of one grade of a machine judge."""
 
     grade: int
     same: Share
@@ -58,29 +48,7 @@ class Worth:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """Calibration of a machine judge, on the pairs that people also graded.
-
-    Parameters
-    ----------
-    values : tuple of int
-        The scale.
-    pairs, queries : int
-        Number of pairs and queries graded by both.
-    only_people, only_machine : int
-        Number of pairs graded by only one of them, which are ignored.
-    off_people, off_machine : int
-        Number of grades that are not on the scale.
-    off_scale : str
-        How grades off the scale are treated.
-    kappa, alpha : dict of str to Agreement
-        Kappa by weights, and alpha by level.
-    confusion : list of list of int
-        Rows by people's grade, columns by the machine's, in the order of the scale.
-    worth : list of Worth
-        For each grade of the scale.
-    bias : float or None
-        Mean of the machine grade minus the human grade.
-    """
+    """Calibration of a machine judge, on the pairs that people also graded."""
 
     values: tuple[int, ...]
     pairs: int

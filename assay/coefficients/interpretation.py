@@ -9,17 +9,7 @@ from assay.coefficients.coefficient import REASONS
 
 @dataclass(frozen=True)
 class Band:
-    """Conventional name and advice for a range of kappa.
-
-    Parameters
-    ----------
-    top : float
-        The highest value that still belongs to the band.
-    name : str
-        After Landis and Koch, Biometrics 33 (1977).
-    advice : str
-        Advice for a team that judges search results.
-    """
+    """Conventional name and advice for a range of kappa."""
 
     top: float
     name: str

@@ -17,15 +17,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Sums over all units and over each draw, sufficient for every coefficient with the same parts.
-
-    Parameters
-    ----------
-    whole : array, shape (p,)
-        The sums over all units.
-    resampled : array, shape (resamples, p)
-        The sums of each draw.
-    """
+    """Sums over all units and over each draw, sufficient for every coefficient with the same parts."""
 
     whole: Floats
     resampled: Floats
@@ -34,19 +26,7 @@ class Drawn:
 def drawn(
     parts: Floats, patterns: Patterns, clusters: npt.ArrayLike | None = None, *, resamples: int, seed: int
 ) -> Drawn:
-    """Sum the parts of all units, and of the units of each draw of the clusters.
-
-    Parameters
-    ----------
-    parts : array, shape (patterns, p)
-        Contribution of a unit with each pattern.
-    patterns : Patterns
-        The units.
-    clusters : array, shape (units,), optional
-        The query of each unit; single units are drawn by default.
-    resamples, seed : int
-        Number of resamples and seed of the bootstrap; the draws depend only on the seed and the number of clusters.
-    """
+    """Sum the parts of all units, and of the units of each draw of the clusters."""
     whole = patterns.times @ parts
     if not resamples:
         return Drawn(whole, np.zeros((0, parts.shape[1])))
@@ -65,26 +45,7 @@ def agreements(
     resamples: int = 0,
     seed: int = 0,
 ) -> list[Agreement]:
-    """Compute several coefficients of the same grades, all from the same draws.
-
-    Parameters
-    ----------
-    coefficients : sequence of Coefficient
-        Coefficients for any number of raters.
-    patterns : Patterns
-        How many raters gave each grade to each unit.
-    values : array, shape (grades,)
-        The values of the scale.
-    clusters : array, shape (units,), optional
-        The query of each unit; each unit is its own cluster by default.
-    resamples, seed : int
-        Number of resamples and seed of the bootstrap; 0 resamples for no interval.
-
-    Returns
-    -------
-    list of Agreement
-        One for each coefficient; see `Agreement`.
-    """
+    """Compute several coefficients of the same grades, all from the same draws."""
     queries = None if clusters is None else np.asarray(clusters)
     shared = patterns.shared()
     of_shared = None if queries is None else queries[(patterns.ratings >= 2)[patterns.of_unit]]
@@ -141,10 +102,7 @@ def numbered(units: npt.ArrayLike) -> tuple[Ints, Ints]:
 
 
 def with_interval(basis: Agreement, coefficient: Coefficient, sums: Drawn, values: Floats) -> Agreement:
-    """Compute the value and its percentile interval over the draws in which it is defined.
-
-    Source: Efron 1979; clusters: Davison and Hinkley 1997, 3.8.
-    """
+    """Compute the value and its percentile interval over the draws in which it is defined."""
     value = float(coefficient.value(sums.whole, values))
     return between(replace(basis, value=value), coefficient.value(sums.resampled, values))
 

@@ -23,15 +23,7 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class WithoutRater:
-    """Agreement of all raters but one.
-
-    Parameters
-    ----------
-    rater : str
-        The rater who is left out.
-    coefficients : dict of str to Agreement
-        Coefficients for any number of raters, by name, without intervals.
-    """
+    """Agreement of all raters but one."""
 
     rater: str
     coefficients: dict[str, Agreement]

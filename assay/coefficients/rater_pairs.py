@@ -24,20 +24,7 @@ EXACT_SINGLE = 2**24
 
 @dataclass(frozen=True, eq=False)
 class RaterPair:
-    """Two raters and their grades for the units that they share.
-
-    Parameters
-    ----------
-    a, b : int
-        The raters' codes, a before b.
-    clusters : int array, shape (clusters of the two,)
-        The clusters of the shared units.
-    sums : array, shape (clusters of the two, grades * grades)
-        Number of units by cluster and cell; a cell is the position of a's grade times the number of grades, plus the
-        position of b's grade.
-    size : int
-        Number of grades on the scale.
-    """
+    """Two raters and their grades for the units that they share."""
 
     a: int
     b: int
@@ -63,34 +50,14 @@ class RaterPair:
 
 @dataclass(frozen=True, eq=False)
 class RaterPairs:
-    """Every two raters who share a unit.
-
-    Parameters
-    ----------
-    pairs : tuple of RaterPair
-        The rater pairs, sorted by code.
-    clusters : int
-        Number of clusters to draw from; 0 for no draws.
-    """
+    """Every two raters who share a unit."""
 
     pairs: tuple[RaterPair, ...]
     clusters: int
 
     @classmethod
     def of(cls, table: GradeTable, codes: Ints, size: int, *, clustered: bool) -> RaterPairs:
-        """Build the table, with a pass over the rows for each additional grade of a unit.
-
-        Parameters
-        ----------
-        table : GradeTable
-            The grades.
-        codes : int array, shape (rows,)
-            Position of each grade on the scale.
-        size : int
-            Number of grades on the scale.
-        clustered : bool
-            Whether to distinguish the units by query, for intervals; by unit if raters share only one query.
-        """
+        """Build the table, with a pass over the rows for each additional grade of a unit."""
         cluster, clusters = _clusters(table) if clustered else (np.zeros(table.units, dtype=np.int64), 1)
         given = table.rater * size + codes
         wide = len(table.raters) * size
@@ -152,25 +119,7 @@ def _counted(unit: Ints, given: Ints, cluster: Ints, wide: int, clusters: int) -
 def kappas(
     table: RaterPairs, coefficients: Sequence[Coefficient], values: Floats, resamples: int, seed: int
 ) -> tuple[list[list[Agreement]], list[Agreement]]:
-    """Compute kappas of every two raters and their means, all from the same draws of queries.
-
-    Parameters
-    ----------
-    table : RaterPairs
-        Every two raters who share a unit.
-    coefficients : sequence of Coefficient
-        Coefficients for two raters.
-    values : array, shape (grades,)
-        The scale.
-    resamples, seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    tuple of lists
-        An `Agreement` per rater pair and coefficient; and for each coefficient its mean over the rater pairs, weighted
-        by the number of shared units. Source of the mean: Light 1971, Psychological Bulletin 76.
-    """
+    """Compute kappas of every two raters and their means, all from the same draws of queries."""
     rows: list[list[Agreement]] = []
     sums, weights = np.zeros((2, len(coefficients), resamples))
     for start in range(0, len(table.pairs), AT_ONCE):
@@ -195,8 +144,7 @@ def _drawn(
     seed: int,
 ) -> tuple[Floats, Floats]:
     """Return every kappa of each draw, shape (pairs, kappas, draws), and the number of units that each rater pair
-    shares in it.
-    """
+    shares in it."""
     drawn, times = np.full((len(pairs), len(coefficients), resamples), np.nan), np.zeros((len(pairs), resamples))
     cells = pairs[0].sums.shape[1] if pairs else 0
     # Rater pairs that share most queries are summed together; for whole numbers, the order of summation does not

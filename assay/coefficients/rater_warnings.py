@@ -24,17 +24,7 @@ ENOUGH_UNITS, ENOUGH_QUERIES = 200, 30
 
 @dataclass(frozen=True)
 class AgreementWarning:
-    """A warning that a reader of the coefficients must know.
-
-    Parameters
-    ----------
-    code : {"copied_raters", "one_category_rater", "not_enough_overlap"}
-        Code for programs.
-    raters : tuple of str
-        The raters concerned.
-    message : str
-        Full sentence with the numbers.
-    """
+    """A warning that a reader of the coefficients must know."""
 
     code: str
     raters: tuple[str, ...]
@@ -46,13 +36,7 @@ class AgreementWarning:
 
 
 def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str]) -> list[AgreementWarning]:
-    """Find pairs of raters who agree far more often than other raters.
-
-    Two raters with n >= 20 shared pairs and x equal grades are named when P(Binomial(n, b) >= x), times the number of
-    pairs of raters, is below 1e-4, and they differ at most half as often as the others; b is the share of equal grades
-    among all other pairs of raters; where those are too few, b is 0.85, or the chance agreement if one grade is
-    frequent. Two raters who gave only one grade are not reported here, but by `one_category_raters`.
-    """
+    """Find pairs of raters who agree far more often than other raters."""
     shared, equal = [pair.n for pair in pairs], [pair.equal for pair in pairs]
     everything, all_equal = sum(shared), sum(equal)
     alone = max(USUAL_AGREEMENT, _by_chance(pairs))

@@ -63,19 +63,7 @@ def resampled(sums: Floats, resamples: int, seed: int) -> Floats:
 
 
 def redrawn(parts: Floats, times: Floats, resamples: int, seed: int) -> Floats:
-    """Draw single units if there are no clusters; equal units are counted by pattern.
-
-    Parameters
-    ----------
-    parts : array, shape (patterns, p)
-        Contribution of a unit with each pattern.
-    times : array, shape (patterns,)
-        Number of units with each pattern.
-
-    Returns
-    -------
-    array, shape (resamples, p)
-    """
+    """Draw single units if there are no clusters; equal units are counted by pattern."""
     units = int(times.sum())
     if not units:
         return np.zeros((0, parts.shape[1]))
@@ -84,10 +72,7 @@ def redrawn(parts: Floats, times: Floats, resamples: int, seed: int) -> Floats:
 
 
 def cluster_codes(clusters: npt.ArrayLike | None) -> Ints | None:
-    """Number the clusters; None if there are none or only one.
-
-    With a single query, its units are drawn instead, because repeated draws of the same query would have no variance.
-    """
+    """Number the clusters; None if there are none or only one."""
     if clusters is None:
         return None
     given = np.asarray(clusters)
@@ -100,19 +85,7 @@ def cluster_codes(clusters: npt.ArrayLike | None) -> Ints | None:
 
 
 def cluster_sums(parts: Floats, of_unit: Ints, codes: Ints) -> Floats:
-    """Sum the parts of the units of each cluster.
-
-    Parameters
-    ----------
-    parts : array, shape (patterns, p)
-        Contribution of a unit with each pattern.
-    of_unit, codes : int array, shape (units,)
-        The pattern and the cluster of each unit.
-
-    Returns
-    -------
-    array, shape (clusters, p)
-    """
+    """Sum the parts of the units of each cluster."""
     clusters, patterns = int(codes.max()) + 1 if len(codes) else 0, len(parts)
     keys = codes * patterns + of_unit
     if clusters * patterns <= TABLE:

@@ -10,10 +10,7 @@ from assay.connectors.fetch import Answer
 
 
 class Gathered:
-    """The results of an engine so far: each query's ids and scores, and each document's content once.
-
-    Every hit contains its document, so a deep run would otherwise store each document many times.
-    """
+    """The results of an engine so far: each query's ids and scores, and each document's content once."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}

@@ -22,22 +22,7 @@ LONGEST_TIMEOUT = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings of a fetch.
-
-    Parameters
-    ----------
-    depth : int
-        Number of hits per query.
-    concurrency : int
-        Number of concurrent queries.
-    attempts : int
-        Maximum number of attempts per query, if a retry can help.
-    first_wait, longest_wait : float
-        Seconds before the second attempt, and the maximum; each wait is twice the previous wait, times a random number
-        between 0.5 and 1, unless the engine states how long to wait.
-    give_up_after : int
-        The fetch ends after this many failed queries in a row.
-    """
+    """Settings of a fetch."""
 
     depth: int = 10
     concurrency: int = 4
@@ -49,21 +34,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of one query.
-
-    Parameters
-    ----------
-    query_id : str
-        The id of the query.
-    hits : tuple of Hit
-        The documents in the engine's order, without repeats.
-    error : str
-        Why the query failed; empty if it succeeded.
-    repeated : int
-        Number of hits left out because their document already has a better rank.
-    attempts : int
-        Number of attempts.
-    """
+    """The result of one query."""
 
     query_id: str
     hits: tuple[Hit, ...] = ()
@@ -75,30 +46,7 @@ class Answer:
 def fetch(
     engine: Engine, queries: Sequence[tuple[str, str]], plan: Plan, beat: Callable[[], None] = lambda: None
 ) -> Iterator[Answer]:
-    """Send every query and yield the answers as they arrive.
-
-    Parameters
-    ----------
-    engine : Engine
-        The engine to query.
-    queries : sequence of (query_id, query)
-        The queries; to resume an earlier fetch, those without an answer.
-    plan : Plan
-        The settings of the fetch.
-    beat : callable, optional
-        Called every few seconds while waiting; an exception that it raises ends the fetch.
-
-    Yields
-    ------
-    Answer
-        One for each query, including failed queries.
-
-    Raises
-    ------
-    EngineFault
-        When no other query can succeed (a wrong secret, a host that is not allowed), or too many queries in a row
-        failed. All earlier answers have been yielded.
-    """
+    """Send every query and yield the answers as they arrive."""
     halt = threading.Event()
     waiting = iter(queries)
     failed_in_a_row = 0
@@ -152,13 +100,7 @@ def _started(
 
 
 def answer_of(engine: Engine, query_id: str, query: str, plan: Plan, halt: threading.Event | None = None) -> Answer:
-    """Send a query, and retry if that can help.
-
-    Raises
-    ------
-    EngineFault
-        When no other query can succeed either.
-    """
+    """Send a query, and retry if that can help."""
     halt = halt or threading.Event()
     # The random factor keeps several clients from retrying at the same moment; it depends only on the query.
     chance = random.Random(query_id)  # noqa: S311

@@ -21,25 +21,7 @@ Check = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class HttpSearch:
-    """An engine that takes one HTTP request per query.
-
-    Parameters
-    ----------
-    transport : Transport
-        The sender of requests.
-    method : str
-        ``POST`` sends the filled template as JSON, ``GET`` as parameters of the address.
-    address : str
-        The address; it may contain ``{query}`` and ``{depth}``.
-    template : dict
-        The body of a request.
-    paths : Paths
-        The paths of fields in the reply.
-    check : callable
-        Rejects a response with status 200 that is not a result.
-    page : int
-        The maximum number of hits per request; 0 for no limit.
-    """
+    """An engine that takes one HTTP request per query."""
 
     transport: Transport
     method: str
@@ -103,23 +85,7 @@ def http_kind(
     check: Check = unchanged,
     page: int = 0,
 ) -> ConnectorKind:
-    """Return a connector over HTTP.
-
-    Parameters
-    ----------
-    name, title, description, tested, deepest, page
-        As in `ConnectorKind`; if `path` is empty, the page is a setting.
-    path : str
-        The path after the address; ``{index}`` is the setting `index`. Empty if the address is complete.
-    template, headers, mapping
-        The defaults of the settings with these names.
-    index : str, optional
-        The engine's term for an index, for messages; empty for no such setting.
-    method : str
-        ``POST`` or ``GET``; if `path` is empty, it is a setting.
-    check : callable
-        As in `HttpSearch`.
-    """
+    """Return a connector over HTTP."""
     settings = (
         Setting(
             "address", "Address", "The address of the engine, for example https://search.example.com.", required=True

@@ -91,14 +91,7 @@ LIMIT 1
 
 
 class PostgresSearch:
-    """A database that runs one SELECT per query, with a read-only user and transaction.
-
-    Each query runs in a separate transaction that is read-only from its first statement and is always rolled back, so
-    that a setting changed by a query does not persist; session locks, which survive a rollback, are released afterward.
-    A statement with parameters uses the extended protocol, in which the database takes one statement only. The database
-    receives the time limit, and the statement is canceled from here if it has not finished shortly after, because a
-    query could change the limit.
-    """
+    """A database that runs one SELECT per query, with a read-only user and transaction."""
 
     def __init__(self, connect: Mapping[str, Any], statement: str, paths: Paths, timeout: float) -> None:
         self._connect, self._statement, self._paths, self._timeout = dict(connect), statement, paths, timeout
@@ -220,13 +213,9 @@ class PostgresSearch:
 
 
 class Watch:
-    """Ends a statement when its time is over, by canceling it or by closing the connection. A connection that receives
-    too much data is closed immediately.
+    """Ends a statement when its time is over, by canceling it or by closing the connection.
 
-    Attributes
-    ----------
-    late, large : bool
-        Whether the time was over; whether too much data arrived.
+    A connection that receives too much data is closed immediately.
     """
 
     def __init__(self, connection: Connection[dict[str, Any]], seconds: float) -> None:
@@ -303,11 +292,6 @@ def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine
 
 def bound(statement: str) -> str:
     """Return a statement with its placeholders as parameters, which the database never parses as SQL.
-
-    Raises
-    ------
-    NotValid
-        When it is not a SELECT, or the query is missing or inside quotes.
 
     Examples
     --------

@@ -17,19 +17,7 @@ MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths into a reply: keys and positions, joined by dots.
-
-    Parameters
-    ----------
-    hits : str
-        The list of hits in the response; empty if the response is the list.
-    doc_id, score : str
-        Relative to a hit. No score if the path is empty.
-    title, text, url, image : tuple of str
-        Relative to a hit; the first path with a value is used, but all paths for the text.
-    fields : tuple of str
-        Further fields; a path to an object includes all of its keys.
-    """
+    """Paths into a reply: keys and positions, joined by dots."""
 
     hits: str
     doc_id: str
@@ -41,13 +29,7 @@ class Paths:
     fields: tuple[str, ...] = ()
 
     def read(self, reply: Any, depth: int) -> list[Hit]:
-        """Return the hits of a reply, the first `depth` of them.
-
-        Raises
-        ------
-        EngineFault
-            ``reply``: the response has no list of hits, or a hit has no id.
-        """
+        """Return the hits of a reply, the first `depth` of them."""
         hits = at(reply, self.hits)
         if not isinstance(hits, list):
             actual = (
@@ -81,8 +63,6 @@ class Paths:
 
 def at(value: Any, path: str) -> Any:
     """Return the value at a path, or `MISSING`.
-
-    Keys with dots also work, because engines store flattened names such as ``price.amount``.
 
     Examples
     --------

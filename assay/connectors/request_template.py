@@ -18,20 +18,7 @@ OFFSET, PAGE = "{offset}", "{page}"
 
 
 def parsed(name: str, text: str) -> Any:
-    """Return a template as JSON.
-
-    Parameters
-    ----------
-    name : str
-        The setting, for messages.
-    text : str
-        JSON with ``{query}`` and ``{depth}`` inside strings.
-
-    Raises
-    ------
-    NotValid
-        When it is not a JSON object; the message names line and column.
-    """
+    """Return a template as JSON."""
     try:
         template = json.loads(text)
     except json.JSONDecodeError as error:

@@ -21,21 +21,7 @@ STEPS_BETWEEN_LOOKS = 10_000
 
 @dataclass(frozen=True)
 class Fts5Search:
-    """A table that is searched with MATCH and ranked by bm25.
-
-    Parameters
-    ----------
-    path : Path
-        The database file, opened read-only.
-    table : str
-        The FTS5 table.
-    any_word : bool
-        Whether one word of the query suffices.
-    paths : Paths
-        The mapping of columns to fields.
-    timeout : float
-        Seconds for one query.
-    """
+    """A table that is searched with MATCH and ranked by bm25."""
 
     path: Path
     table: str

@@ -20,15 +20,7 @@ MOST_BYTES = 512 * 1024 * 1024
 
 @dataclass(frozen=True)
 class StaticAnswers:
-    """Stored results by query, in the order of the file's lines.
-
-    Parameters
-    ----------
-    rows : mapping of str to list
-        The lines of each query as JSON, because objects would take five times as much memory.
-    paths : Paths
-        The mapping of keys to fields.
-    """
+    """Stored results by query, in the order of the file's lines."""
 
     rows: Mapping[str, list[str]]
     paths: Paths
@@ -68,13 +60,7 @@ def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine
 
 
 def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each line's number and content: from JSON lines, or from CSV or TSV with a header.
-
-    Raises
-    ------
-    UnreadableInput
-        For a line that cannot be read.
-    """
+    """Yield each line's number and content: from JSON lines, or from CSV or TSV with a header."""
     number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:

@@ -32,25 +32,7 @@ _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
 
 class Transport:
-    """Sends requests and reads JSON.
-
-    Parameters
-    ----------
-    allowed : Allowed
-        The allowed addresses.
-    timeout : float
-        Seconds for a whole request, from resolving the name to the last byte of the reply, including redirects.
-    headers : mapping, optional
-        Sent with every request.
-    secret : str, optional
-        The secret in the headers, which must never appear in a message, in any form in which an engine repeats it.
-
-    Notes
-    -----
-    The connection goes to a checked address, by its number; the name is sent in the header ``Host`` and in the TLS
-    handshake, which checks the certificate against it. Proxies and passwords of the environment are ignored. Redirects
-    are followed within the same host only: headers with a secret never go elsewhere.
-    """
+    """Sends requests and reads JSON."""
 
     def __init__(
         self, allowed: Allowed, timeout: float = 10.0, headers: Mapping[str, str] | None = None, secret: str = ""
@@ -72,13 +54,7 @@ class Transport:
         self._client.close()
 
     def json(self, method: str, url: str, body: Any = None) -> Any:
-        """Send a request and return the reply as JSON.
-
-        Raises
-        ------
-        EngineFault
-            For every failure, with its kind; no other error is raised.
-        """
+        """Send a request and return the reply as JSON."""
         status, content, wait = self._reply(method, url, None if body is None else json.dumps(body).encode())
         if status >= 400:
             raise self._refusal(url, status, content, wait)
@@ -206,11 +182,6 @@ def error_text(content: bytes) -> str:
 
 def place_of(url: str) -> tuple[str, str, int]:
     """Return scheme, host and port of an address.
-
-    Raises
-    ------
-    NotValid
-        When it is not an http or https address, or contains a user name and password.
 
     Examples
     --------

@@ -25,15 +25,7 @@ def _again(kind: type[AssayError], args: tuple[Any, ...], state: dict[str, Any])
 
 
 class NotValid(AssayError, ValueError):
-    """An input that cannot be used.
-
-    Parameters
-    ----------
-    message : str
-        The fault and its fix.
-    fields : dict of str to str, optional
-        The same messages by field, for a form or an API client.
-    """
+    """An input that cannot be used."""
 
     def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -45,21 +37,7 @@ class UnknownName(NotValid):
 
 
 class UnreadableInput(NotValid):
-    """A file that cannot be read in the expected format.
-
-    Parameters
-    ----------
-    path : str
-        The file as the user named it, ``-`` for standard input.
-    line : int or None
-        One-based physical line of the fault, if any.
-    problem : str
-        What is wrong.
-    expected : str
-        What was expected, and what to do.
-    code : str, optional
-        The issue code, as listed in docs/formats.md (``F01``, ``E10``, ...).
-    """
+    """A file that cannot be read in the expected format."""
 
     def __init__(self, path: str, line: int | None, problem: str, expected: str, code: str = "") -> None:
         place = path if line is None else f"{path}:{line}"
@@ -94,15 +72,7 @@ class Paused(Waits):
 
 
 class Conflict(AssayError):
-    """The action conflicts with the current state: a name is taken, a pair was never leased to the caller.
-
-    Parameters
-    ----------
-    message : str
-        The conflict and its fix.
-    fields : dict of str to str, optional
-        The fields that can fix it, if any.
-    """
+    """The action conflicts with the current state: a name is taken, a pair was never leased to the caller."""
 
     def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -122,15 +92,7 @@ class BeyondLimits(TooLarge):
 
 
 class TooMany(AssayError):
-    """The caller made too many attempts and has to wait.
-
-    Parameters
-    ----------
-    message : str
-        The action that was tried too often, and how long to wait.
-    retry_after : int
-        Seconds to wait.
-    """
+    """The caller made too many attempts and has to wait."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
@@ -138,15 +100,7 @@ class TooMany(AssayError):
 
 
 class Busy(AssayError):
-    """The server is too busy at the moment; the same call may succeed later.
-
-    Parameters
-    ----------
-    message : str
-        What to do.
-    retry_after : int
-        Seconds to wait.
-    """
+    """The server is too busy at the moment; the same call may succeed later."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)

@@ -11,19 +11,7 @@ from assay.core.text_column import SPREAD, Keys, Places, Texts
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Rows by query.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The queries, sorted by UTF-8 bytes.
-    offsets : int64 array, shape (queries + 1,)
-        The start of each query in the rows sorted by ``order``.
-    order : int64 array or None
-        The rows sorted by query, in their original order within a query; None if they are already sorted.
-    contiguous : bool
-        Whether the rows of each query were contiguous.
-    """
+    """Rows by query."""
 
     names: tuple[str, ...]
     offsets: Places
@@ -112,18 +100,6 @@ def pair_keys(query: Places, doc_ids: Texts) -> Keys:
 
 def repeated(query: Places, doc_ids: Texts) -> tuple[int, int] | None:
     """Return the first row whose document already appeared for its query.
-
-    Parameters
-    ----------
-    query : int64 array, shape (rows,)
-        The position of each row's query.
-    doc_ids : Texts, shape (rows,)
-        The documents, in any order.
-
-    Returns
-    -------
-    tuple of int or None
-        The first row of the document and the row that repeats it; None if there is no repeat.
 
     Examples
     --------

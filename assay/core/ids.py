@@ -15,9 +15,6 @@ _ASCII_SPACES = frozenset(" \t\n\r\v\f")
 def byte_order(text: str) -> bytes:
     """Return the sort key of an id: its UTF-8 bytes.
 
-    Python compares strings by code point, which is the same order, so tables may sort plain strings; this key is for
-    code that works with a database or a sorted file.
-
     Examples
     --------
     >>> sorted(["Z", "a", "9", "10", "é"], key=byte_order, reverse=True)
@@ -28,19 +25,6 @@ def byte_order(text: str) -> bytes:
 
 def id_fault(text: str, *, spaces: bool = True) -> tuple[str, str] | None:
     """Return the code and the description of what is wrong with an id, or None.
-
-    Parameters
-    ----------
-    text : str
-        The id.
-    spaces : bool
-        Whether white space is allowed; the TREC formats and LTR lists do not support it.
-
-    Returns
-    -------
-    tuple of str or None
-        ``("E11", ...)`` empty, ``("E15", ...)`` white space that the format does not allow, ``("E19", ...)`` a control
-        character or an unpaired surrogate, ``("E21", ...)`` over 500 code points.
 
     Examples
     --------

@@ -17,15 +17,6 @@ SMALL, MOST = 17, 22
 class PairIndex:
     """Keys in ascending order, with the start of each group that shares its first bits.
 
-    Parameters
-    ----------
-    keys : uint64 array, shape (rows,)
-        The keys, ascending.
-    rows : int64 array, shape (rows,)
-        The row of each key.
-    begins : int32 array, shape (2 ** bits + 1,)
-        For each value of the first bits, the position of the first key with that value.
-
     Examples
     --------
     >>> index = PairIndex.of(np.array([5 << 60, 2 << 60], dtype=np.uint64))

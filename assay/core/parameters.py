@@ -19,18 +19,7 @@ LARGEST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a member.
-
-    Parameters
-    ----------
-    name, title, description : str
-        The key, its readable name, and a sentence about its effect.
-    default : int, float, bool, str or tuple
-        The default value, whose type is the parameter's type. A tuple represents a list, which the member itself
-        checks.
-    minimum, maximum : float or None
-        The bounds, both inclusive.
-    """
+    """One parameter of a member."""
 
     name: str
     title: str
@@ -51,11 +40,6 @@ class Parameter:
 
     def check(self, value: object) -> Any:
         """Return the value as the parameter's type.
-
-        Raises
-        ------
-        NotValid
-            When the value is of another type, out of bounds, or not a number.
 
         Examples
         --------
@@ -97,20 +81,6 @@ class Parameter:
 
 def checked(owner: str, parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of all parameters, with defaults filled in if nothing or None is given.
-
-    Parameters
-    ----------
-    owner : str
-        The name of the member in messages, for example ``"the judge token_overlap"``.
-    parameters : sequence of Parameter
-        The declared parameters.
-    given : mapping
-        Name to value.
-
-    Raises
-    ------
-    NotValid
-        For an unknown parameter, or a value that is not valid.
 
     Examples
     --------

@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MachineSource:
-    """The judge whose machine grades are the labels.
-
-    Parameters
-    ----------
-    judge : str
-        Its name with its model.
-    outcomes : mapping of str to int
-        Number of answers by outcome; only ``graded`` answers are labels.
-    """
+    """The judge whose machine grades are the labels."""
 
     judge: str
     outcomes: Mapping[str, int]

@@ -205,18 +205,6 @@ class _Units(Sequence[tuple[str, str]]):
 def places(grades: npt.ArrayLike, scale: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return the position of each grade on the scale, from 0.
 
-    Parameters
-    ----------
-    grades : array of number, shape (rows,)
-        The grades.
-    scale : float64 array, shape (grades,)
-        The distinct values of the scale in ascending order.
-
-    Raises
-    ------
-    NotValid
-        When a grade is not on the scale.
-
     Examples
     --------
     >>> places([3, 1], np.array([1.0, 2.0, 3.0])).tolist()

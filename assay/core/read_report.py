@@ -40,13 +40,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Problems of the same kind, with the same code, column and fix.
-
-    Attributes
-    ----------
-    problems : tuple of Problem
-        All of them, in the order of the file.
-    """
+    """Problems of the same kind, with the same code, column and fix."""
 
     problems: tuple[Problem, ...]
 
@@ -120,27 +114,7 @@ def grouped(problems: Iterable[Problem]) -> list[Alike]:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Result of reading one file.
-
-    Attributes
-    ----------
-    path, format : str
-        The file as the user named it, and the format used to read it.
-    sha256 : str
-        Hash of the bytes as given (compressed bytes for a compressed file).
-    bytes, lines : int
-        The size as given, and the physical lines of the decoded text.
-    units : int
-        The lines, rows or JSON elements that were read; each belongs to one bin.
-    bins : dict of str to int
-        header, blank, comment, accepted, repaired, duplicate, conflict, rejected.
-    codes : dict of str to int
-        Number of occurrences of each code, including problems that are not listed.
-    histogram : dict of str to int
-        Number of occurrences of each grade, if the format has grades.
-    problems : tuple of Problem
-        The first 1,000 errors and the first 1,000 warnings.
-    """
+    """Result of reading one file."""
 
     path: str
     format: str
@@ -192,13 +166,7 @@ class Report:
         return "".join(rows)
 
     def raise_if_errors(self) -> None:
-        """Raise an exception if the file has an error.
-
-        Raises
-        ------
-        UnreadableInput
-            With the line of the first error, its description and its fix.
-        """
+        """Raise an exception if the file has an error."""
         if not self.ok:
             first = self.errors[0]
             more = f" ({self.error_count - 1:,} more)" if self.error_count > 1 else ""
@@ -208,15 +176,7 @@ class Report:
 
 
 class Tally:
-    """Counters of a file during reading: every unit belongs to one bin, every problem is listed with its line.
-
-    Parameters
-    ----------
-    path, format : str
-        The file as the user named it, and the format used to read it.
-    expected : str
-        Description of a valid line, shown if the file has none.
-    """
+    """Counters of a file during reading: every unit belongs to one bin, every problem is listed with its line."""
 
     def __init__(self, path: str, format: str, expected: str = "") -> None:
         self.path, self.format, self.expected = path, format, expected
@@ -273,13 +233,7 @@ class Tally:
         self.codes[code] += times
 
     def reject(self, code: str, line: int | None, what: str, *, fix: str, raw: str = "", column: str = "") -> None:
-        """Count one unit as rejected and list its problem.
-
-        Raises
-        ------
-        UnreadableInput
-            When the first 1,000 units are all rejected, because the file then has another format.
-        """
+        """Count one unit as rejected and list its problem."""
         self.put("rejected")
         self.note(code, line, what, done="rejected", fix=fix, raw=raw, column=column)
         if self.bins["rejected"] >= MAX_LISTED and self.bins["rejected"] == self._rows():
@@ -300,13 +254,7 @@ class Tally:
         )
 
     def refuse(self, problem: str, *, line: int | None = None, expected: str = "", code: str = "F03") -> NoReturn:
-        """Refuse the whole file.
-
-        Raises
-        ------
-        UnreadableInput
-            Always.
-        """
+        """Refuse the whole file."""
         raise UnreadableInput(self.path, line, problem, expected or self.expected, code)
 
     def take_in(self, part: Tally) -> None:
@@ -336,13 +284,7 @@ class Tally:
         self.histogram[key] = self.histogram.get(key, 0) + times
 
     def report(self, *, sha256: str = "", size: int = 0, lines: int = 0) -> Report:
-        """Return the report.
-
-        Raises
-        ------
-        AssertionError
-            When a unit belongs to no bin or to two bins, so that a reader cannot lose lines unnoticed.
-        """
+        """Return the report."""
         if sum(self.bins.values()) != self.units or min(self.bins.values()) < 0:
             raise AssertionError(f"{self.path}: {self.units} units were read, but the bins contain {self.bins}")
         return Report(

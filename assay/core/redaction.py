@@ -31,26 +31,6 @@ ARTICLE_DIGITS = (8, 12, 13, 14)
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """Replace the parts of a text that could identify a person.
 
-    Parameters
-    ----------
-    text : str
-        The query as typed.
-
-    Returns
-    -------
-    tuple of str and tuple of str
-        The text with ``[e-mail]``, ``[bank account]``, ``[card]``, ``[id number]``, ``[ip address]``, ``[phone]`` or
-        ``[number]`` in place of each match, and the kinds of matches.
-
-    Notes
-    -----
-    A card number must pass Luhn's check, a bank account (IBAN) the check modulo 97. A phone number begins with + or 0
-    or is written in groups; other runs of nine or more digits are treated as other numbers, such as customer or order
-    numbers. Article numbers (EAN, UPC, GTIN: 8, 12, 13 or 14 digits in one run with a correct check digit) are kept,
-    because people search for them; so are dates, years, sizes and model numbers. A disguised email address is removed
-    if it can hardly be anything else; `is_doubtful` reports other candidates. Patterns cannot find names, which look
-    like any other word.
-
     Examples
     --------
     >>> redact("order of jo@example.org")

@@ -112,10 +112,7 @@ class Family(Mapping[str, Member], Generic[Member]):
 
 
 def _declared(group: str) -> Iterator[tuple[str, str]]:
-    """Yield name and ``module:attribute`` of each entry point of the group, from the metadata files of packages.
-
-    `importlib.metadata` takes longer to import than most commands to run, so only packages in an archive need it.
-    """
+    """Yield name and ``module:attribute`` of each entry point of the group, from the metadata files of packages."""
     if any(map(os.path.isfile, sys.path)):
         from importlib.metadata import entry_points
 

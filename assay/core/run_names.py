@@ -27,21 +27,6 @@ def stem(filename: str) -> str:
 def run_names(filenames: Sequence[str], taken: Sequence[str] = (), tag: Tag | None = None) -> list[str]:
     """Return a name for each file: up to the first dot, or the shortest distinct part if files share that name.
 
-    Parameters
-    ----------
-    filenames : sequence of str
-        Files or paths; only the last part counts.
-    taken : sequence of str
-        Names that the user set, which are kept.
-    tag : callable, optional
-        Called with a file's position; returns the tag in the run's last column, which is used if file names are not
-        distinct.
-
-    Returns
-    -------
-    list of str
-        One name per file. Two names are equal if nothing distinguishes their files; the caller must reject these.
-
     Examples
     --------
     >>> run_names(["bm25.run", "neural.run"]), run_names(["input.A.gz", "input.B.gz"])

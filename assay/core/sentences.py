@@ -71,23 +71,7 @@ def touch(text: str, first: Sentence, second: Sentence) -> bool:
 
 
 def chosen(text: str, spans: Sequence[Sentence], hits: Mapping[int, frozenset[str]]) -> list[int]:
-    """Return the sentences of the excerpt, in the order of the text.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    found : sequence of Sentence
-        All sentences of the text.
-    hits : mapping
-        The query terms in a sentence, by its position; sentences without query terms are left out.
-
-    Returns
-    -------
-    list of int
-        The positions. The sentence with the most and rarest terms is chosen first, then the sentence that adds most,
-        each with its context; the beginning if no term is found.
-    """
+    """Return the sentences of the excerpt, in the order of the text."""
     worth = _worth(hits)
     taken: set[int] = set()
     room, left = ROOM, dict(hits)

@@ -16,19 +16,7 @@ Judged = dict[str, dict[str, dict[str, float]]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Subtopics:
-    """One grade for each judged document and each subtopic of its query.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The names of all subtopics, sorted. Names are local to a query: ``1`` of two queries means two subtopics.
-    rows : int64 array, shape (judgments,)
-        The qrels row of each judgment, ascending.
-    codes : int64 array
-        The subtopic, as a position in ``names``; ascending within a row.
-    grades : float64 array
-        The grades.
-    """
+    """One grade for each judged document and each subtopic of its query."""
 
     names: tuple[str, ...]
     rows: Places
@@ -37,19 +25,7 @@ class Subtopics:
 
 
 def collected(rows: Iterable[tuple[str, str, str, float]]) -> tuple[Judged, int]:
-    """Group rows of (query_id, subtopic, doc_id, grade), and count them.
-
-    Returns
-    -------
-    (dict, int)
-        Query, document and subtopic to grade, documents by id descending: in this order the ideal ranking of alpha-nDCG
-        takes documents with equal gain. Also the number of rows.
-
-    Raises
-    ------
-    NotValid
-        When a document has two grades for a subtopic.
-    """
+    """Group rows of (query_id, subtopic, doc_id, grade), and count them."""
     judged: Judged = {}
     total = 0
     for query_id, subtopic, doc_id, grade in rows:

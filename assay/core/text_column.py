@@ -31,13 +31,6 @@ _MASKS = np.array([(1 << (8 * size)) - 1 for size in range(WORD + 1)], dtype=np.
 class Texts(Sequence[str]):
     """A column of texts.
 
-    Parameters
-    ----------
-    buffer : uint8 array
-        UTF-8 bytes, with at least 8 bytes after the last text.
-    starts, ends : int64 array, shape (texts,)
-        Position of each text in the buffer. Texts must not contain NUL characters.
-
     Examples
     --------
     >>> column = Texts.of(["d1", "d2", "d1"])
@@ -92,10 +85,8 @@ class Texts(Sequence[str]):
         return column
 
     def keys(self) -> Keys:
-        """Return a number for each text: equal texts have equal keys, and different texts almost always have
-        different keys. Keys are the same in every column and on every machine; compare the texts as well to be
-        certain.
-        """
+        """Return a number for each text: equal texts have equal keys, and different texts almost always have different
+        keys. Keys are the same in every column and on every machine; compare the texts as well to be certain."""
         if self._keys is None:
             sizes = self.ends - self.starts
             keys = sizes.astype(np.uint64) * MIX

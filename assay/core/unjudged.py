@@ -15,13 +15,7 @@ DEPTH = 10
 
 @dataclass(frozen=True)
 class Unjudged:
-    """The unjudged documents in the top k of a run.
-
-    Attributes
-    ----------
-    queries : tuple of (str, int, int)
-        Each judged query with an answer: number of unjudged documents in its top k, and number of documents there.
-    """
+    """The unjudged documents in the top k of a run."""
 
     queries: tuple[tuple[str, int, int], ...]
 
@@ -50,15 +44,6 @@ def count_unjudged(
     judged: Mapping[str, Collection[str]], rankings: Iterable[tuple[str, Sequence[str]]], depth: int = DEPTH
 ) -> Unjudged:
     """Count the unjudged documents in the top k of a run.
-
-    Parameters
-    ----------
-    judged : mapping of str to collection of str
-        The judged documents of each query; their grades do not matter.
-    rankings : iterable of (str, sequence of str)
-        A query and its documents, first rank first. Queries without judged documents are ignored.
-    depth : int
-        Number of documents per query to check.
 
     Examples
     --------

@@ -28,20 +28,7 @@ def is_named(text: str) -> bool:
 
 
 def load(spec: str, what: str) -> Any:
-    """Return the object that ``module:name`` names; the current folder is searched first.
-
-    Parameters
-    ----------
-    spec : str
-        For example ``search:bm25``.
-    what : str
-        Its purpose, for messages.
-
-    Raises
-    ------
-    NotValid
-        There is no such module or object, or importing the module fails.
-    """
+    """Return the object that ``module:name`` names; the current folder is searched first."""
     module, _, name = spec.partition(":")
     if not is_named(spec):
         raise NotValid(f"{what} is {spec!r}; write module:name, such as search:bm25")
@@ -65,22 +52,6 @@ def load(spec: str, what: str) -> Any:
 
 def call(function: Callable[..., Any], *arguments: Any, seconds: float, who: str, about: str, **named: Any) -> Any:
     """Call a function with a time limit.
-
-    A function that does not return stays in its thread, which does not keep the process alive.
-
-    Parameters
-    ----------
-    function : callable
-        Called with the arguments.
-    seconds : float
-        The time limit.
-    who, about : str
-        The name of the function and the subject of the call, for messages.
-
-    Raises
-    ------
-    NotValid
-        The function raises, or does not return in time.
 
     Examples
     --------

@@ -29,17 +29,7 @@ SECONDS = 20.0
 
 @dataclass(frozen=True)
 class TurningPair:
-    """A pair whose grade could help reverse the decision.
-
-    Parameters
-    ----------
-    query_id, doc_id : str
-        The pair.
-    grade : float
-        The grade that it would need; for metrics of relevant documents, the lowest relevant grade.
-    rank_a, rank_b : int or None
-        The document's rank in each run; None below the cutoff.
-    """
+    """A pair whose grade could help reverse the decision."""
 
     query_id: str
     doc_id: str
@@ -50,38 +40,7 @@ class TurningPair:
 
 @dataclass(frozen=True)
 class Turning:
-    """The judgments that could reverse the decision between two runs.
-
-    Parameters
-    ----------
-    metric, a, b : str
-        The metric and the runs.
-    difference : float
-        The current mean of b minus the mean of a.
-    winner : str or None
-        The run that is ahead; None if they are tied.
-    turns : bool or None
-        Whether judgments of returned documents could put the other run ahead; None if no such judgments were found but
-        they may exist, or if the runs are tied.
-    pairs : tuple of TurningPair
-        The pairs that reverse it if each gets its grade, in the order to judge them: first the queries whose pairs have
-        the largest effect per pair.
-    exact : bool
-        Whether the number of pairs is minimal.
-    at_least : int or None
-        The minimum number of pairs, if the decision can be reversed.
-    difference_after : float or None
-        The difference with these grades, computed again.
-    most : float
-        How far the difference could move toward the other run if all unjudged documents were judged; possibly not
-        reachable if ``exact`` is False.
-    unjudged : int
-        Number of unjudged pairs that the two runs return within the cutoff.
-    queries : int
-        Number of queries in the means.
-    reason : str or None
-        Why there are no pairs, or why there may be a smaller set.
-    """
+    """The judgments that could reverse the decision between two runs."""
 
     metric: str
     a: str
@@ -138,34 +97,6 @@ def turning(
 ) -> Turning:
     """Find the fewest unjudged pairs whose judgments could put the other run ahead.
 
-    Parameters
-    ----------
-    qrels : Qrels
-        The labels. Queries without labels are ignored.
-    a, b : Run
-        Two runs.
-    metric : str or BoundMetric
-        A metric with an arithmetic mean.
-    missing : {"zero", "skip"}
-        Whether a judged query that a run does not answer scores 0 or is left out for both runs.
-    scale_top : float, optional
-        The top grade of the scale; by default the largest grade of the qrels.
-
-    Returns
-    -------
-    Turning
-
-    Raises
-    ------
-    NotValid
-        For a metric without a known response to judgments, or without an arithmetic mean.
-
-    Notes
-    -----
-    Only documents that at least one run returns within the cutoff are considered; a grade of 0 has no effect.
-    `assay.decisions.grade_swings` computes the largest effect of a number of pairs in a query, and
-    `assay.decisions.fewest_steps` distributes the pairs over queries. The metric itself then verifies the result.
-
     Examples
     --------
     >>> qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"a": 1}})
@@ -188,13 +119,7 @@ def turning(
 
 
 def metric_of(metric: str | BoundMetric) -> BoundMetric:
-    """Return the metric, if its comparisons can be reversed.
-
-    Raises
-    ------
-    NotValid
-        More than one metric is named, its response to judgments is unknown, or its mean is not arithmetic.
-    """
+    """Return the metric, if its comparisons can be reversed."""
     bound = bind([metric])
     if len(bound) != 1:
         raise NotValid(f"name one metric, not {len(bound)}")

@@ -17,15 +17,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Fewest:
-    """A choice of steps.
-
-    Parameters
-    ----------
-    taken : int64 array, shape (places,)
-        Number of steps taken from each row.
-    at_least : int
-        Lower bound of the number of steps that reach the sum.
-    """
+    """A choice of steps."""
 
     taken: Integers
     at_least: int
@@ -38,24 +30,6 @@ class Fewest:
 
 def fewest(reached: Floats, need: float) -> Fewest | None:
     """Choose the fewest steps whose sum exceeds `need`.
-
-    Parameters
-    ----------
-    reached : float64 array, shape (places, steps + 1)
-        Sum of each row after 0, 1, ... steps; starts at 0 and never decreases.
-    need : float
-        The value to exceed, 0 or more.
-
-    Returns
-    -------
-    Fewest or None
-        None if all steps together do not exceed it.
-
-    Notes
-    -----
-    If the steps of no row grow, the largest steps of all rows are optimal. Otherwise steps are taken along each row's
-    concave hull, which is suboptimal only in the last hull segment, because it is taken as a whole. If optimality is in
-    doubt, dynamic programming tries all numbers of steps, unless that is too expensive.
 
     Examples
     --------

@@ -40,36 +40,6 @@ def gate(
 ) -> GateResult:
     """Check a candidate run against rules.
 
-    Parameters
-    ----------
-    qrels : Qrels
-        The labels.
-    baseline : Run, RunFile or None
-        The run to measure drops from; None if every rule is only about the candidate. It may have the candidate's name.
-    candidate : Run or RunFile
-        The run to check. A file is read in pieces.
-    rules : str, Rule, or iterable of them
-        As `parse_rule` reads them; at least one.
-    missing : {"zero", "skip"}
-        Whether a judged query that a run does not answer scores 0, or is left out of that run's mean and of drops.
-    permutations, seed : int
-        Number of permutations and seed of the paired sign-flip test.
-    scale_top : float, optional
-        The top grade of the scale, for metrics that need it; by default the largest grade of the qrels.
-
-    Returns
-    -------
-    GateResult
-        A verdict for each rule in order, and warnings.
-
-    Raises
-    ------
-    NotValid
-        When there are no rules or a rule is not valid, a drop has no baseline, a number is out of range, or `evaluate`
-        rejects the runs.
-    UnreadableInput
-        When a file cannot be read.
-
     Examples
     --------
     >>> qrels = Qrels.from_dict({f"q{n}": {"good": 1} for n in range(8)})
@@ -115,22 +85,7 @@ def _read(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
 
 
 def check(rules: Sequence[Rule], baseline: bool, permutations: int, seed: int) -> None:
-    """Reject rules that cannot be decided for any run; `gate` calls this itself.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-        The rules.
-    baseline : bool
-        Whether there is a baseline.
-    permutations, seed : int
-        Number of permutations and seed of the sign-flip test.
-
-    Raises
-    ------
-    NotValid
-        When a drop has no baseline, or a number is out of range.
-    """
+    """Reject rules that cannot be decided for any run; `gate` calls this itself."""
     without = next((rule for rule in rules if rule.drop and not baseline), None)
     if without is not None:
         raise NotValid(f"the rule {without.text!r} needs a run to drop from; name it with --baseline RUN")

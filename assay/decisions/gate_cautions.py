@@ -17,19 +17,7 @@ LEAST_JUDGED = 0.8
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about the runs that the rules do not cover.
-
-    Parameters
-    ----------
-    queries : int
-        The judged queries.
-    missing : str
-        ``zero`` or ``skip``.
-    unanswered, unanswered_by_baseline : int
-        Number of judged queries that each run does not answer; None without a baseline.
-    judged, judged_of_baseline : float or None
-        Judged@10 of each run, over the queries that it answers.
-    """
+    """Facts about the runs that the rules do not cover."""
 
     queries: int
     missing: str
@@ -41,18 +29,6 @@ class Facts:
 
 def cautions(facts: Facts, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """Return warnings about the reliability of the verdicts.
-
-    Parameters
-    ----------
-    facts : Facts
-        Facts about the runs.
-    verdicts : sequence of Verdict
-        The verdicts on the rules.
-
-    Returns
-    -------
-    tuple of str
-        Sentences, most serious first; empty if there are no warnings.
 
     Examples
     --------

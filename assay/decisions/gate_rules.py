@@ -65,25 +65,7 @@ def equal(value: float, limit: float) -> bool:
 
 @dataclass(frozen=True)
 class Rule:
-    """One condition on a candidate run.
-
-    Parameters
-    ----------
-    text : str
-        The rule as written, with single blanks. Equivalent rules are equal, however they are written.
-    metric : Named
-        The metric.
-    operator : str
-        One of ``>= > <= < ==``.
-    limit : float
-        The limit; a share (0.02 for ``2%``) if `relative` is set.
-    drop : bool
-        Whether the value is the baseline's mean minus the candidate's mean, instead of the candidate's mean.
-    relative : bool
-        Whether the drop is divided by the baseline's mean.
-    luck : float or None
-        The p-value from which a drop beyond the limit is excused.
-    """
+    """One condition on a candidate run."""
 
     text: str = field(compare=False)
     metric: Named
@@ -118,24 +100,6 @@ class Rule:
 
 def parse_rule(text: str, read: ReadMetrics = parse_metrics) -> Rule:
     """Parse a rule.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``Judged@10 >= 0.8``, ``drop(AP) <= 2%`` or ``drop(nDCG@10) <= 0.02 unless p >= 0.05``. Metric names are
-        parsed by `assay.metrics.metric_names`; ``drop``, ``unless`` and ``p`` are case-insensitive.
-    read : callable
-        Parses the names of other metrics.
-
-    Returns
-    -------
-    Rule
-        The rule, with its metric and parameters.
-
-    Raises
-    ------
-    NotValid
-        With the part that is not valid, and a replacement.
 
     Examples
     --------

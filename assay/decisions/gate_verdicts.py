@@ -11,25 +11,7 @@ from assay.scoring.results import Summary
 
 @dataclass(frozen=True)
 class Drop:
-    """One metric of both runs on the queries that count for both.
-
-    Parameters
-    ----------
-    queries : int
-        Number of these queries.
-    baseline, candidate : float or None
-        The means over these queries; None if there are none.
-    p : float or None
-        p-value of the paired sign-flip test.
-    reason : str or None
-        Why p or the means are None.
-    smallest_p : float or None
-        The smallest p-value that the test can give with this many queries and draws.
-    differing : int
-        Number of queries on which the runs differ.
-    detectable : float or None
-        The true difference that this many queries detect with 80% probability at .05.
-    """
+    """One metric of both runs on the queries that count for both."""
 
     queries: int
     baseline: float | None
@@ -43,29 +25,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a rule.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    passed : bool
-        Whether it holds, or its drop is excused. An undefined value never passes.
-    value : float or None
-        The value compared with the limit: the candidate's mean, the drop, or the drop as a share of the baseline.
-    candidate, baseline : float or None
-        The means; for a drop, over the queries that count for both runs.
-    queries : int
-        Number of queries.
-    reason : str or None
-        By how much the limit is missed, why the drop is excused, or why a value is None.
-    p, smallest_p, detectable : float or None
-        For a drop; see `Drop`.
-    differing : int
-        For a drop, the number of queries on which the runs differ.
-    excused : bool
-        Whether it passed only because the drop is not significant.
-    """
+    """The verdict on a rule."""
 
     rule: Rule
     passed: bool
@@ -100,26 +60,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class GateResult:
-    """The verdicts on a candidate run, and what they depend on.
-
-    Parameters
-    ----------
-    verdicts : tuple of Verdict
-        The verdicts in the order of the rules.
-    warnings : tuple of str
-        Warnings about their reliability.
-    queries : int
-        The judged queries.
-    missing : str
-        How judged queries that a run does not answer were treated: ``zero`` or ``skip``.
-    permutations, seed : int
-        Number of permutations and seed of the sign-flip test; with up to 16 queries, all sign patterns are used
-        instead.
-    scale_top : float or None
-        The top grade of the scale, if given.
-    unit : str
-        The unit over which metrics are averaged: ``query`` or ``sample``.
-    """
+    """The verdicts on a candidate run, and what they depend on."""
 
     verdicts: tuple[Verdict, ...]
     warnings: tuple[str, ...]
@@ -158,22 +99,7 @@ class GateResult:
 
 
 def decide(rule: Rule, *, candidate: Summary, baseline: Summary | None, drop: Drop | None) -> Verdict:
-    """Decide one rule.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    candidate, baseline : Summary
-        The metric of each run over its own queries; None without a baseline.
-    drop : Drop or None
-        Both runs on common queries; given only for a rule about a drop.
-
-    Returns
-    -------
-    Verdict
-        With a reason if the rule fails, is excused, or a number is undefined.
-    """
+    """Decide one rule."""
     if drop is not None:
         return _decide_drop(rule, drop)
     value = _defined(candidate.mean)

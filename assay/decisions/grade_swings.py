@@ -27,21 +27,7 @@ EACH_OF_FIRST = 24
 
 
 def swings(metric: BoundMetric, pool: Candidates, leading: int, grades: Floats, counted: Integers) -> Swings:
-    """Compute the swings.
-
-    Parameters
-    ----------
-    metric : BoundMetric
-        A metric that declares its response to judgments.
-    pool : Candidates
-        The unjudged documents.
-    leading : {0, 1}
-        The run that is ahead.
-    grades : float64 array
-        The possible grades above 0, ascending.
-    counted : int64 array
-        The queries in the mean.
-    """
+    """Compute the swings."""
     response = metric.response or Response("promoted")
     useful = counted[pool.counts[counted] > 0]
     task = Task(metric, pool, leading, _kinds(metric, response, allowed(metric, grades)), useful)
@@ -92,9 +78,7 @@ def _of_sums(task: Task, additive: Additive) -> Swings:
 
 
 def _columns(task: Task, additive: Additive) -> tuple[Integers, Floats]:
-    """Sort the candidates by how far they separate the runs, and return the cumulative effect, shape (queries,
-    number).
-    """
+    """Sort the candidates by how far they separate the runs, and return the cumulative effect, shape (queries, number)."""
     pool, arguments = task.pool, task.metric.arguments
     weights = np.zeros(pool.ranks.shape)
     for own, ranks in zip(weights, pool.ranks, strict=True):

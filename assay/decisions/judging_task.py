@@ -19,17 +19,7 @@ Graded = list[tuple[int, float]]
 
 @dataclass(frozen=True, eq=False)
 class Swings:
-    """How much judgments of each query could add to the difference of trailing run minus leading run.
-
-    Parameters
-    ----------
-    reached : float64 array, shape (queries, judgments + 1)
-        The known effect of 0, 1, ... judgments.
-    upper : float64 array, shape (queries, judgments + 1)
-        Upper bound of the effect; the last column also applies to all larger numbers.
-    pick : callable
-        ``pick(query, judgments)``: the candidates with the grades that have this effect.
-    """
+    """How much judgments of each query could add to the difference of trailing run minus leading run."""
 
     reached: Floats
     upper: Floats
@@ -58,17 +48,7 @@ class Task:
         return self.difference(np.arange(len(self.queries)), nothing, nothing, np.zeros(0))
 
     def difference(self, places: Integers, way: Integers, candidates: Integers, grades: Floats) -> Floats:
-        """Return the difference of trailing run minus leading run for several ways to grade.
-
-        Parameters
-        ----------
-        places : int64 array, shape (ways,)
-            The query of each way, as a position in ``queries``.
-        way, candidates : int64 array, shape (grades,)
-            The way and candidate of each grade.
-        grades : float64 array
-            The grade of the candidate in this way.
-        """
+        """Return the difference of trailing run minus leading run for several ways to grade."""
         values = []
         for run in (1 - self.leading, self.leading):
             rankings = chosen(self.pool.rankings[run], self.queries[places])
@@ -86,8 +66,7 @@ class Task:
 
     def limit(self) -> Floats:
         """Return the upper bound for any number of judgments: the trailing run at its best, the leading run at its
-        worst.
-        """
+        worst."""
         ends = []
         for run in (1 - self.leading, self.leading):
             rankings = chosen(self.pool.rankings[run], self.queries)

@@ -13,19 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TieDoubt:
-    """A mean that depends strongly on the order of tied documents.
-
-    Parameters
-    ----------
-    run, metric : str
-        The run and metric of the mean.
-    low, high : float
-        The range of the mean over all orders.
-    queries : int
-        Number of queries with a block of equal scores and different grades across the cutoff.
-    others : tuple of str
-        The runs whose order relative to this run could change.
-    """
+    """A mean that depends strongly on the order of tied documents."""
 
     run: str
     metric: str
@@ -78,15 +66,7 @@ def _range(run: RunScores, metric: str, mean: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class OpenPair:
-    """Two runs that differ significantly although their bounds overlap.
-
-    Parameters
-    ----------
-    pair : PairComparison
-        The comparison.
-    a, b : Range
-        The bounds of both runs.
-    """
+    """Two runs that differ significantly although their bounds overlap."""
 
     pair: PairComparison
     a: Range

@@ -138,8 +138,7 @@ def _by_rank(task: Task) -> Integers:
 
 def _one_by_one(task: Task, order: Integers) -> tuple[list[_Way], bool]:
     """In each round, try candidates with every grade in addition to those chosen; return whether all candidates were
-    tried.
-    """
+    tried."""
     place_in_query = np.arange(len(order)) - task.pool.offsets[task.pool.query[order]]
     cost = task.rows * len(task.grades) * DEEPEST
     most = int(task.counts.max(initial=0))
@@ -168,8 +167,7 @@ def _one_by_one(task: Task, order: Integers) -> tuple[list[_Way], bool]:
 
 def _beside(task: Task, so_far: _Way, places: Integers, candidates: Integers, grades: Floats) -> Floats:
     """Return the difference with each candidate graded in addition to those so far; minus infinity for chosen
-    candidates.
-    """
+    candidates."""
     values = np.full(len(places), -np.inf)
     pieces = np.cumsum(task.rows[places]) // AT_ONCE
     for rows in np.split(np.arange(len(places)), np.flatnonzero(np.diff(pieces)) + 1):

@@ -19,25 +19,7 @@ DEPTH, ROWS = 50, 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The unjudged documents that could change a metric for two runs.
-
-    Parameters
-    ----------
-    query : int64 array, shape (candidates,)
-        The query of each candidate, as a position in the qrels; ascending.
-    doc_ids : tuple of str
-        The documents.
-    ranks : int64 array, shape (2, candidates)
-        The rank in each run; 0 if not returned or below the ranks that count.
-    depth : int
-        Number of ranks of each run that were checked.
-    whole : bool
-        Whether these are all ranks that count.
-    rankings : (JudgedRankings, JudgedRankings)
-        Both runs over all queries of the qrels; an unanswered query has an empty ranking.
-    answered : bool array, shape (2, queries)
-        Whether each run answers each query.
-    """
+    """The unjudged documents that could change a metric for two runs."""
 
     query: Integers
     doc_ids: tuple[str, ...]
@@ -60,16 +42,6 @@ class Candidates:
 
 def candidates(qrels: Qrels, runs: tuple[Run, Run], cutoff: int | None) -> Candidates:
     """Find the unjudged documents that could change a metric.
-
-    Parameters
-    ----------
-    qrels : Qrels
-        The labels; queries without labels are ignored.
-    runs : (Run, Run)
-        The two runs.
-    cutoff : int or None
-        The last rank that counts. Without a cutoff, or with a deep one, fewer ranks are checked: 50 per run, or more if
-        there are few queries.
 
     Examples
     --------

@@ -40,20 +40,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class LabelChanges:
-    """Labels of two sets, compared pair by pair.
-
-    Parameters
-    ----------
-    same : int
-        Pairs with the same label in both.
-    changed, added, gone : list of (key, old, new)
-        Pairs whose label changed, that have a label only in the second set, and only in the first set; None represents
-        no label.
-    confusion : dict of (old, new) to int
-        Number of pairs for each old and new grade; None represents no label.
-    queries_added, queries_gone : list of str
-        Queries with labels in only one of the sets.
-    """
+    """Labels of two sets, compared pair by pair."""
 
     same: int
     changed: list[tuple[Key, float, float]]
@@ -98,15 +85,7 @@ def label_changes(before: Mapping[Key, float], after: Mapping[Key, float]) -> La
 
 @dataclass(frozen=True)
 class Boards:
-    """Rankings of the runs under both sets of labels.
-
-    Parameters
-    ----------
-    standings : tuple of Standing
-        Sorted by rank under the second set.
-    tau : float or None
-        Kendall's tau-b of the two orders; None if ``reason`` says why.
-    """
+    """Rankings of the runs under both sets of labels."""
 
     standings: tuple[Standing, ...]
     tau: float | None
@@ -120,15 +99,6 @@ class Boards:
 
 def boards(before: Mapping[Key, float], after: Mapping[Key, float], runs: Sequence[Run], metric: BoundMetric) -> Boards:
     """Score runs under two sets of labels, each over its labeled queries.
-
-    Parameters
-    ----------
-    before, after : mapping of (query_id, doc_id) to grade
-        The labels.
-    runs : sequence of Run
-        Runs that answer none of the labeled queries are left out; an unanswered query scores 0.
-    metric : BoundMetric
-        A metric with an arithmetic mean.
 
     Examples
     --------

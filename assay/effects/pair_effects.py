@@ -28,24 +28,9 @@ class Doubt:
 
 
 def moves(labels: Mapping[Key, float], doubts: Sequence[Doubt], runs: Sequence[Run], metric: BoundMetric) -> Floats:
-    """Return how much each run's mean changes if a pair's label changes from its lowest to its highest grade. This is
-    exact for every metric: the query is scored with each grade, with all other labels unchanged.
+    """Return how much each run's mean changes if a pair's label changes from its lowest to its highest grade.
 
-    Parameters
-    ----------
-    labels : mapping of (query_id, doc_id) to grade
-        The current labels. A doubtful pair without a label is also scored with its grades.
-    doubts : sequence of Doubt
-        The pairs.
-    runs : sequence of Run
-        A query that a run does not answer scores 0.
-    metric : BoundMetric
-        A metric with an arithmetic mean.
-
-    Returns
-    -------
-    float64 array, shape (runs, doubts)
-        The mean with the highest grade minus the mean with the lowest grade, over all labeled queries.
+    This is exact for every metric: the query is scored with each grade, with all other labels unchanged.
 
     Examples
     --------

@@ -19,13 +19,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The pairs with a label in any of the sets, numbered in the given order.
-
-    Parameters
-    ----------
-    keys : sequence of (query_id, doc_id)
-        The distinct pairs.
-    """
+    """The pairs with a label in any of the sets, numbered in the given order."""
 
     keys: Sequence[Key]
 
@@ -55,17 +49,7 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The ranks of the pairs in a run.
-
-    Parameters
-    ----------
-    name : str
-        Name of the run.
-    returned : int64 array, shape (queries,)
-        Number of documents returned for each query.
-    query, rank, pair : int64 arrays, shape (returned pairs,)
-        Query, one-based rank and number of each returned pair, sorted by query and rank.
-    """
+    """The ranks of the pairs in a run."""
 
     name: str
     returned: Integers
@@ -87,15 +71,7 @@ def positions(pairs: Pairs, run: Run) -> Positions:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A set of labels: a grade for each pair, NaN if it has none.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        The pairs.
-    grades : float64 array, shape (pairs,)
-        The grades, in the order of the pairs.
-    """
+    """A set of labels: a grade for each pair, NaN if it has none."""
 
     pairs: Pairs
     grades: Floats

@@ -21,25 +21,7 @@ from assay.significance.rank_correlation import rank_correlation
 
 @dataclass(frozen=True)
 class Ranking:
-    """The order of the runs under other labels, compared with the order under all raters' labels on the same queries.
-
-    Parameters
-    ----------
-    tau : float or None
-        Kendall's tau-b of the two orders; None if ``reason`` says why.
-    moved : int
-        The largest change of any run's rank.
-    run : str
-        The run that moves most; empty if none moves.
-    rank_before, rank_after : int
-        The ranks of that run.
-    change : float or None
-        The mean absolute change of the runs' means.
-    queries : int
-        Number of queries with a label in both sets.
-    reason : str
-        Why there is no tau.
-    """
+    """The order of the runs under other labels, compared with the order under all raters' labels on the same queries."""
 
     tau: float | None
     moved: int
@@ -75,26 +57,6 @@ def rater_effects(
     scale: Sequence[int] = (0, 1, 2, 3),
 ) -> list[RaterEffect]:
     """Compute the labels without each rater, and from each rater's grades alone, and rank the runs by them.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        All grades to use.
-    settled : mapping of (query_id, doc_id) to int
-        Grades of resolved conflicts, which stay regardless of the rater left out and belong to no rater.
-    runs : sequence of Run
-        At least two, for an order.
-    metric : BoundMetric
-        A metric with an arithmetic mean.
-    rule : str
-        The label rule.
-    scale : sequence of int
-        The values of the scale.
-
-    Returns
-    -------
-    list of RaterEffect
-        Sorted by rater. Orders are compared over the queries that have a label in both sets.
 
     Examples
     --------

@@ -25,15 +25,7 @@ STEPS = 30
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
-    """Number of documents that each depth adds to the pool.
-
-    Parameters
-    ----------
-    judged, relevant, unjudged : int64 array, shape (queries, depths)
-        Number of documents by query whose best rank in any run is this depth.
-    whole : int
-        The deepest depth down to which (nearly) all documents are judged.
-    """
+    """Number of documents that each depth adds to the pool."""
 
     judged: Integers
     relevant: Integers
@@ -98,31 +90,7 @@ def _counts(queries: int, pooled: Pooled, depth: int, which: Any) -> Integers:
 
 
 def missed_by_curve(curve: Discovery, level: float = LEVEL, seed: int = 0) -> Missed:
-    """Estimate the missed relevant documents by extrapolating how they become rarer with depth.
-
-    Parameters
-    ----------
-    curve : Discovery
-        The counts by depth.
-    level, seed : float, int
-        Coverage of the interval, and the seed of its draws.
-
-    Returns
-    -------
-    Missed
-        The share of relevant documents among those that are new at depth k is taken as ln p_k = a + b g(k), fitted as
-        Poisson counts to the depths that are fully judged; the estimate is the sum of p_k over the unjudged documents.
-        g(k) = (k^s - 1) / s with s = 1/4. The interval begins at the lower end of the fit with s = 1/2, in which
-        relevant documents end soon, and ends at the upper end of the fit with s = 0, ln k, in which they continue for
-        long; both ends are computed by resampling queries.
-
-    Notes
-    -----
-    s = 0 is the power law by which Zobel (1998, "How reliable are the results of large-scale information retrieval
-    experiments?") extrapolated pools; it overestimates. For pools of depth 10 to 50 over runs of the Cranfield
-    collection, the true number was between the two shapes. The data cannot show how the curve continues below the
-    judged ranks, so prefer a residual stratum.
-    """
+    """Estimate the missed relevant documents by extrapolating how they become rarer with depth."""
     relevant, unjudged = int(curve.relevant.sum()), int(curve.unjudged.sum())
     queries = int((curve.judged.sum(axis=1) > 0).sum())
     if not unjudged:

@@ -29,22 +29,7 @@ Labels = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate for a run and metric.
-
-    Parameters
-    ----------
-    run, metric : str The run and the metric.
-    powered : Powered or Stratified
-        The estimate by the chosen method, with the human-only estimate.
-    machine_only : float
-        The machine's mean over all its queries, without human labels. It may be far off.
-    half : float or None
-        Half of the requested interval.
-    needed : (int, int) or None
-        Total number of queries that people must label for it, with and without the machine.
-    notes : tuple of str
-        Sentences about the limits of the estimate.
-    """
+    """The estimate for a run and metric."""
 
     run: str
     metric: str
@@ -80,38 +65,7 @@ def estimates(
     half: float | None = None,
     partly: bool = False,
 ) -> list[Estimate]:
-    """Estimate the mean of every run and metric over all queries that the machine labeled.
-
-    Parameters
-    ----------
-    people : Qrels
-        Labels of a random sample of the queries. Queries that the machine did not label are left out and reported.
-    machine : Qrels
-        Labels of these and other queries.
-    runs : sequence of Run
-        At least one.
-    metrics : str or iterable of str
-        As `evaluate` takes them.
-    method : {"ppi", "stratified"}
-        How the machine labels are used: `powered_mean` or `stratified_mean`.
-    level : float
-        Coverage of the intervals.
-    half : float, optional
-        Half of a desired interval; the number of queries needed for it is reported.
-    partly : bool
-        Whether people may have labeled less than half of the pairs that the machine labeled for the same queries; valid
-        only if they labeled the same part of each query, such as a shallower pool.
-
-    Returns
-    -------
-    list of Estimate
-        Sorted by run, then metric.
-
-    Raises
-    ------
-    NotValid
-        No query has both human and machine labels, or people labeled too few pairs of each query.
-    """
+    """Estimate the mean of every run and metric over all queries that the machine labeled."""
     if method not in METHODS:
         raise NotValid(f"unknown method {method!r}; known: {', '.join(METHODS)}")
     ours, theirs = people.to_dict(), machine.to_dict()
@@ -158,8 +112,7 @@ def _one(method: Method, human: Floats, machine: Floats, elsewhere: Floats, leve
 
 def _unlike(sampled: Floats, others: Floats) -> tuple[str, ...]:
     """Return a note if the machine labels show that the human queries are not a random sample (Kolmogorov-Smirnov
-    test).
-    """
+    test)."""
     if not len(others) or not (np.isfinite(sampled).all() and np.isfinite(others).all()):
         return ()
     if chance_alike(sampled, others) >= UNLIKE:
@@ -174,11 +127,7 @@ def _unlike(sampled: Floats, others: Floats) -> tuple[str, ...]:
 
 
 def chance_alike(a: Floats, b: Floats) -> float:
-    """Return the two-sided p-value of the two-sample Kolmogorov-Smirnov test.
-
-    Uses the limiting distribution with the correction of Stephens (1970, J. Royal Statistical Society B 32, 115-122),
-    because importing scipy.stats for ks_2samp would delay a page by seconds.
-    """
+    """Return the two-sided p-value of the two-sample Kolmogorov-Smirnov test."""
     from scipy.special import kolmogorov
 
     a, b = np.sort(a), np.sort(b)

@@ -21,20 +21,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Bias:
-    """The bias for a run and metric.
-
-    Parameters
-    ----------
-    run, metric : str The run and the metric.
-    people, machine : float
-        The means by human and by machine labels, over the queries that both labeled.
-    difference, low, high : float or None
-        The machine mean minus the human mean, with Student's interval over queries; its ends are None below three
-        queries.
-    correlation : float or None
-        Correlation of both values per query, on which the gain of estimates from few human labels depends.
-    queries : int Number of queries.
-    """
+    """The bias for a run and metric."""
 
     run: str
     metric: str
@@ -49,17 +36,7 @@ class Bias:
 
 @dataclass(frozen=True)
 class Biases:
-    """The biases of all runs and metrics, and the change in the order of the runs.
-
-    Parameters
-    ----------
-    rows : list of Bias
-        Sorted by run, then metric.
-    tau : dict of str to float or None
-        Kendall's tau-b of the two orders of the runs, by metric; None with fewer than two runs, or if all are tied.
-    queries : int
-        Number of queries that both labeled.
-    """
+    """The biases of all runs and metrics, and the change in the order of the runs."""
 
     rows: list[Bias]
     tau: dict[str, float | None]
@@ -71,24 +48,7 @@ class Biases:
 
 
 def metric_bias(people: Qrels, machine: Qrels, runs: Sequence[Run], metrics: Metrics, level: float = LEVEL) -> Biases:
-    """Score the same runs by both sets of labels, on their common queries.
-
-    Parameters
-    ----------
-    people, machine : Qrels
-        The labels. Each set scores with all its labels of a query, as it would in practice.
-    runs : sequence of Run
-        At least one.
-    metrics : str or iterable of str
-        As `evaluate` takes them.
-    level : float
-        Coverage of the intervals.
-
-    Raises
-    ------
-    NotValid
-        No query has both kinds of labels.
-    """
+    """Score the same runs by both sets of labels, on their common queries."""
     labels = [given.to_dict() for given in (people, machine)]
     common = sorted(labels[0].keys() & labels[1].keys(), key=str.encode)
     if not common:

@@ -26,19 +26,7 @@ JUDGED = "Judged@10"
 
 @dataclass(frozen=True)
 class Hurt:
-    """A run that is left out, with the current labels and with the labels without it.
-
-    Parameters
-    ----------
-    run : str
-        Name of the run.
-    score, score_without : float or None
-        Its mean; None if undefined.
-    rank, rank_without : int or None
-        Its rank among all runs, from 1.
-    judged, judged_without : float or None
-        Its mean Judged@10.
-    """
+    """A run that is left out, with the current labels and with the labels without it."""
 
     run: str
     score: float | None
@@ -58,26 +46,7 @@ class Hurt:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A run or group of runs that is left out of the pool.
-
-    Parameters
-    ----------
-    name : str
-        Name of the run or group.
-    runs : tuple of Hurt
-        Its runs.
-    contributed : int
-        Number of judged pairs that it returned within the depth of the pool.
-    unique, unique_relevant : int
-        Number of documents that no other run returned, which would be unjudged, and of the relevant documents among
-        them.
-    queries : int
-        Number of queries in the means: those that keep a judgment.
-    tau : float or None
-        Kendall's tau-b between the orders of all runs with and without its documents.
-    reason : str or None
-        Why the numbers are undefined.
-    """
+    """A run or group of runs that is left out of the pool."""
 
     name: str
     runs: tuple[Hurt, ...]

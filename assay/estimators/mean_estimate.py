@@ -27,23 +27,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimated:
-    """A mean with its interval, and the human-only mean.
-
-    Parameters
-    ----------
-    estimate, low, high : float or None
-        The mean and its interval; None exactly if ``reason`` is set.
-    human_only : Interval or None
-        The mean of the human values alone, with Student's interval.
-    correlation : float or None
-        Correlation between human and machine values; None if either is constant.
-    queries, others : int
-        Number of units judged by people and the machine, and by the machine alone.
-    level : float
-        Coverage of the intervals.
-    reason : str or None
-        A key of `REASONS`.
-    """
+    """A mean with its interval, and the human-only mean."""
 
     estimate: float | None = None
     low: float | None = None

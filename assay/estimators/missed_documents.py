@@ -12,28 +12,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Missed:
-    """The estimated number of unjudged relevant documents that the runs return.
-
-    Parameters
-    ----------
-    value, low, high : float or None
-        The estimate and its interval; None exactly if ``reason`` is set.
-    method : str
-        ``residual``: from a random sample of the unjudged documents. ``curve``: from how relevant documents become
-        rarer with depth, which is an assumption.
-    found : int
-        Number of judged relevant documents within the scope of the estimate.
-    unjudged : int
-        Number of unjudged pairs within the scope of the estimate.
-    queries : int
-        Number of queries.
-    level : float
-        Coverage of the interval.
-    reason : str or None
-        Why there is no estimate.
-    notes : tuple of str
-        Sentences about the limits of the estimate.
-    """
+    """The estimated number of unjudged relevant documents that the runs return."""
 
     value: float | None
     low: float | None

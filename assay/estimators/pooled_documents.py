@@ -19,19 +19,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """The union of the documents that runs return for the labeled queries.
-
-    Parameters
-    ----------
-    query : int64 array, shape (pairs,)
-        The query of each pair, as a position in the qrels.
-    best_rank : int64 array, shape (pairs,)
-        The best rank in any run, from 1.
-    place : int64 array, shape (pairs,)
-        The row in the qrels; -1 if unjudged.
-    contributed : bool array, shape (rows of the qrels, runs)
-        Whether each run returns each judged document.
-    """
+    """The union of the documents that runs return for the labeled queries."""
 
     query: Integers
     best_rank: Integers

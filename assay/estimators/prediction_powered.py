@@ -24,13 +24,7 @@ FEW = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Powered(Estimated):
-    """A mean from few human and many machine values, with queries as units.
-
-    Parameters
-    ----------
-    weight : float
-        Weight of the machine, from 0 (human values only) to 1 (the corrected machine mean).
-    """
+    """A mean from few human and many machine values, with queries as units."""
 
     weight: float
 
@@ -196,10 +190,7 @@ def _undefined(reason: str, y: Floats, rest: Floats, level: float) -> Powered:
 def classic_parity(
     human: Sequence[float], machine: Sequence[float], elsewhere: Sequence[float], level: float
 ) -> Interval:
-    """Return the estimate as ``ppi_py`` computes it: normal quantile, no correction for the tuned weight.
-
-    Use it only to compare with numbers published with that package: its intervals are too short on few queries.
-    """
+    """Return the estimate as ``ppi_py`` computes it: normal quantile, no correction for the tuned weight."""
     from scipy.special import ndtri
 
     y, f, rest = (np.asarray(values, dtype=np.float64) for values in (human, machine, elsewhere))

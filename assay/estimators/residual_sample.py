@@ -15,19 +15,7 @@ from assay.metrics.judged_rankings import Floats
 
 @dataclass(frozen=True)
 class Stratum:
-    """The residual stratum of one query.
-
-    Parameters
-    ----------
-    query_id : str
-        The query.
-    population : float
-        Number of documents that the runs return beyond the pool, from which it was drawn.
-    judged : int
-        Number of drawn documents with a grade.
-    relevant : int
-        Number of these that are relevant.
-    """
+    """The residual stratum of one query."""
 
     query_id: str
     population: float

@@ -26,31 +26,7 @@ CUTOFFS = (5, 10, 20, 50, 100)
 
 @dataclass(frozen=True, eq=False)
 class Reuse:
-    """The reusability of a collection for new systems.
-
-    Parameters
-    ----------
-    metric : str
-        The metric of the scores.
-    relevant_from : float
-        The lowest grade that counts as relevant.
-    depth : int or None
-        The last rank at which a run counts as a contributor; None for all ranks.
-    depth_told : bool
-        Whether this is the pool's depth; otherwise it is inferred from the labels.
-    contributors : tuple of str
-        The runs that the pool was drawn from.
-    left_out, groups : tuple of LeftOut
-        Each contributor alone; families of contributors, and a requested group.
-    curve : Discovery
-        The relevant documents by depth.
-    missed : Missed
-        The estimated number of relevant documents that are still unjudged.
-    judged : dict of str to dict
-        Mean Judged@k by run, then by k.
-    reason : str or None
-        Why no contributor was left out.
-    """
+    """The reusability of a collection for new systems."""
 
     metric: str
     relevant_from: float

@@ -24,17 +24,7 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class Stratum:
-    """Units with similar machine values.
-
-    Parameters
-    ----------
-    low, high : float
-        The smallest and largest machine value in it.
-    units, judged : int
-        Number of units, and number judged by people.
-    mean : float
-        Mean of the human values.
-    """
+    """Units with similar machine values."""
 
     low: float
     high: float
@@ -45,15 +35,7 @@ class Stratum:
 
 @dataclass(frozen=True, kw_only=True)
 class Stratified(Estimated):
-    """A mean over strata; the correlation is the square root of the share of human variance between strata.
-
-    Parameters
-    ----------
-    strata : tuple of Stratum
-        Sorted by machine value.
-    merged : int
-        Number of strata with too few units judged by people, which were merged with a neighbor.
-    """
+    """A mean over strata; the correlation is the square root of the share of human variance between strata."""
 
     strata: tuple[Stratum, ...] = ()
     merged: int = 0
@@ -115,27 +97,7 @@ def stratified_mean(
 def stratified_rate(
     relevant: npt.ArrayLike, grades: npt.ArrayLike, elsewhere: npt.ArrayLike, *, level: float = LEVEL
 ) -> Stratified:
-    """Estimate the share of all pairs that people would consider relevant, by strata of machine grades.
-
-    Parameters
-    ----------
-    relevant : bool array, shape (pairs,)
-        Human judgments of a random sample of pairs: the audit slice.
-    grades : float array, shape (pairs,)
-        The machine grade of each.
-    elsewhere : float array, shape (others,)
-        The machine grades of all other pairs.
-    level : float
-        Coverage of the interval.
-
-    Returns
-    -------
-    Stratified
-        ``sum W_h mean(y_h)`` with the variance ``sum W_h^2 p_h (1 - p_h) / (k_h - 1) (1 - k_h/N_h)``, ``p_h = (sum y_h
-        + 1/2) / (k_h + 1)``: a grade that people always confirmed is still not certain. It refers to exactly these
-        pairs, like the human-only interval: if all pairs are judged, both have width 0. Grades with fewer than two
-        judged pairs are merged with their neighbor. Source: Cochran 1977, 5.3 and 5.11.
-    """
+    """Estimate the share of all pairs that people would consider relevant, by strata of machine grades."""
     y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (relevant, grades, elsewhere))
     if len(y) != len(f):
         raise ValueError(

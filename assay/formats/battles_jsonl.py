@@ -26,21 +26,7 @@ _IDS = {"query_id": "query", "a": "first document's", "b": "second document's"}
 
 @dataclass(frozen=True, slots=True)
 class Battle:
-    """A model's answer about two documents.
-
-    Parameters
-    ----------
-    query_id, a, b : str
-        The query and the two documents.
-    score : float or None
-        From -1 (a) to 1 (b), as if a had been shown first; None if there is no answer yet, or the call failed.
-    model : str
-        The model that answered.
-    swapped : bool
-        Whether b was shown first.
-    reason : str
-        The model's reason.
-    """
+    """A model's answer about two documents."""
 
     query_id: str
     a: str
@@ -53,13 +39,7 @@ class Battle:
 
 
 def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
-    """Write battles in the order given.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write battles in the order given."""
     return write_objects(
         (
             {

@@ -32,18 +32,7 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[LabelRow]:
-    """Read the qrels of a BEIR directory and account for every line.
-
-    Parameters
-    ----------
-    source, path, grades, conflicts, encoding
-        As for ``judgment-list``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when the header is missing.
-    """
+    """Read the qrels of a BEIR directory and account for every line."""
     from assay.formats.column_reader import read_in_columns
     from assay.formats.label_layouts import BeirQrels
 
@@ -52,13 +41,7 @@ def read(
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
-    """Write labels in the order of their ids, the header first; a pair without a grade is left out.
-
-    Raises
-    ------
-    NotValid
-        When an id begins with a quotation mark or contains a control character, or a grade is not a whole number.
-    """
+    """Write labels in the order of their ids, the header first; a pair without a grade is left out."""
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     if quoted := sorted({text for text in ordered.ids() if text.startswith('"')}):
@@ -70,13 +53,7 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
 
 
 def read_header(lines: Iterable[tuple[int, str]], tally: Tally) -> None:
-    """Read the header, which is in the first line that is not blank.
-
-    Raises
-    ------
-    UnreadableInput
-        F04 when it is missing.
-    """
+    """Read the header, which is in the first line that is not blank."""
     for line, text in _filled(lines, tally):
         if text.strip().casefold() != HEADER:
             expected = f"expected the header {HEADER!r}; add it"

@@ -16,13 +16,7 @@ _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def contents(bundle: Path) -> dict[str, Callable[[], bytes]]:
-    """Return the files of a folder or zip archive by their paths inside, each with a function that reads it.
-
-    Raises
-    ------
-    UnreadableInput
-        F00 when it does not exist, F02 when the archive is damaged, too large or has unsafe names.
-    """
+    """Return the files of a folder or zip archive by their paths inside, each with a function that reads it."""
     if bundle.is_dir():
         files = sorted(path for path in bundle.rglob("*") if path.is_file())
         return {path.relative_to(bundle).as_posix(): path.read_bytes for path in files}

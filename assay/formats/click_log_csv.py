@@ -34,26 +34,7 @@ def read(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Read[ClickRow]:
-    """Read a click log and account for every record.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing.
-    """
+    """Read a click log and account for every record."""
     content, tally = open_as(source, path, NAME, "query,doc_id,position,clicked", encoding=encoding)
     return collect(content, tally, partial(stream, columns=columns, delimiter=delimiter), empty="results")
 
@@ -69,13 +50,7 @@ def stream(
 
 
 def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
-    """Write a log in the given order, without empty columns.
-
-    Raises
-    ------
-    NotValid
-        For a row of several results, or a text that cannot be written as UTF-8.
-    """
+    """Write a log in the given order, without empty columns."""
     table = [table_of(row) for row in rows]
     names = columns_of(table)
     try:
@@ -88,13 +63,7 @@ def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
 
 
 def table_of(row: ClickRow) -> dict[str, str]:
-    """Return a row's cells by column.
-
-    Raises
-    ------
-    NotValid
-        For a row of several results.
-    """
+    """Return a row's cells by column."""
     if row.results:
         raise NotValid("a search with its result list can only be written as UBI")
     return {

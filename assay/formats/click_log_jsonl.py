@@ -29,20 +29,7 @@ NUMBERS = ("position", "clicked", "impressions", "clicks")
 def read(
     source: Source, *, path: str = "-", columns: Mapping[str, str] | None = None, encoding: str = "utf-8"
 ) -> Read[ClickRow]:
-    """Read a click log and account for every line.
-
-    Parameters
-    ----------
-    source, path, encoding
-        As for ``click-log-csv``.
-    columns : dict of str to str, optional
-        The file's key for each of the format's keys: ``{"doc_id": "sku"}``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a click log and account for every line."""
     content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
     return collect(content, tally, partial(stream, columns=columns), empty="results")
 
@@ -63,13 +50,7 @@ def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None 
 
 
 def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
-    """Write a log in the given order, without empty keys.
-
-    Raises
-    ------
-    NotValid
-        For a row of several results, or a text that cannot be written as UTF-8.
-    """
+    """Write a log in the given order, without empty keys."""
     table = [table_of(row) for row in rows]
     names = columns_of(table)
     for of in table:

@@ -40,25 +40,7 @@ KNOWN = {CLICK: (CLICK, "item_click", "product_click"), IMPRESSION: (IMPRESSION,
 def read(
     source: Source, *, path: str = "-", columns: Mapping[str, str] | None = None, encoding: str = "utf-8"
 ) -> Read[ClickRow]:
-    """Read shown and clicked results, and account for every line.
-
-    Parameters
-    ----------
-    source, path, encoding
-        As for ``click-log-csv``.
-    columns : dict of str to str, optional
-        The action that counts as a click or an impression: ``{"click": "add_to_cart"}``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-
-    Notes
-    -----
-    ``user_query`` is the typed text; ``query``, the request to the engine, never replaces it. An event without it
-    belongs to the search of its ``query_id``. Other actions are counted and skipped (W51).
-    """
+    """Read shown and clicked results, and account for every line."""
     content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
     return collect(content, tally, partial(stream, columns=columns), empty="events")
 
@@ -83,13 +65,7 @@ def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None 
 
 
 def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
-    """Write events, and searches with their results, without action lines.
-
-    Raises
-    ------
-    NotValid
-        For a row of counts, or a text that cannot be written as UTF-8.
-    """
+    """Write events, and searches with their results, without action lines."""
     listed = list(rows)
     for row in listed:
         who = {"query_id": row.search_id, "client_id": row.client_id, "user_query": row.query}

@@ -40,15 +40,7 @@ NEEDED = (
 
 
 class ClickBooks:
-    """Validation of the rows of one flat click log; every row is counted in its bin.
-
-    Parameters
-    ----------
-    tally : Tally
-        The counters of the file.
-    table : bool
-        Whether all rows have the columns of the first row, so that the file is refused if a column is missing.
-    """
+    """Validation of the rows of one flat click log; every row is counted in its bin."""
 
     def __init__(self, tally: Tally, *, table: bool) -> None:
         self._tally = tally
@@ -115,13 +107,7 @@ def checked_id(doc_id: str) -> None:
 
 
 def position_of(text: str) -> int | None:
-    """Return the position as written, counted from 0 or 1; None if there is none.
-
-    Raises
-    ------
-    RowFault
-        E12.
-    """
+    """Return the position as written, counted from 0 or 1; None if there is none."""
     position = whole_number(text, "position")
     if position is not None and position > DEEPEST:
         raise RowFault("E12", f"the position {position} is beyond {DEEPEST:,}", "expected a rank such as 1")

@@ -27,22 +27,7 @@ SILENT = frozenset({"q0", "iter", "iteration", "query", "query_text"})
 def note_rest(
     name: str, line: int | None, names: Mapping[str, str], known: Mapping[str, tuple[str, ...]], tally: Tally, what: str
 ) -> None:
-    """Report why a column or key is not read: another represents the same field (W55), or it is unknown (W41).
-
-    Parameters
-    ----------
-    name : str
-        The column that is not read.
-    line : int or None
-        Its line.
-    names : dict of str to str
-        The file's column that is used for each of the format's columns.
-    known : dict of str to tuple of str
-        Each column of the format with its alternative names.
-    tally : Tally The counters.
-    what : str
-        ``column`` or ``key``.
-    """
+    """Report why a column or key is not read: another represents the same field (W55), or it is unknown (W41)."""
     folded = name.casefold()
     rival = next((column for column, others in known.items() if folded in (column, *others) and column in names), None)
     if rival is None:

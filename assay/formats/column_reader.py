@@ -49,19 +49,7 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """Columns of the rows of a piece, with the usable rows.
-
-    Parameters
-    ----------
-    columns : dict of str to column
-        The fields of each row.
-    good : bool array
-        Which rows are plain; the others are read carefully.
-    repaired : bool array, optional
-        Which rows belong in the bin of repaired rows.
-    warned : sequence of Warned
-        Warnings about good rows.
-    """
+    """Columns of the rows of a piece, with the usable rows."""
 
     columns: dict[str, Column]
     good: Flags
@@ -123,24 +111,7 @@ class Layout(ABC, Generic[Row]):
 
 
 def read_in_columns(content: Content, tally: Tally, layout: Layout[Row], *, empty: str = "") -> Read[Row]:
-    """Read a whole file and finish its report.
-
-    Parameters
-    ----------
-    content : Content
-        The opened input; it is closed here.
-    tally : Tally
-        The counters of this file.
-    layout : Layout
-        The format.
-    empty : str
-        What is missing in a file without rows, which is then refused (F07).
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a whole file and finish its report."""
     with content:
         rows = rows_in_columns(content, tally, layout)
     if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
@@ -206,10 +177,7 @@ class _File(Generic[Row]):
         self.buffer: Bytes = np.frombuffer(data, dtype=np.uint8)
 
     def _refuse_early(self) -> None:
-        """Read the first lines first, so that a wrong file of 200 MB is refused early.
-
-        A file is wrong if its beginning contains only errors; usually the first few lines rule this out.
-        """
+        """Read the first lines first, so that a wrong file of 200 MB is refused early."""
         for most in (FEW_LINES, 2 * MAX_LISTED):
             trial = self.tally.part()
             head = Lines(islice(self._all_lines(0, 0), most))
@@ -456,8 +424,7 @@ def _differ_in_blocks(keys: Keys, blocks: Keys) -> bool:
 
 def _keys(columns: Sequence[Column]) -> Keys:
     """Return a number for each row: rows with the same texts have the same number, others almost always a different
-    one.
-    """
+    one."""
     return reduce(lambda keys, other: keys * SPREAD + other, (_keys_of(column) for column in columns))
 
 

@@ -23,15 +23,7 @@ from assay.formats.trec_columns import BLANK, DELETE, Fields, numbers_or_nan
 
 
 class CountedLog(CsvLayout[LogRow]):
-    """Records of a query and its count under a header.
-
-    Parameters
-    ----------
-    repeated : {"sum", "max", "first"}, optional
-        As for `LogBooks`; with ``each``, a log is read row by row.
-    others
-        As for `CsvLayout`.
-    """
+    """Records of a query and its count under a header."""
 
     row = LogRow
     keys = ("query",)

@@ -158,17 +158,7 @@ def _blank(buffer: Bytes, starts: Places, ends: Places) -> Flags:
 
 
 class CsvLayout(Layout[Row]):
-    """Layout of a CSV file with a header; formats define the rows.
-
-    Parameters
-    ----------
-    content : Content
-        The file.
-    columns : Columns
-        The columns that the format reads.
-    mapping, delimiter, unescaped
-        As for `delimited.read_table`.
-    """
+    """Layout of a CSV file with a header; formats define the rows."""
 
     spans_lines = True
 

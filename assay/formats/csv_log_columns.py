@@ -32,21 +32,7 @@ def csv_blocks(
     columns: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> Iterator[LogBlock] | None:
-    """Yield the searches of a log with one row per search; None for a counted log, which must be read whole.
-
-    Parameters
-    ----------
-    content, tally, texts : Content, Tally, LogTexts The input, its counters, and the texts so far.
-    known : Columns
-        The columns that the format reads.
-    columns, delimiter
-        As for the format's reader.
-
-    Raises
-    ------
-    UnreadableInput
-        As `assay.formats.delimited.read_table`.
-    """
+    """Yield the searches of a log with one row per search; None for a counted log, which must be read whole."""
     log = _opened(content, tally, known, columns or {}, delimiter)
     return None if log is None else log.blocks(texts)
 
@@ -60,15 +46,7 @@ def csv_rows(
     columns: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> Iterator[LogRow] | None:
-    """Yield the rows on the given lines of a log with one row per search; None for a counted log.
-
-    Parameters
-    ----------
-    content, tally, known, columns, delimiter
-        As for `csv_blocks`.
-    lines : set of int
-        The lines on which the rows begin; other lines are skipped.
-    """
+    """Yield the rows on the given lines of a log with one row per search; None for a counted log."""
     log = _opened(content, tally, known, columns or {}, delimiter)
     return None if log is None else log.rows_on(lines)
 
@@ -101,10 +79,7 @@ def _first_line(content: Content) -> str:
 
 @dataclass(eq=False)
 class _Lines:
-    """Part of a log, line by line, for the careful reader; `done` is set once it is used up.
-
-    A record that does not end in this part continues in the next part, which is then also read carefully.
-    """
+    """Part of a log, line by line, for the careful reader; `done` is set once it is used up."""
 
     before: int
     data: bytes

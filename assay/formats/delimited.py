@@ -44,21 +44,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Columns that a format reads.
-
-    Attributes
-    ----------
-    known : dict of str to tuple of str
-        Each column with its alternative names.
-    required : tuple of str
-        Columns without which the file is refused (F04).
-    numeric : frozenset of str
-        Columns that never have the apostrophe of `assay.core.csv_cells.escape`.
-    silent : frozenset of str
-        Columns that are ignored without a warning.
-    keep_others : bool
-        Whether unknown columns are passed on instead of ignored with a warning (W41).
-    """
+    """Columns that a format reads."""
 
     known: Mapping[str, tuple[str, ...]]
     required: tuple[str, ...]
@@ -85,29 +71,7 @@ def read_table(
     delimiter: str | None = None,
     unescaped: bool = True,
 ) -> Iterator[Cells]:
-    """Yield the records of a file with a header; those with a wrong number of cells are rejected (E10).
-
-    Parameters
-    ----------
-    content, tally : Content, Tally
-        The input and its counters; the caller puts each record in a bin.
-    columns : Columns
-        What the format reads.
-    mapping : dict of str to str, optional
-        The file's column for each of the format's columns, such as ``{"count": "count_generated"}``; a column with an
-        empty name is not read.
-    delimiter : str, optional
-        By default the most frequent of ``,`` ``;`` and TAB in the first line.
-    unescaped : bool
-        Whether to remove the apostrophe in front of a formula (W37).
-
-    Raises
-    ------
-    UnreadableInput
-        F04 when a required column or one named in ``mapping`` is missing, E22 when two columns have the same name.
-    NotValid
-        When ``mapping`` names a column that the format does not read.
-    """
+    """Yield the records of a file with a header; those with a wrong number of cells are rejected (E10)."""
     check_mapping(mapping or {}, columns)
     header: Header | None = None
     chosen = delimiter or usual_delimiter(content)
@@ -194,13 +158,7 @@ def header_of(record: Record, tally: Tally, columns: Columns, mapping: Mapping[s
 
 
 def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str, str]) -> Header:
-    """Locate the columns that are read, and report unknown and renamed columns.
-
-    Raises
-    ------
-    UnreadableInput
-        As for `read_table`.
-    """
+    """Locate the columns that are read, and report unknown and renamed columns."""
     tally.put("header")
     names = [cell.strip() for cell in record.cells]
     folded = [name.casefold() for name in names]

@@ -23,13 +23,7 @@ PIECE = 4 << 20
 
 
 def table_columns(content: Content, tally: Tally, columns: Columns, value: str) -> Iterator[PairColumns]:
-    """Yield the columns of a well-formed file with a header, a piece at a time.
-
-    Raises
-    ------
-    NeedsCare
-        When anything in the file is odd, quoted or not ASCII.
-    """
+    """Yield the columns of a well-formed file with a header, a piece at a time."""
     delimiter = usual_delimiter(content)
     places: dict[str, int] = {}
     width = 0
@@ -48,13 +42,7 @@ def table_columns(content: Content, tally: Tally, columns: Columns, value: str) 
 
 def headless_columns(content: Content, tally: Tally) -> Iterator[tuple[int, Fields]]:
     """Yield (lines before, fields) of a well-formed file of three TAB-separated columns without a header, piece by
-    piece.
-
-    Raises
-    ------
-    NeedsCare
-        When anything in the file is odd or not ASCII.
-    """
+    piece."""
     for before, data in content.pieces(PIECE):
         block = _plain_fields(data, b"\t", 3)
         _count(block, before, tally)
@@ -62,13 +50,7 @@ def headless_columns(content: Content, tally: Tally) -> Iterator[tuple[int, Fiel
 
 
 def checked_ids(block: Fields, place: int) -> Texts:
-    """Return a column of ids.
-
-    Raises
-    ------
-    NeedsCare
-        When a text is too long to be an id.
-    """
+    """Return a column of ids."""
     from assay.core.ids import MAX_LENGTH
 
     ids = block.texts(place)
@@ -78,13 +60,7 @@ def checked_ids(block: Fields, place: int) -> Texts:
 
 
 def checked_numbers(block: Fields, place: int) -> npt.NDArray[np.float64]:
-    """Return a column of numbers.
-
-    Raises
-    ------
-    NeedsCare
-        When a text is not a number.
-    """
+    """Return a column of numbers."""
     from assay.formats.trec_columns import numbers
 
     values = numbers(block.texts(place))

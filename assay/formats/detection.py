@@ -77,22 +77,7 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
 
 
 def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--format {}") -> str | None:
-    """Return the name of the format that a file looks like, as `sniff` does, unless another format looks the same.
-
-    Parameters
-    ----------
-    head, kind
-        As for `sniff`.
-    path : str
-        The file as the user named it, for the message.
-    option : str
-        How the user sets this format anyway; ``{}`` represents the format.
-
-    Raises
-    ------
-    UnreadableInput
-        When the file may be in another format that would be read without an error.
-    """
+    """Return the name of the format that a file looks like, as `sniff` does, unless another format looks the same."""
     name = sniff(head, kind)
     if name is not None and (other := lookalike(head, name)) is not None:
         from assay.core.errors import UnreadableInput
@@ -105,22 +90,7 @@ def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--
 
 
 def log_format(source: Source, path: str, option: str) -> str:
-    """Return the format of a query log: CSV or JSONL by the file name, and the kind of JSONL by the content.
-
-    Parameters
-    ----------
-    source : path or bytes
-        The file.
-    path : str
-        The file as the user named it.
-    option : str
-        How a user sets JSONL, for the message.
-
-    Raises
-    ------
-    UnreadableInput
-        When the content looks like a file of another kind.
-    """
+    """Return the format of a query log: CSV or JSONL by the file name, and the kind of JSONL by the content."""
     if not path.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
         return LOG_FORMATS["csv"]
     from assay.formats.text_lines import Content
@@ -130,20 +100,7 @@ def log_format(source: Source, path: str, option: str) -> str:
 
 
 def recognize_or(head: bytes, path: str, kind: str, default: str, option: str = "--format {}") -> str:
-    """Return the format of this kind that a file looks like, or the default for unknown content.
-
-    Parameters
-    ----------
-    head, path, kind, option
-        As for `recognize`.
-    default : str
-        The usual format of the kind.
-
-    Raises
-    ------
-    UnreadableInput
-        When the file looks like another kind, because readers of JSON accept additional keys.
-    """
+    """Return the format of this kind that a file looks like, or the default for unknown content."""
     if (name := recognize(head, path, kind, option)) is not None:
         return name
     text = head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip()

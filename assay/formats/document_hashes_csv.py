@@ -42,38 +42,13 @@ def read(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Read[DocumentHash]:
-    """Read the documents of a file and account for every record.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing.
-    """
+    """Read the documents of a file and account for every record."""
     content, tally = open_as(source, path, NAME, "doc_id,content_sha256", encoding=encoding)
     return collect(content, tally, partial(_parse, mapping=columns, delimiter=delimiter))
 
 
 def write(rows: Iterable[DocumentHash], stream: BinaryIO) -> Written:
-    """Write the documents, sorted by id bytes.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written as UTF-8.
-    """
+    """Write the documents, sorted by id bytes."""
     stream.write(b"doc_id,content_sha256\n")
     ordered = sorted(rows, key=lambda row: row.doc_id)
     for row in ordered:

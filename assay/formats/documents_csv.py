@@ -34,38 +34,14 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[DocumentRow]:
-    """Read documents and account for every record.
-
-    The alternative column names are those of ``documents-jsonl``; a column ``fields`` contains a JSON object, and
-    unknown columns become fields unless they are empty.
-
-    Parameters
-    ----------
-    source, path, conflicts, encoding
-        As for ``documents-jsonl``.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"text": "long_description"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when there is no column for the document id.
-    """
+    """Read documents and account for every record."""
     content, tally = open_as(source, path, NAME, "doc_id,title,text", encoding=encoding)
     parse_table = partial(_parse, mapping=columns, delimiter=delimiter, conflicts=conflicts)
     return collect(content, tally, parse_table, empty="documents")
 
 
 def write(rows: Iterable[DocumentRow], stream: BinaryIO) -> Written:
-    """Write documents in the order of their ids; ``fields`` as one JSON object.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write documents in the order of their ids; ``fields`` as one JSON object."""
     stream.write(csv_row(HEADER).encode())
     ordered = sorted(rows, key=lambda row: row.doc_id)
     for row in ordered:

@@ -36,39 +36,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
 def read(
     source: Source, *, path: str = "-", conflicts: Pick | None = None, encoding: str = "utf-8"
 ) -> Read[DocumentRow]:
-    """Read documents and account for every line.
-
-    ``docno``, ``id`` and ``_id`` are read for ``doc_id``, ``name`` for ``title``, ``description``, ``content`` and
-    ``body`` for ``text``; other keys go to ``fields``.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    conflicts : {"first", "last"}, optional
-        Which of two different documents with the same id to keep; by default neither (E16).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read documents and account for every line."""
     content, tally = open_as(source, path, NAME, _LINE, encoding=encoding)
     return collect(content, tally, partial(_parse, conflicts=conflicts), empty="documents")
 
 
 def write(rows: Iterable[DocumentRow], stream: BinaryIO) -> Written:
-    """Write documents in the order of their ids.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write documents in the order of their ids."""
     ordered = sorted(rows, key=lambda row: row.doc_id)
     for row in ordered:
         stream.write(

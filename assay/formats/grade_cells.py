@@ -41,8 +41,6 @@ class RowFault(ValueError):
 def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool] | Fault:
     """Parse a grade on a scale, and return whether it was written as a fraction (``3.0``).
 
-    Without a scale, every whole number is a grade.
-
     Examples
     --------
     >>> scale_grade("3", (0, 1, 2, 3)), scale_grade("3.0", (0, 1, 2, 3))

@@ -46,9 +46,6 @@ REMEDY = {
 def reusable_source(source: Source) -> Path | str | bytes:
     """Return a source that can be read more than once; a stream or pipe is read into memory.
 
-    Callers that inspect a file before reading it need this, because the second read of a pipe would return only the
-    rest.
-
     Examples
     --------
     >>> reusable_source(io.BytesIO(b"q1 0 d1 1")), reusable_source(b"q1 0 d1 1")
@@ -100,33 +97,7 @@ class _Counted(io.RawIOBase):
 
 
 class Opened:
-    """The decompressed bytes of an input.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it, for messages.
-    limit : int
-        Maximum number of bytes after decompression.
-    block : int
-        Number of bytes to read at a time; a small block is enough to inspect the head.
-    hashed : bool
-        Whether to hash the bytes, which takes a tenth of the time needed to score a large run.
-
-    Attributes
-    ----------
-    expanded : int
-        Number of decompressed bytes so far.
-    parquet : bool
-        Whether it is a Parquet file, the only binary files that are accepted.
-
-    Raises
-    ------
-    UnreadableInput
-        F00 when it cannot be opened, F01 for UTF-16, F02 for a bad archive, F03 for binary content.
-    """
+    """The decompressed bytes of an input."""
 
     def __init__(
         self, source: Source, path: str, *, limit: int = MAX_EXPANDED, block: int = BLOCK, hashed: bool = True
@@ -166,13 +137,7 @@ class Opened:
         return self._raw.size
 
     def refuse(self, line: int | None, problem: str, expected: str, code: str) -> NoReturn:
-        """Refuse the file.
-
-        Raises
-        ------
-        UnreadableInput
-            Always.
-        """
+        """Refuse the file."""
         raise UnreadableInput(self.path, line, problem, expected, code)
 
     def _open(self, source: Source) -> BinaryIO:
@@ -218,12 +183,7 @@ class Opened:
         return data
 
     def _hold(self, data: bytes, most: Ceiling) -> None:
-        """Raise an exception if the file exceeds a limit.
-
-        Raises
-        ------
-        BeyondLimits The file exceeds a limit.
-        """
+        """Raise an exception if the file exceeds a limit."""
         self._lines += max(data.count(b"\n"), data.count(b"\r"))
         if self.expanded > most.expanded:
             raise BeyondLimits(

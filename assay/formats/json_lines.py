@@ -63,14 +63,7 @@ def objects(content: HasLines, tally: Tally) -> Iterator[Element]:
 
 
 def parse(text: str) -> Any:
-    """Parse one JSON text.
-
-    Raises
-    ------
-    RowFault
-        E24 for invalid JSON or deep nesting, E20 for a repeated key in an object, E19 for a NUL or an unpaired
-        surrogate in a text.
-    """
+    """Parse one JSON text."""
     try:
         value = DECODER.decode(text)
         if text.count("[") + text.count("{") > MOST_LEVELS:
@@ -100,13 +93,7 @@ def _refuse_too_deep(value: Any) -> None:
 
 
 def refuse_unstorable(value: Any) -> None:
-    """Raise an exception if a value contains text or numbers that UTF-8 or a database cannot store.
-
-    Raises
-    ------
-    RowFault
-        E19 for a text, E12 for a number.
-    """
+    """Raise an exception if a value contains text or numbers that UTF-8 or a database cannot store."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -123,13 +110,7 @@ def refuse_unstorable(value: Any) -> None:
 
 
 def dump(value: Mapping[str, Any]) -> bytes:
-    """Return a line of JSON as UTF-8, with keys in the given order and without unnecessary escapes.
-
-    Raises
-    ------
-    NotValid
-        When a text contains an unpaired surrogate, or a number is NaN or infinite.
-    """
+    """Return a line of JSON as UTF-8, with keys in the given order and without unnecessary escapes."""
     try:
         return (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:
@@ -137,13 +118,7 @@ def dump(value: Mapping[str, Any]) -> bytes:
 
 
 def id_text(value: Any) -> tuple[str, bool]:
-    """Return an id as text, and whether it was a number.
-
-    Raises
-    ------
-    RowFault
-        E23 when it is neither text nor a whole number.
-    """
+    """Return an id as text, and whether it was a number."""
     if isinstance(value, str):
         return value, False
     if isinstance(value, int) and not isinstance(value, bool):

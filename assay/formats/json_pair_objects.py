@@ -26,39 +26,17 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def line_entries(content: Content, tally: Tally, known: Known, value: str) -> Iterator[Entry]:
-    """Yield the pairs of a file with one object per line; anything else is counted here.
-
-    Parameters
-    ----------
-    content, tally : Content, Tally
-        The input and its counters.
-    known : dict of str to tuple of str
-        Each key with its alternative names.
-    value : str
-        The key of the number: ``grade`` or ``score``.
-    """
+    """Yield the pairs of a file with one object per line; anything else is counted here."""
     return _entries(((element, "") for element in objects(content, tally)), tally, known, value)
 
 
 def list_entries(content: Content, tally: Tally, known: Known, value: str) -> Iterator[Entry]:
-    """Yield the pairs of a JSON list of objects, as `line_entries` does.
-
-    Raises
-    ------
-    UnreadableInput
-        F05 at a syntax error.
-    """
+    """Yield the pairs of a JSON list of objects, as `line_entries` does."""
     return _entries(_elements(content, tally), tally, known, value)
 
 
 def line_columns(content: Content, tally: Tally, known: Known, value: str) -> Iterator[PairColumns]:
-    """Yield the columns of a well-formed file with one object per line, a piece at a time.
-
-    Raises
-    ------
-    NeedsCare
-        When anything in the file is odd.
-    """
+    """Yield the columns of a well-formed file with one object per line, a piece at a time."""
     import numpy as np
 
     from assay.core.text_column import Texts

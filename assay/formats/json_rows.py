@@ -25,22 +25,7 @@ class Reader(Protocol[Row]):
     """Reader of a format without options of its own."""
 
     def __call__(self, source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Row]:
-        """Read a file and account for every line.
-
-        Parameters
-        ----------
-        source : path, bytes or binary stream
-            The file; ``Path("-")`` is standard input.
-        path : str
-            The file as the user named it.
-        encoding : str
-            ``utf-8`` or ``latin-1``.
-
-        Raises
-        ------
-        UnreadableInput
-            When the whole file is refused.
-        """
+        """Read a file and account for every line."""
 
 
 def reader(format: str, example: str, parse: Callable[[Content, Tally], Iterable[Row]]) -> Reader[Row]:
@@ -56,20 +41,7 @@ def reader(format: str, example: str, parse: Callable[[Content, Tally], Iterable
 def rows(
     content: Content, tally: Tally, read_row: RowReader[Row], key: Key[Row] | None = None, pick: Pick | None = None
 ) -> Iterator[Row]:
-    """Yield the rows of a JSONL file; every line is counted in one bin.
-
-    Parameters
-    ----------
-    content, tally : Content, Tally
-        The input and its counters.
-    read_row : callable
-        Converts an object to a row, or raises `RowFault`.
-    key : callable, optional
-        The key of a row; repeated keys are handled by `Keyed`. Without it, rows may repeat, as answers of several
-        models do.
-    pick : {"first", "last", "min", "max"}, optional
-        Which of two rows with the same key to use.
-    """
+    """Yield the rows of a JSONL file; every line is counted in one bin."""
     by_key: Keyed[Row] = Keyed(tally, pick)
     for element in objects(content, tally):
         try:
@@ -87,21 +59,7 @@ def rows(
 
 
 def ids(element: Element, tally: Tally, names: Mapping[str, str], known: Collection[str]) -> tuple[list[str], bool]:
-    """Return the ids of an object, and whether one was a number; unknown keys are reported.
-
-    Parameters
-    ----------
-    element, tally : Element, Tally
-        The object and the books.
-    names : dict of str to str
-        Each key with an id, and its name in messages.
-    known : collection of str
-        The other keys.
-
-    Raises
-    ------
-    RowFault An id is not valid.
-    """
+    """Return the ids of an object, and whether one was a number; unknown keys are reported."""
     id_values = [id_text(element.of.get(key)) for key in names]
     texts = [text for text, _ in id_values]
     for name, text in zip(names.values(), texts, strict=True):
@@ -117,13 +75,7 @@ def ids(element: Element, tally: Tally, names: Mapping[str, str], known: Collect
 
 
 def text(of: Mapping[str, Any], name: str) -> str:
-    """Return a text that may be missing.
-
-    Raises
-    ------
-    RowFault
-        E23 when it is something else.
-    """
+    """Return a text that may be missing."""
     value = of.get(name)
     if value is None or isinstance(value, str):
         return value or ""
@@ -131,13 +83,7 @@ def text(of: Mapping[str, Any], name: str) -> str:
 
 
 def number(of: Mapping[str, Any], name: str, fix: str) -> float:
-    """Return a number.
-
-    Raises
-    ------
-    RowFault
-        E12 when it is not a number.
-    """
+    """Return a number."""
     value = of.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RowFault("E12", f"{name} is {value!r}, not a number", fix)
@@ -145,13 +91,7 @@ def number(of: Mapping[str, Any], name: str, fix: str) -> float:
 
 
 def write_objects(objects: Iterable[Mapping[str, Any]], stream: BinaryIO) -> Written:
-    """Write one object per line, in the given order.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8, or a number is not finite.
-    """
+    """Write one object per line, in the given order."""
     written = 0
     for one in objects:
         stream.write(dump(one))

@@ -54,21 +54,7 @@ Parse = Callable[[NumberedLines, Tally, LogBooks], Iterator[LogRow]]
 
 
 class ObjectLog(PlainLog):
-    """State of one JSONL log while its parts are read.
-
-    Parameters
-    ----------
-    content, tally : Content, Tally
-        The input and its counters.
-    names : mapping of str to tuple of str
-        The alternative keys of each column; the first with a value is used.
-    parse : callable
-        The careful reader.
-    without : tuple of str
-        Keys that plain searches never have.
-    repeated : {"sum", "max", "first", "each"}, optional
-        As for `LogBooks`, if there are counted queries among the searches; with ``each`` they are also plain lines.
-    """
+    """State of one JSONL log while its parts are read."""
 
     def __init__(
         self,

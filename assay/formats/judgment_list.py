@@ -50,28 +50,7 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[LabelRow]:
-    """Read a judgment list and account for every query and rating.
-
-    ``"rating": null`` is a pair without a grade. A query id in two elements is the same query if the texts agree.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    grades : tuple of int, optional
-        The grade scale; without it, any whole number is a grade.
-    conflicts : {"first", "last", "min", "max"}, optional
-        Which of two grades of a pair to use; by default neither (E16).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        F03 when the file is not an array, F05 when it is not JSON.
-    """
+    """Read a judgment list and account for every query and rating."""
     content, tally = open_as(source, path, NAME, _EXPECTED, encoding=encoding)
     return collect(content, tally, partial(_parse, grades=grades, conflicts=conflicts))
 
@@ -83,23 +62,7 @@ def write(
     queries: Mapping[str, str] | None = None,
     omit_unrated: bool = True,
 ) -> Written:
-    """Write labels in the order of their ids.
-
-    Parameters
-    ----------
-    rows : iterable of LabelRow
-        The labels, in any order.
-    stream : binary stream Output stream.
-    queries : dict of str to str, optional
-        The text of each query; by default from the rows.
-    omit_unrated : bool
-        Leave out pairs without a grade, and queries without pairs.
-
-    Raises
-    ------
-    NotValid
-        When a query has no text, or a grade is not a whole number.
-    """
+    """Write labels in the order of their ids."""
     texts = queries or {}
     ordered = export_order(row for row in rows if row.grade is not None or not omit_unrated)
     elements = []

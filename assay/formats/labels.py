@@ -23,24 +23,6 @@ def load_labels(
 ) -> tuple[Qrels, Report]:
     """Return the labels of a file as qrels, and the report with its hash and warnings.
 
-    Parameters
-    ----------
-    path : str
-        Qrels in any format, or labels.jsonl of a judge, which ``Qrels.machine`` then names; ``-`` is standard input.
-    format : str, optional
-        A format of qrels, or ``labels-jsonl``; by default detected from the content.
-    labels_of : str, optional
-        The judge or model whose labels to use, if labels.jsonl has several.
-    hashed : bool
-        Whether the report must have the file's hash.
-
-    Raises
-    ------
-    UnreadableInput
-        When the file cannot be read, or a judge gives a pair two grades.
-    NotValid
-        When the file has several judges and none is named, or no pair has a grade.
-
     Examples
     --------
     >>> import tempfile
@@ -78,15 +60,7 @@ def machine_labels(
 
 
 def machine_grades(path: str, rows: Sequence[MachineLabel]) -> dict[tuple[str, str], float]:
-    """Return the grade of each pair.
-
-    Raises
-    ------
-    UnreadableInput
-        A pair has two grades.
-    NotValid
-        No pair was graded.
-    """
+    """Return the grade of each pair."""
     grades: dict[tuple[str, str], float] = {}
     for row in rows:
         if row.grade is not None and grades.setdefault((row.query_id, row.doc_id), float(row.grade)) != row.grade:

@@ -36,29 +36,7 @@ _KNOWN = _KEYS.union(_TEXTS, ["parameters", "usefulness"])
 
 @dataclass(frozen=True, slots=True)
 class MachineLabel:
-    """A judge's answer for a pair, with a grade or a usefulness only if ``outcome`` is ``graded``.
-
-    Parameters
-    ----------
-    query_id, doc_id : str
-        The pair.
-    outcome : str
-        One of ``assay.llm.judges.OUTCOMES``.
-    grade, relevant : int or None, bool or None
-        The grade and relevance.
-    judge, model, prompt_sha256 : str
-        The judge, its model and the hash of its prompt.
-    parameters : dict, optional
-        The judge's parameters.
-    probabilities : dict of str to float, optional
-        Grade to probability.
-    rationale, raw : str
-        The reason, and the answer as received.
-    tokens_in, tokens_out, cost_usd : number or None
-        Tokens and cost of the answer.
-    usefulness : float or None
-        How well a system answered with the document alone, from 0 to 1, instead of a grade.
-    """
+    """A judge's answer for a pair, with a grade or a usefulness only if ``outcome`` is ``graded``."""
 
     query_id: str
     doc_id: str
@@ -87,40 +65,14 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[MachineLabel]:
-    """Read a judge's answers and account for every line.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    grades : tuple of int, optional
-        The grade scale; without it, any whole number is a grade.
-    conflicts : {"first", "last", "min", "max"}, optional
-        Which of two answers to use if a judge with the same parameters, model and prompt gave a pair two; by default
-        neither (E16).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a judge's answers and account for every line."""
     example = '{"query_id": "q001", "doc_id": "doc-abc", "outcome": "graded", "grade": 1}'
     opened = open_as(source, path, NAME, example, encoding=encoding)
     return collect(*opened, partial(_parse, grades=grades, conflicts=conflicts))
 
 
 def stream(source: Source, path: str) -> Iterator[MachineLabel]:
-    """Yield the answers of a file without storing them; a pair may occur twice.
-
-    Raises
-    ------
-    UnreadableInput
-        At the first invalid line.
-    """
+    """Yield the answers of a file without storing them; a pair may occur twice."""
     content, tally = open_as(source, path, NAME, EXAMPLE.partition("\n")[0])
     with content:
         for row in rows(content, tally, partial(_label, grades=None)):
@@ -131,13 +83,7 @@ def stream(source: Source, path: str) -> Iterator[MachineLabel]:
 
 
 def write(rows: Iterable[MachineLabel], stream: BinaryIO) -> Written:
-    """Write answers in the given order, which is the order of judging.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write answers in the given order, which is the order of judging."""
     return write_objects(map(_as_json, rows), stream)
 
 

@@ -38,28 +38,7 @@ MAX_LOG = 1 << 40
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LogBlock:
-    """Some searches in the order of the file.
-
-    Parameters
-    ----------
-    text : uint32 array
-        Position of the text in the texts of the stream.
-    moment : int64 array
-        Microseconds since 1970 in UTC; `NO_TIME` if missing.
-    client : uint64 array or None
-        Number of the client, 0 for none; None if the log has no clients.
-    count : int64 array or None
-        Count of each query in a counted log; None if each row is one search.
-    line : int64 array
-        Line of each search.
-    language : uint32 array or None
-        Position of the language in the stream's languages, 0 for none; None if the log has no languages.
-    written : DataFrame or None
-        Columns ``timestamp``, ``clicks`` and ``query_id`` (of counted queries) as written in the log, null if missing;
-        None if they were not requested.
-    clients : int64 array or None
-        Number of clients of each counted query, 0 if unknown; None if always unknown.
-    """
+    """Some searches in the order of the file."""
 
     text: Codes
     moment: Whole
@@ -100,13 +79,7 @@ class NumberedTexts:
 
 
 class LogTexts(NumberedTexts):
-    """Distinct texts and languages of a log, numbered in order of appearance.
-
-    Parameters
-    ----------
-    written : bool
-        Whether blocks include the `written` columns, which callers that only count do not need.
-    """
+    """Distinct texts and languages of a log, numbered in order of appearance."""
 
     def __init__(self, *, written: bool = False) -> None:
         import polars as pl
@@ -120,21 +93,7 @@ class LogTexts(NumberedTexts):
 
 @dataclass(eq=False)
 class LogStream:
-    """A log that can be read once: iterate over its blocks, then read the report.
-
-    Attributes
-    ----------
-    texts : LogTexts
-        The texts read so far.
-    bytes_read : int
-        Number of bytes of the original file read so far.
-    first_lines : list of int
-        The lines of the first ten searches.
-    empty : int
-        Searches without a query, which were left out.
-    report : Report or None
-        The report; None until everything is read.
-    """
+    """A log that can be read once: iterate over its blocks, then read the report."""
 
     source: Source
     path: str
@@ -167,22 +126,7 @@ class LogStream:
 def open_log(
     source: Source, *, path: str, format: str, encoding: str = "utf-8", written: bool = False, **options: Any
 ) -> LogStream:
-    """Open a log of any format to read it in blocks.
-
-    Parameters
-    ----------
-    source, path, encoding, options
-        As for the format's reader.
-    format : str
-        A member of `FORMATS` of the kind ``query-log``.
-    written : bool
-        Whether times and clicks are needed as written.
-
-    Returns
-    -------
-    LogStream
-        Iterating over it raises `UnreadableInput` when the whole file is refused.
-    """
+    """Open a log of any format to read it in blocks."""
     return LogStream(source, path, format, encoding, options, LogTexts(written=written))
 
 
@@ -241,10 +185,7 @@ def as_written(
 
 
 def client_keys(clients: polars.Series) -> Keys | None:
-    """Return a number for each client, 0 for none; None if no client is named.
-
-    Among ten million clients, two share a number with a probability of 3 in a million, which changes a count by one.
-    """
+    """Return a number for each client, 0 for none; None if no client is named."""
     import numpy as np
 
     named = (clients.is_not_null() & (clients != "")).fill_null(False).to_numpy()
@@ -255,13 +196,7 @@ def client_keys(clients: polars.Series) -> Keys | None:
 
 
 def microseconds(text: str) -> int:
-    """Return a time in microseconds since 1970.
-
-    Raises
-    ------
-    ValueError
-        When the text is not a time.
-    """
+    """Return a time in microseconds since 1970."""
     return (instant(text) - EPOCH) // timedelta(microseconds=1)
 
 
@@ -271,24 +206,7 @@ def moment(microseconds: int) -> datetime:
 
 
 def rows_on_lines(source: Source, lines: set[int], *, path: str, format: str, **options: Any) -> dict[int, LogRow]:
-    """Read the rows on the given lines of a log.
-
-    Parameters
-    ----------
-    source, path, format, options
-        As for `open_log`.
-    lines : set of int
-        Lines on which rows begin. Only these lines are read.
-
-    Returns
-    -------
-    dict of int to LogRow
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read the rows on the given lines of a log."""
     from assay.formats import FORMATS
 
     content, tally = _opened(source, path, format, options.pop("encoding", "utf-8"))

@@ -49,13 +49,7 @@ class _Piece(NamedTuple):
 
 
 class PlainLog(ABC):
-    """State of a log with one row per search; subclasses define how lines are read.
-
-    Parameters
-    ----------
-    content, tally : Content, Tally
-        The input and its counters.
-    """
+    """State of a log with one row per search; subclasses define how lines are read."""
 
     def __init__(self, content: Content, tally: Tally) -> None:
         self.content, self.tally = content, tally
@@ -153,9 +147,8 @@ class PlainLog(ABC):
         self.tally.put("accepted", len(block))
 
     def _block(self, before: int, lines: PlainLines) -> tuple[LogBlock, list[tuple[int, bytes]], int] | None:
-        """Return the searches of plain lines as a block, the other lines with their numbers, and how many more have
-        no query; None if the kinds of time are mixed.
-        """
+        """Return the searches of plain lines as a block, the other lines with their numbers, and how many more have no
+        query; None if the kinds of time are mixed."""
         import numpy as np
 
         codes = self.texts.codes(lines.query)

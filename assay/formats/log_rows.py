@@ -28,12 +28,7 @@ DOCUMENT_ID = {"doc_id", *DOC_ID}
 
 
 def check_for_queries(columns: Container[str], tally: Tally, line: int) -> None:
-    """Refuse a list of queries, which has ids but nothing that describes searches.
-
-    Raises
-    ------
-    UnreadableInput The file is a list of queries.
-    """
+    """Refuse a list of queries, which has ids but nothing that describes searches."""
     if "query_id" in columns and not any(name in columns for name in SEARCHED):
         remedy = "import it as queries, which keeps the ids; if a column counts searches, name it (columns: count=NAME)"
         problem = "looks like a list of queries: it has ids but no count, time or client"
@@ -41,22 +36,7 @@ def check_for_queries(columns: Container[str], tally: Tally, line: int) -> None:
 
 
 def check_for_pairs(names: Iterable[str], of: Callable[[str], Iterable[str]], tally: Tally, line: int) -> None:
-    """Refuse queries with documents, such as labels or clicks, without anything that describes searches.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The columns or keys of the file.
-    of : callable
-        Returns the names of a log column.
-    tally, line : Tally, int
-        The counters, and the line.
-
-    Raises
-    ------
-    UnreadableInput
-        The file contains such pairs.
-    """
+    """Refuse queries with documents, such as labels or clicks, without anything that describes searches."""
     there = {name.casefold() for name in names}
     named = sorted(there & DOCUMENT_ID)
     if named and not any(name.casefold() in there for column in SEARCHED if column != "clicks" for name in of(column)):
@@ -66,16 +46,7 @@ def check_for_pairs(names: Iterable[str], of: Callable[[str], Iterable[str]], ta
 
 
 class LogBooks:
-    """Validation of the searches of one log; every search is counted in its bin.
-
-    Parameters
-    ----------
-    tally : Tally
-        The counters of the file.
-    repeated : {"sum", "max", "first", "each"}, optional
-        How to combine repeated queries of a counted log; by default both rows are held back (E16). With ``each`` every
-        row represents itself, and none is held until the end.
-    """
+    """Validation of the searches of one log; every search is counted in its bin."""
 
     def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
         self._tally, self._repeated = tally, repeated
@@ -137,10 +108,7 @@ class LogBooks:
         )
 
     def agrees(self, kinds: Mapping[str, int]) -> bool:
-        """Return whether times of these kinds are consistent with the file's first time.
-
-        The first time checked becomes the reference. Kinds that need a note are reported once.
-        """
+        """Return whether times of these kinds are consistent with the file's first time."""
         families = {family(kind) for kind in kinds}
         if len(families | ({self.family} if self.family else set())) > 1:
             return False

@@ -80,13 +80,7 @@ def file_entry(path: str, format: str, rows: int, content: bytes) -> dict[str, A
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a manifest: sorted keys, indentation of two spaces, UTF-8, final line end.
-
-    Raises
-    ------
-    NotValid
-        When a value cannot be written (an unpaired surrogate, NaN).
-    """
+    """Return the bytes of a manifest: sorted keys, indentation of two spaces, UTF-8, final line end."""
     try:
         text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
         return f"{text}\n".encode()
@@ -95,39 +89,12 @@ def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
 
 
 def read(source: Source, *, path: str = "-") -> Read[BundleFile]:
-    """Read the files that a manifest lists.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The manifest.
-    path : str
-        The file as the user named it.
-
-    Raises
-    ------
-    UnreadableInput
-        F03 when it is not a manifest, F05 when it is not JSON.
-    """
+    """Read the files that a manifest lists."""
     return collect(*open_as(source, path, NAME, '{"assay_manifest": 1, "files": [...]}'), _parse)
 
 
 def write(rows: Iterable[BundleFile], stream: BinaryIO, *, about: Mapping[str, Any] | None = None) -> Written:
-    """Write a manifest: sorted keys, indentation of two spaces, files sorted by path.
-
-    Parameters
-    ----------
-    rows : iterable of BundleFile
-        Every other file of the bundle.
-    stream : binary stream Output stream.
-    about : dict, optional
-        Other content of the manifest: counts, list, scale, options, provenance, warnings.
-
-    Raises
-    ------
-    NotValid
-        When a path is absolute or leaves the bundle, or a value cannot be written.
-    """
+    """Write a manifest: sorted keys, indentation of two spaces, files sorted by path."""
     files = sorted(rows, key=lambda row: row.path)
     for row in files:
         if not _is_inside(row.path):
@@ -137,13 +104,7 @@ def write(rows: Iterable[BundleFile], stream: BinaryIO, *, about: Mapping[str, A
 
 
 def verify(bundle: Path) -> Verification:
-    """Compare a bundle, a folder or a zip archive, with its manifest.
-
-    Raises
-    ------
-    UnreadableInput
-        When there is no bundle or no readable manifest.
-    """
+    """Compare a bundle, a folder or a zip archive, with its manifest."""
     from assay.formats.bundles import contents
 
     files = contents(bundle)

@@ -22,18 +22,7 @@ EXAMPLE = "q001\tdoc-abc\t1\nq001\tdoc-xyz\t2\nq001\tdoc-mno\t3\n"
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
-    """Read a run and account for every line; the score is minus the rank (W49).
-
-    Parameters
-    ----------
-    source, path, encoding
-        As for ``run-json``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a run and account for every line; the score is minus the rank (W49)."""
     from assay.formats.column_reader import read_in_columns
     from assay.formats.run_layouts import MsMarcoRun
 
@@ -42,13 +31,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
 
 
 def quick(content: Content, tally: Tally) -> Iterator[PairColumns]:
-    """Yield the columns of a well-formed file, a piece at a time.
-
-    Raises
-    ------
-    NeedsCare
-        When anything in the file is odd.
-    """
+    """Yield the columns of a well-formed file, a piece at a time."""
     from assay.formats.pair_columns import PairColumns
 
     for before, block in headless_columns(content, tally):
@@ -61,13 +44,7 @@ def quick(content: Content, tally: Tally) -> Iterator[PairColumns]:
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
-    """Write a run, best document first, ranks from 1; the scores are lost.
-
-    Raises
-    ------
-    NotValid
-        When an id contains white space.
-    """
+    """Write a run, best document first, ranks from 1; the scores are lost."""
     ordered = ranked_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=False)
     for query_id, doc_id, rank in ordered.values("query_id", "doc_id", "rank"):

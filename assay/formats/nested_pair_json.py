@@ -28,26 +28,14 @@ _DECODER = json.JSONDecoder()
 
 
 def nested_entries(content: Content, tally: Tally) -> Iterator[Entry]:
-    """Yield the pairs of a JSON object of objects; anything else is counted here.
-
-    Raises
-    ------
-    UnreadableInput
-        F03 when it is not an object, F05 at a syntax error.
-    """
+    """Yield the pairs of a JSON object of objects; anything else is counted here."""
     _refuse_early(content, tally)
     text = content.text(MAX_EXPANDED).replace("\r\n", "\n").replace("\r", "\n")
     yield from _Walk(text, tally).pairs()
 
 
 def nested_columns(content: Content, tally: Tally) -> Iterator[PairColumns]:
-    """Yield the columns of a well-formed object of objects.
-
-    Raises
-    ------
-    NeedsCare
-        When anything in the file is odd.
-    """
+    """Yield the columns of a well-formed object of objects."""
     import numpy as np
 
     from assay.core.text_column import Texts

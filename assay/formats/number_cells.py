@@ -17,11 +17,6 @@ def count(text: str, column: str, *, least: int = 0) -> int | None:
     --------
     >>> count("12", "clients"), count("", "clients")
     (12, None)
-
-    Raises
-    ------
-    RowFault
-        E12.
     """
     text = text.strip()
     if not text:
@@ -39,11 +34,6 @@ def share(text: str, column: str, *, most: float | None = None) -> float | None:
     --------
     >>> share("0.25", "probability", most=1.0), share("", "weight")
     (0.25, None)
-
-    Raises
-    ------
-    RowFault
-        E12.
     """
     text = text.strip()
     if not text:

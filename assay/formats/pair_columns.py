@@ -15,19 +15,7 @@ from assay.formats.reader import NeedsCare
 
 @dataclass(frozen=True, slots=True)
 class PairColumns:
-    """Pairs with one number each, in the order of the file.
-
-    Parameters
-    ----------
-    query_ids, doc_ids : Texts, shape (rows,)
-        The query and the document of each row.
-    values : float64 array, shape (rows,)
-        The grade or score of each row.
-    ranks : float64 array or None
-        The rank of each row, if the file has ranks.
-    lines : int64 array or None
-        The line of each row in the file, from 1, if lines are meaningful.
-    """
+    """Pairs with one number each, in the order of the file."""
 
     query_ids: Texts
     doc_ids: Texts
@@ -38,11 +26,6 @@ class PairColumns:
 
 def refuse_odd_ids(ids: Sequence[str]) -> None:
     """Check ids as `id_fault` and `is_unusual` do, all at once if possible.
-
-    Raises
-    ------
-    NeedsCare
-        When an id is empty, is too long, contains a control character, or has a look-alike.
 
     Examples
     --------
@@ -63,11 +46,6 @@ def refuse_odd_ids(ids: Sequence[str]) -> None:
 
 def real_numbers(values: Sequence[object]) -> npt.NDArray[np.float64]:
     """Return finite numbers as float64.
-
-    Raises
-    ------
-    NeedsCare
-        When a value is not a finite number.
 
     Examples
     --------

@@ -27,23 +27,7 @@ class Absent:
 
 
 class Entry(NamedTuple):
-    """A pair of a file before its number is parsed.
-
-    Attributes
-    ----------
-    line : int
-        Its position: a line of text, or a row of Parquet.
-    query_id, doc_id : str
-        The pair.
-    value : object
-        The grade or score as written: text in CSV, any JSON value, `Absent` if the file has none.
-    rank : object
-        The rank as written; None if there is none.
-    raw, where : str
-        The entry's text, and its path in JSON such as ``q1 / d3``.
-    repaired : bool
-        Whether part of it was already repaired.
-    """
+    """A pair of a file before its number is parsed."""
 
     line: int
     query_id: str
@@ -82,12 +66,7 @@ def add_label(entry: Entry, tally: Tally, grades: tuple[int, ...] | None, by_key
 
 
 def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
-    """Yield the results of a run; every entry is counted in one bin.
-
-    Without scores, the score is minus the rank (W49), so that the first document has the highest score. The first entry
-    determines whether there are scores; a later entry that differs is an error (E23), because ranks are on another
-    scale.
-    """
+    """Yield the results of a run; every entry is counted in one bin."""
     by_key: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
     ranked, without = False, None
     for entry in entries:
@@ -100,10 +79,7 @@ def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
 
 
 def add_result(entry: Entry, tally: Tally, by_key: Keyed[RunRow], *, without: bool) -> bool:
-    """Add one result if it is valid; return whether it has a rank.
-
-    `without` means that the file has no scores.
-    """
+    """Add one result if it is valid; return whether it has a rank."""
     try:
         _check_ids(entry, tally)
         if (entry.value is Absent) is not without:

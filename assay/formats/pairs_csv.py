@@ -40,40 +40,13 @@ def read(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Read[PairRow]:
-    """Read the distinct pairs of a file and account for every record.
-
-    The columns of ratings and pools are skipped silently, others with a warning (W41).
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing.
-    """
+    """Read the distinct pairs of a file and account for every record."""
     content, tally = open_as(source, path, NAME, "query_id,doc_id", encoding=encoding)
     return collect(content, tally, partial(_parse, mapping=columns, delimiter=delimiter))
 
 
 def write(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
-    """Write pairs in the order given, which is the order of judging.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written as UTF-8.
-    """
+    """Write pairs in the order given, which is the order of judging."""
     stream.write(b"query_id,doc_id\n")
     listed = list(rows)
     for row in listed:

@@ -25,13 +25,7 @@ _KNOWN = (*_TEXTS, "expected", "rank")
 
 
 def write(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
-    """Write pairs in the given order, with several expected answers as a list, and the rank if there is one.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write pairs in the given order, with several expected answers as a list, and the rank if there is one."""
     return write_objects(map(_as_json, rows), stream)
 
 

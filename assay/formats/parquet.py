@@ -47,26 +47,7 @@ Known = Mapping[str, tuple[str, ...]]
 def parquet_entries(
     content: Content, tally: Tally, known: Known, value: str, mapping: Mapping[str, str] | None = None
 ) -> Iterator[Entry]:
-    """Yield the pairs of a file.
-
-    Parameters
-    ----------
-    content, tally : Content, Tally
-        The input and its counters.
-    known : dict of str to tuple of str
-        Each column with its alternative names.
-    value : str
-        The column of the number: ``grade`` or ``score``. Without scores, ranks are passed on.
-    mapping : dict of str to str, optional
-        The file's column for each of the format's columns.
-
-    Raises
-    ------
-    UnreadableInput
-        F03 when it is not a valid Parquet file, F04 when a column is missing or has the wrong type.
-    NotValid
-        When ``mapping`` names a column that is not read.
-    """
+    """Yield the pairs of a file."""
     frame = _frame(content, tally, known, value, mapping or {})
     numeric = {name for name in ("query_id", "doc_id") if name in frame.columns and frame[name].dtype.is_integer()}
     for line, row in enumerate(frame.iter_rows(named=True), 1):
@@ -84,13 +65,7 @@ def parquet_entries(
 
 
 def parquet_columns(content: Content, tally: Tally, known: Known, value: str) -> Iterator[PairColumns]:
-    """Yield the columns of a well-formed file.
-
-    Raises
-    ------
-    NeedsCare
-        When anything in the file is odd.
-    """
+    """Yield the columns of a well-formed file."""
     import numpy as np
 
     from assay.formats.pair_columns import PairColumns
@@ -138,9 +113,8 @@ def _frame(content: Content, tally: Tally, known: Known, value: str, mapping: Ma
 
 
 def _decoded(data: bytes, tally: Tally) -> polars.DataFrame:
-    """Decode a file in a separate process, because polars crashes on some damaged files, and a small file may expand
-    to any size; neither may affect a server.
-    """
+    """Decode a file in a separate process, because polars crashes on some damaged files, and a small file may expand to
+    any size; neither may affect a server."""
     import polars
 
     # The command is our own constant; the file is only its input.

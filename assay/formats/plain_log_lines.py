@@ -29,33 +29,7 @@ WINDOW = 1 << 18
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PlainLines:
-    """The plain lines of a part as columns, and the positions of the others.
-
-    Parameters
-    ----------
-    data : bytes
-        The part.
-    ends : int64 array
-        End of each line.
-    odd : bool array
-        Which lines are not plain.
-    places : int64 array
-        Positions of the plain lines: the rows of the following columns.
-    query : Series
-        The query as typed; never null.
-    moment : int64 array
-        Microseconds since 1970 for times in the usual forms; `NO_TIME` for other forms and missing times.
-    times : Series or None
-        The times as written; null if `moment` has them or they are missing.
-    client : uint64 array or None
-        As in `LogBlock`.
-    language : Series or None
-        The language as written, without surrounding blanks; null if missing.
-    written : DataFrame or None
-        As in `LogBlock`.
-    count, clients : int64 array or None
-        As in `LogBlock`.
-    """
+    """The plain lines of a part as columns, and the positions of the others."""
 
     data: bytes
     ends: Whole

@@ -97,20 +97,6 @@ def read_run(source: Any, name: str = "", *, format: str | None = None) -> Run:
 def read_runs(source: Any) -> list[Run | RunFile]:
     """Return runs from one run, a sequence of runs, or a mapping of names to runs; files are opened, not read.
 
-    Parameters
-    ----------
-    source : anything that `read_run` takes, a sequence of such, or a mapping of names to such
-        Files without a name are named as on the command line: by their file names up to the first dot, or the shortest
-        part that distinguishes them. Dicts and data frames without a name are named ``run``, or ``run1``, ``run2`` and
-        so on.
-
-    Raises
-    ------
-    UnreadableInput
-        When a file cannot be read.
-    NotValid
-        When a source has another type.
-
     Examples
     --------
     >>> bm25, neural = {"q1": {"d1": 9.1}}, {"q1": {"d2": 0.9}}
@@ -141,23 +127,7 @@ def read_runs(source: Any) -> list[Run | RunFile]:
 
 
 def read_ratings(source: Any, scale: Sequence[int] = (0, 1, 2, 3)) -> Ratings:
-    """Return the grades of raters from a path, a data frame or rows.
-
-    Parameters
-    ----------
-    source : path, DataFrame, iterable or Ratings
-        A ratings CSV, of which only human grades count; a data frame with the columns ``query_id``, ``doc_id``,
-        ``rater_id`` and ``grade``; rows of ``(query_id, doc_id, rater_id, grade)``.
-    scale : sequence of int
-        The grades that raters may give; other grades are an error.
-
-    Raises
-    ------
-    UnreadableInput
-        When a file cannot be read.
-    NotValid
-        When a column is missing, or a rater gives a pair two grades.
-    """
+    """Return the grades of raters from a path, a data frame or rows."""
     if isinstance(source, Ratings):
         return source
     if isinstance(source, str | Path):

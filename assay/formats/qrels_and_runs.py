@@ -33,24 +33,6 @@ def load_qrels(
 ) -> tuple[Qrels, Report]:
     """Return the qrels of a file, strictly, and the report with its hash and warnings.
 
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    format : str, optional
-        A format of kind ``qrels``; by default detected from the content.
-    hashed : bool
-        Whether the report must have the file's hash.
-
-    Raises
-    ------
-    UnreadableInput
-        At the first odd row, or when the format is not recognized.
-    NotValid
-        When ``format`` is not a qrels format.
-
     Examples
     --------
     >>> qrels, report = load_qrels(b'{"q1": {"d1": 3, "d2": 0}}')
@@ -124,29 +106,13 @@ def open_run(
 
 
 def read_rows(source: Source, path: str, kind: str, format: str | None = None) -> Read[Any]:
-    """Return the rows of a file with ranks and tags, strictly.
-
-    Raises
-    ------
-    UnreadableInput
-        At the first odd row, or when the format is not recognized.
-    NotValid
-        When ``format`` is not a format of the kind.
-    """
+    """Return the rows of a file with ranks and tags, strictly."""
     held = reusable_source(source)
     return _strictly(recognized(held, path, kind, format), held, path)
 
 
 def recognized(source: Rereadable, path: str, kind: str, format: str | None = None) -> Format:
-    """Return the given or detected format of a file of some kind (``qrels`` or ``run``).
-
-    Raises
-    ------
-    UnreadableInput
-        When the file cannot be opened, or is JSON of another kind.
-    NotValid
-        When ``format`` is not a format of the kind.
-    """
+    """Return the given or detected format of a file of some kind (``qrels`` or ``run``)."""
     if format is not None:
         if FORMATS[format].kind != kind:
             raise NotValid(f"{format} is not a format of {kind}; known: {_known(kind)}")
@@ -178,39 +144,21 @@ class _OtherRun(RunFile):
         self._member, self._reusable, self._ranked = member, source, True
 
     def blocks(self) -> Iterator[Run]:
-        """Yield runs of some whole queries each; together they are the file.
-
-        Raises
-        ------
-        Interleaved
-            When the rows of a query are not adjacent, or a row is odd; `whole` can read the file.
-        """
+        """Yield runs of some whole queries each; together they are the file."""
         try:
             yield from super().blocks()
         except (NeedsCare, NotValid):
             raise Interleaved from None
 
     def whole(self) -> Run:
-        """Return the run in one piece.
-
-        Raises
-        ------
-        UnreadableInput
-            At an odd row.
-        """
+        """Return the run in one piece."""
         try:
             return super().whole()
         except (NeedsCare, NotValid):
             return self._with_care()
 
     def rows(self) -> RunRows:
-        """Return the rows in the order of the file, with their ranks.
-
-        Raises
-        ------
-        UnreadableInput
-            At an odd row.
-        """
+        """Return the rows in the order of the file, with their ranks."""
         try:
             return super().rows()
         except (NeedsCare, NotValid, UnreadableInput):
@@ -249,13 +197,7 @@ def _opened(member: Format, source: Rereadable, path: str) -> tuple[Content, Tal
 
 
 def _quickly(member: Format, source: Rereadable, path: str) -> tuple[RunRows, Report]:
-    """Return the columns of a well-formed file.
-
-    Raises
-    ------
-    NeedsCare
-        When something is odd.
-    """
+    """Return the columns of a well-formed file."""
     content, tally = _opened(member, source, path)
     with content:
         if member.quick is None:

@@ -32,22 +32,7 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[LabelRow]:
-    """Read qrels and account for every record.
-
-    Parameters
-    ----------
-    source, path, grades, conflicts, encoding
-        As for ``qrels-json``.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing.
-    """
+    """Read qrels and account for every record."""
     from assay.formats.column_reader import read_in_columns
     from assay.formats.label_layouts import CsvQrels
 
@@ -58,13 +43,7 @@ def read(
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
-    """Write labels in the order of their ids; a pair without a grade is left out.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written, or a grade is not a whole number.
-    """
+    """Write labels in the order of their ids; a pair without a grade is left out."""
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     stream.write(b"query_id,doc_id,grade\n")

@@ -39,28 +39,7 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[LabelRow]:
-    """Read qrels and account for every query and pair.
-
-    A query that appears twice is an error (E20); so is a document that appears twice in a query with two grades (E16).
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    grades : tuple of int, optional
-        The grade scale; without it, any number is a grade.
-    conflicts : {"first", "last", "min", "max"}, optional
-        Which of two grades of a pair to use; by default neither (E16).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read qrels and account for every query and pair."""
     content, tally = open_as(source, path, NAME, '{"q001": {"doc-abc": 3}}', encoding=encoding)
 
     def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
@@ -72,13 +51,7 @@ def read(
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
-    """Write labels in the order of their ids, one query per line; a pair without a grade is left out.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written, or a grade is not a whole number.
-    """
+    """Write labels in the order of their ids, one query per line; a pair without a grade is left out."""
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     lines = []

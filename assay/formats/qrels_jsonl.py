@@ -32,18 +32,7 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[LabelRow]:
-    """Read qrels and account for every line.
-
-    Parameters
-    ----------
-    source, path, grades, conflicts, encoding
-        As for ``qrels-json``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read qrels and account for every line."""
 
     def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
         return labels(line_entries(content, tally, LABEL_COLUMNS, "grade"), tally, grades, conflicts)
@@ -54,13 +43,7 @@ def read(
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
-    """Write labels in the order of their ids; a pair without a grade is left out.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written, or a grade is not a whole number.
-    """
+    """Write labels in the order of their ids; a pair without a grade is left out."""
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     for query_id, doc_id, grade in ordered.values("query_id", "doc_id", "grade"):

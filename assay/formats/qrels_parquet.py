@@ -29,18 +29,7 @@ def read(
     columns: Mapping[str, str] | None = None,
     conflicts: Pick | None = None,
 ) -> Read[LabelRow]:
-    """Read qrels and account for every row; row numbers replace line numbers.
-
-    Parameters
-    ----------
-    source, path, grades, columns, conflicts
-        As for ``qrels-csv``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing or has the wrong type.
-    """
+    """Read qrels and account for every row; row numbers replace line numbers."""
 
     def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
         return labels(parquet_entries(content, tally, LABEL_COLUMNS, "grade", columns), tally, grades, conflicts)
@@ -49,13 +38,7 @@ def read(
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
-    """Write labels in the order of their ids under ranx's names; a pair without a grade is left out.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written, or a grade is not a whole number.
-    """
+    """Write labels in the order of their ids under ranx's names; a pair without a grade is left out."""
     ordered = graded_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     values = list(ordered.values("query_id", "doc_id", "grade"))

@@ -67,40 +67,16 @@ def read(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Read[QueryRow]:
-    """Read queries and account for every record; only the column ``query`` is required.
-
-    Without a column ``query_id``, the queries are numbered ``q001``, ``q002``, ... in the order of the file.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"frequency": "searches"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when it has no header with a column ``query``.
-    """
+    """Read queries and account for every record; only the column ``query`` is required."""
     content, tally = open_as(source, path, NAME, "query_id,query", encoding=encoding)
     return collect(content, tally, partial(_parse, mapping=columns, delimiter=delimiter), empty="queries")
 
 
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
-    """Write queries in the order of their ids, with all columns; unknown values are empty cells. The columns
-    ``stratum``, ``share`` and ``also`` are written if any query has a stratum, ``language`` if any has a language.
+    """Write queries in the order of their ids, with all columns; unknown values are empty cells.
 
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
+    The columns ``stratum``, ``share`` and ``also`` are written if any query has a stratum, ``language`` if any has a
+    language.
     """
     ordered = sorted(rows, key=lambda row: row.query_id)
     strata = any(row.stratum for row in ordered)

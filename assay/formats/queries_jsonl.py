@@ -30,13 +30,7 @@ SILENT = frozenset({"metadata"})
 
 
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
-    """Write queries in the order of their ids; unknown values are left out.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write queries in the order of their ids; unknown values are left out."""
     return write_objects(map(_as_json, sorted(rows, key=lambda row: row.query_id)), stream)
 
 

@@ -27,40 +27,13 @@ _BREAKS = re.compile(r"\r\n|[\t\n\r]")
 def read(
     source: Source, *, path: str = "-", header: bool | None = None, tabs: bool = False, encoding: str = "utf-8"
 ) -> Read[QueryRow]:
-    """Read queries and account for every line.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    header : bool, optional
-        Whether the first line is a header; without this option, a file that seems to have a header is refused (F04).
-    tabs : bool
-        Whether a query may contain TABs; by default a second TAB in a line is an error (E10).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read queries and account for every line."""
     content, tally = open_as(source, path, NAME, "q001<TAB>running shoes", encoding=encoding)
     return collect(content, tally, partial(_parse, header=header, tabs=tabs), empty="queries")
 
 
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
-    """Write queries in the order of their ids; a TAB or line break inside a query becomes one space.
-
-    A cell that a spreadsheet would run as a formula gets an apostrophe in front, which `read` removes.
-
-    Raises
-    ------
-    NotValid
-        When an id contains a control character.
-    """
+    """Write queries in the order of their ids; a TAB or line break inside a query becomes one space."""
     ordered = sorted(rows, key=lambda row: row.query_id)
     refuse_ids(NAME, (row.query_id for row in ordered), spaces=True)
     notes = []

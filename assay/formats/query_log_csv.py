@@ -54,32 +54,7 @@ def read(
     repeated: Repeated | None = None,
     encoding: str = "utf-8",
 ) -> Read[LogRow]:
-    """Read a query log and account for every record.
-
-    With a column ``count`` the log is counted, ``clients`` is the number of clients, and ``query_id`` identifies the
-    query; otherwise each record is a search.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"count": "count_generated"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-    repeated : {"sum", "max", "first", "each"}, optional
-        How to combine repeated queries of a counted log; by default an error (E16). With ``each`` all rows are kept,
-        which is used for stored logs and not offered on pages, in the API or on the command line.
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when it has no header with a column ``query``.
-    """
+    """Read a query log and account for every record."""
     check_mapping(columns or {}, COLUMNS)
     content, tally = open_as(source, path, NAME, "query,timestamp,client_id", encoding=encoding)
     if (layout := _counted(content, columns, delimiter, repeated)) is not None:
@@ -163,13 +138,7 @@ def rows_on(
 
 
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
-    """Write a log in the given order, as a counted log if no row has a time, client or click.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write a log in the given order, as a counted log if no row has a time, client or click."""
     listed = list(rows)
     raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
     owned = not raw and any(row.query_id for row in listed)

@@ -33,20 +33,7 @@ def read(
     repeated: Repeated | None = None,
     encoding: str = "utf-8",
 ) -> Read[LogRow]:
-    """Read a query log and account for every line.
-
-    Parameters
-    ----------
-    source, path, repeated, encoding
-        As for ``query-log-csv``.
-    columns : dict of str to str, optional
-        The file's key for each of the format's keys: ``{"count": "searches"}``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a query log and account for every line."""
     content, tally = open_as(source, path, NAME, '{"query": "running shoes", "count": 1204}', encoding=encoding)
     return collect(content, tally, partial(parse_log, columns=columns, repeated=repeated), empty="searches")
 
@@ -129,13 +116,7 @@ def rows_on(
 
 
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
-    """Write a log in the given order, as a counted log if no row has a time, client or click.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write a log in the given order, as a counted log if no row has a time, client or click."""
     listed = list(rows)
     raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
     for row in listed:

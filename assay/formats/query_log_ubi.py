@@ -41,23 +41,7 @@ Rows = Iterator[LogRow]
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[LogRow]:
-    """Read the searches of a file of queries and events, and account for every line.
-
-    Parameters
-    ----------
-    source, path, encoding
-        As for ``query-log-csv``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-
-    Notes
-    -----
-    ``user_query`` is the typed text; ``query``, the request to the engine, never replaces it. A line is an event if the
-    action line before it names an index with "event" in its name, or otherwise if it has an ``action_name``.
-    """
+    """Read the searches of a file of queries and events, and account for every line."""
     content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
     return collect(content, tally, parse_log, empty="searches")
 
@@ -145,13 +129,7 @@ def rows_on(content: Content, tally: Tally, *, lines: set[int]) -> Iterator[LogR
 
 
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
-    """Write searches as queries without action lines.
-
-    Raises
-    ------
-    NotValid
-        For a counted row, or a text that cannot be written as UTF-8.
-    """
+    """Write searches as queries without action lines."""
     number = 0
     for number, row in enumerate(rows, 1):
         if row.count != 1:

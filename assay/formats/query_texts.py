@@ -42,18 +42,6 @@ def query_id_fault(text: str) -> Fault | None:
 def numbered_ids(texts: Iterable[str], taken: Iterable[str] = (), *, of: str = "") -> dict[str, str]:
     """Return generated ids of distinct texts, with a prefix that is unique to the list.
 
-    A file or run may have its own ids such as q001; the prefix, computed from the texts, keeps the generated ids
-    distinct.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        The query texts.
-    taken : iterable of str
-        Ids already in use.
-    of : str
-        Other data that identifies the list, such as the seed of a draw.
-
     Examples
     --------
     >>> numbered_ids(["boots", "tent", "boots"])

@@ -84,35 +84,7 @@ def read(
     escaped: bool = True,
     encoding: str = "utf-8",
 ) -> Read[RatingRow]:
-    """Read ratings and account for every record; ``query_id,doc_id,rater,grade`` is enough.
-
-    Without a column for the rater all rows go to one rater, ``imported``. Without ``query_id``, the queries are
-    numbered ``q001``, ``q002``, ... in the order of the file.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    grades : tuple of int, optional
-        The grade scale; without it, any whole number is a grade.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"rater_id": "agent"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-    conflicts : {"first", "last", "min", "max"}, optional
-        Which of a rater's two grades for a pair to use; by default neither (E16).
-    escaped : bool
-        Whether to remove an apostrophe in front of a formula (W37).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing.
-    """
+    """Read ratings and account for every record; ``query_id,doc_id,rater,grade`` is enough."""
     check_mapping(columns or {}, COLUMNS)
     content, tally = open_as(source, path, NAME, "query_id,doc_id,rater,grade", encoding=encoding)
     layout = _Ratings(content, COLUMNS, mapping=columns, delimiter=delimiter, unescaped=escaped)
@@ -121,13 +93,7 @@ def read(
 
 
 def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
-    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without a grade are skipped.
-
-    Raises
-    ------
-    UnreadableInput
-        With file and line.
-    """
+    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without a grade are skipped."""
     return load_ratings_report(source, path, grades)[0]
 
 
@@ -181,23 +147,7 @@ def _are_grades(rows: Sequence[RatingRow], sources: Collection[str] | None) -> n
 
 
 def write(rows: Iterable[RatingRow], stream: BinaryIO, *, omit_unrated: bool = True, mark: bool = False) -> Written:
-    """Write ratings by query, document and rater.
-
-    Parameters
-    ----------
-    rows : iterable of RatingRow
-        The current ratings, in any order.
-    stream : binary stream Output stream.
-    omit_unrated : bool
-        Leave out pairs without an answer.
-    mark : bool
-        Begin with a byte order mark, for spreadsheets.
-
-    Raises
-    ------
-    NotValid
-        When a text cannot be written as UTF-8.
-    """
+    """Write ratings by query, document and rater."""
     exported = (row for row in rows if not (omit_unrated and row.state == "unrated"))
     ordered = sorted(exported, key=lambda row: (row.query_id, row.doc_id, row.rater))
     stream.write((b"\xef\xbb\xbf" if mark else b"") + csv_row(HEADER).encode())

@@ -31,24 +31,7 @@ class Read(Generic[Row]):
 def collect(
     content: Content, tally: Tally, parse: Callable[[Content, Tally], Iterable[Row]], *, empty: str = ""
 ) -> Read[Row]:
-    """Read everything and finish the report.
-
-    Parameters
-    ----------
-    content : Content
-        The opened input; it is closed here.
-    tally : Tally
-        The counters of this file.
-    parse : callable
-        Yields the rows and puts every unit into a bin.
-    empty : str
-        What is missing in a file without rows, which is then refused (F07).
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read everything and finish the report."""
     with content:
         rows = list(parse(content, tally))
     if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
@@ -59,13 +42,7 @@ def collect(
 def refuse_early(
     content: Content, tally: Tally, parse: Callable[[Iterable[tuple[int, str]], Tally], Iterable[object]]
 ) -> None:
-    """Read the first lines first, so that a wrong file of 200 MB is refused early.
-
-    Raises
-    ------
-    UnreadableInput
-        When one of the first lines cannot be read; names the nearest format if none can be read.
-    """
+    """Read the first lines first, so that a wrong file of 200 MB is refused early."""
     whole = content.head.rfind(b"\n") + 1
     try:
         lines = list(numbered_lines(content.head[:whole]))
@@ -118,13 +95,7 @@ def open_as(
     limit: int = MAX_EXPANDED,
     hashed: bool = True,
 ) -> tuple[Content, Tally]:
-    """Open an input with its counters, and prepare the message for a file of another format.
-
-    Raises
-    ------
-    UnreadableInput
-        When the input cannot be opened or decoded.
-    """
+    """Open an input with its counters, and prepare the message for a file of another format."""
     from assay.formats.detection import lookalike, sniff
 
     content = Content(source, path, encoding=encoding, limit=limit, hashed=hashed)

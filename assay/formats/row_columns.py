@@ -95,15 +95,7 @@ class Coded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meant:
-    """A column of optional integers that are computed on access.
-
-    Parameters
-    ----------
-    given : Texts or float64 array
-        The numbers as written, empty for none; or as floats, NaN for none.
-    meaning : callable
-        Returns the number.
-    """
+    """A column of optional integers that are computed on access."""
 
     given: Texts | npt.NDArray[np.float64]
     meaning: Callable[[Any], int | None]
@@ -113,15 +105,7 @@ Column = Texts | Coded | Meant | npt.NDArray[Any]
 
 
 class RowColumns(Sequence[Row]):
-    """Rows stored as columns.
-
-    Parameters
-    ----------
-    make : type
-        The dataclass of a row.
-    columns : mapping of str to column
-        A column for each field of the row; a field without a column has its default.
-    """
+    """Rows stored as columns."""
 
     def __init__(self, make: type[Row], columns: Mapping[str, Column]) -> None:
         self.make, self.columns = make, dict(columns)
@@ -211,17 +195,7 @@ def values_of(column: Column, start: int, stop: int) -> Sequence[Any]:
 
 
 class Growing:
-    """A column that is built from parts, with capacity for all rows.
-
-    Parameters
-    ----------
-    first : column
-        A column of the same kind.
-    room : int
-        Maximum number of rows.
-    buffer : uint8 array
-        The buffer with the texts of all parts.
-    """
+    """A column that is built from parts, with capacity for all rows."""
 
     def __init__(self, first: Column, room: int, buffer: Bytes) -> None:
         self.first, self.buffer, self.size = first, buffer, 0

@@ -12,11 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """The label of one pair.
-
-    ``origin`` is column 2 of qrels: 0 a human label, 1 a machine label, 2 imported, 3 copied from another pair, whose
-    query, document and reason are in ``copied_from``.
-    """
+    """The label of one pair."""
 
     query_id: str
     doc_id: str
@@ -114,11 +110,7 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class ClickRow:
-    """One line of a click log: a shown or clicked result, counts of those, or a whole search.
-
-    A search has no ``doc_id``; ``results`` contains the returned documents, best first. ``search_id`` links the lines
-    of a search.
-    """
+    """One line of a click log: a shown or clicked result, counts of those, or a whole search."""
 
     query: str
     doc_id: str
@@ -152,10 +144,7 @@ class RatingRow:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """One pair to judge, with the inputs of a machine judge.
-
-    ``expected`` contains the accepted answers; ``rank`` is the document's rank in a run, from 1.
-    """
+    """One pair to judge, with the inputs of a machine judge."""
 
     query_id: str
     doc_id: str

@@ -31,17 +31,7 @@ def usable_ranks(ranks: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
-    """Rows of a run in the order of the file.
-
-    Parameters
-    ----------
-    query_ids, doc_ids : Texts, shape (rows,)
-        The query and the document of each row.
-    scores, ranks : float64 array, shape (rows,)
-        The score of each row; its rank, 0 if missing or not a number.
-    lines : int64 array, shape (rows,)
-        The line of each row in the file, from 1.
-    """
+    """Rows of a run in the order of the file."""
 
     query_ids: Texts
     doc_ids: Texts
@@ -103,25 +93,13 @@ class RunRows:
             looked *= 8
 
     def run(self, name: str, tally: Tally) -> Run:
-        """Return the run of these rows, and report contradicting ranks.
-
-        Raises
-        ------
-        NotValid
-            When a document appears twice in a query.
-        """
+        """Return the run of these rows, and report contradicting ranks."""
         groups = grouped(self.query_ids)
         self.compare_ranks(groups, tally)
         return Run.from_groups(groups, self.doc_ids, self.scores, name)
 
     def by_rank(self, name: str) -> Run:
-        """Return the run sorted by rank, rows without rank last; the scores are the negated ranks.
-
-        Raises
-        ------
-        NotValid
-            When a document appears twice in a query.
-        """
+        """Return the run sorted by rank, rows without rank last; the scores are the negated ranks."""
         return Run.from_columns(self.query_ids, self.doc_ids, -self.ranks_within(grouped(self.query_ids)), name)
 
     def ranks_agree(self) -> bool:

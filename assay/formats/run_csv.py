@@ -29,22 +29,7 @@ def read(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Read[RunRow]:
-    """Read a run and account for every record. Without scores, the score is minus the rank (W49).
-
-    Parameters
-    ----------
-    source, path, encoding
-        As for ``run-json``.
-    columns : dict of str to str, optional
-        The file's column for each of the format's columns: ``{"doc_id": "sku"}``.
-    delimiter : str, optional
-        By default detected from the header: ``,``, ``;`` or TAB.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing.
-    """
+    """Read a run and account for every record. Without scores, the score is minus the rank (W49)."""
     from assay.formats.column_reader import read_in_columns
     from assay.formats.run_layouts import CsvRun
 
@@ -55,13 +40,7 @@ def read(
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
-    """Write a run, best document first, ranks from 1.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written.
-    """
+    """Write a run, best document first, ranks from 1."""
     ordered = ranked_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     stream.write(b"query_id,doc_id,rank,score\n")

@@ -31,24 +31,7 @@ EXAMPLE = """{
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
-    """Read a run and account for every query and result.
-
-    A query that appears twice is an error (E20); so is a document that appears twice in a query (E16).
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a run and account for every query and result."""
     content, tally = open_as(source, path, NAME, '{"q001": {"doc-abc": 12.5}}', encoding=encoding)
 
     def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
@@ -60,13 +43,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
-    """Write a run, one query per line, best document first.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written, or a score is infinite.
-    """
+    """Write a run, one query per line, best document first."""
     ordered = ranked_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     lines = []

@@ -25,18 +25,7 @@ EXAMPLE = (
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
-    """Read a run and account for every line. Without scores, the score is minus the rank (W49).
-
-    Parameters
-    ----------
-    source, path, encoding
-        As for ``run-json``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a run and account for every line. Without scores, the score is minus the rank (W49)."""
 
     def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
         return results(line_entries(content, tally, RESULT_COLUMNS, "score"), tally)
@@ -45,13 +34,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
-    """Write a run, best document first, ranks from 1.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written, or a score is infinite.
-    """
+    """Write a run, best document first, ranks from 1."""
     ordered = ranked_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     for query_id, doc_id, rank, given in ordered.values("query_id", "doc_id", "rank", "score"):

@@ -21,20 +21,7 @@ EXAMPLE = "q_id,doc_id,score\nq001,doc-abc,12.5\nq001,doc-xyz,11.25\n"
 
 
 def read(source: Source, *, path: str = "-", columns: Mapping[str, str] | None = None) -> Read[RunRow]:
-    """Read a run and account for every row; row numbers replace line numbers.
-
-    Without scores, the score is minus the rank (W49).
-
-    Parameters
-    ----------
-    source, path, columns
-        As for ``run-csv``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused; F04 when a column is missing or has the wrong type.
-    """
+    """Read a run and account for every row; row numbers replace line numbers."""
 
     def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
         return results(parquet_entries(content, tally, RESULT_COLUMNS, "score", columns), tally)
@@ -43,13 +30,7 @@ def read(source: Source, *, path: str = "-", columns: Mapping[str, str] | None =
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
-    """Write a run under ranx's names, best document first.
-
-    Raises
-    ------
-    NotValid
-        When an id cannot be written.
-    """
+    """Write a run under ranx's names, best document first."""
     ordered = ranked_order(rows)
     refuse_ids(NAME, ordered.ids(), spaces=True)
     values = list(ordered.values("query_id", "doc_id", "score"))

@@ -31,26 +31,7 @@ class Interleaved(Exception):
 
 
 class RunFile:
-    """A run file that is read on demand.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input. A stream can be read once and is kept in memory.
-    path : str
-        The file as the user named it.
-    name : str
-        Name of the system.
-    threads : int
-        Number of threads for the file; use 1 when reading several files at once.
-    hashed : bool
-        Whether the report must have the file's hash.
-
-    Attributes
-    ----------
-    report : Report
-        The report; available after the file was read.
-    """
+    """A run file that is read on demand."""
 
     def __init__(
         self, source: Source, path: str = "-", name: str = "run", threads: int = 2, *, hashed: bool = True
@@ -71,15 +52,7 @@ class RunFile:
             return 0
 
     def blocks(self) -> Iterator[Run]:
-        """Yield runs of some whole queries each; together they are the file.
-
-        Raises
-        ------
-        Interleaved
-            When the rows of a query are not adjacent; `whole` can read the file.
-        UnreadableInput
-            At an odd line.
-        """
+        """Yield runs of some whole queries each; together they are the file."""
         if not isinstance(self._source, str | Path | bytes):
             yield self.whole()
             return
@@ -95,13 +68,7 @@ class RunFile:
         self._close(content, tally)
 
     def whole(self) -> Run:
-        """Return the run in one piece.
-
-        Raises
-        ------
-        UnreadableInput
-            At an odd line.
-        """
+        """Return the run in one piece."""
         content, tally = self._open()
         with content:
             parts = list(self._pieces(content, tally))
@@ -115,13 +82,7 @@ class RunFile:
         return run
 
     def rows(self) -> RunRows:
-        """Return the rows in the order of the file, with their ranks.
-
-        Raises
-        ------
-        UnreadableInput
-            At an odd line, or a document that appears twice in a query.
-        """
+        """Return the rows in the order of the file, with their ranks."""
         content, tally = self._open()
         with content:
             parts = list(self._pieces(content, tally))
@@ -182,14 +143,7 @@ class RunFile:
 
 
 def load_run(source: Source, path: str = "-", name: str = "run") -> Run:
-    """Return the run of a file, strictly: an invalid line is an error.
-
-    Raises
-    ------
-    UnreadableInput
-        With file and line, for too few fields, a score that is a word or NaN, or a document that appears twice in a
-        query (both lines are reported). Infinite scores and extra fields are accepted.
-    """
+    """Return the run of a file, strictly: an invalid line is an error."""
     return load_run_report(source, path, name)[0]
 
 

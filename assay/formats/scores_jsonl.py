@@ -34,13 +34,7 @@ class DocumentScore:
 
 
 def write(rows: Iterable[DocumentScore], stream: BinaryIO) -> Written:
-    """Write scores in the order given.
-
-    Raises
-    ------
-    NotValid
-        When a number is not finite.
-    """
+    """Write scores in the order given."""
     objects = ({"query_id": row.query_id, "doc_id": row.doc_id, "score": row.score, "se": row.se} for row in rows)
     return write_objects(objects, stream)
 

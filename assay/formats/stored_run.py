@@ -35,20 +35,7 @@ NO_RANK = -1
 
 
 def write_stored(rows: Sequence[RunRow]) -> tuple[bytes, str]:
-    """Return the Parquet file of a run, and the hash of its content.
-
-    Parameters
-    ----------
-    rows : sequence of RunRow
-        Rows in any order, without repeated documents in a query.
-
-    Returns
-    -------
-    tuple of bytes and str
-        The content's hash is the SHA-256 over the line ``assay run 1`` and four columns, concatenated and in the order
-        of the file: query ids and document ids in UTF-8 with a line feed after each, ranks as little-endian int64 with
-        -1 if missing, scores as little-endian float64.
-    """
+    """Return the Parquet file of a run, and the hash of its content."""
     columns = RunRows.of(rows)
     order = stored_order(columns)
     query_ids, doc_ids = columns.query_ids.take(order).tolist(), columns.doc_ids.take(order).tolist()
@@ -91,13 +78,6 @@ def _content_hash(query_ids: list[str], doc_ids: list[str], ranks: Places, score
 
 class StoredRun(RunFile):
     """A run that `write_stored` wrote, read in blocks or at once.
-
-    Parameters
-    ----------
-    body : bytes
-        The file.
-    name : str
-        Name of the system.
 
     Examples
     --------

@@ -29,34 +29,7 @@ LINES_WITH_ENDS = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 class Content(Opened):
-    """An input that is read as text.
-
-    Parameters
-    ----------
-    source, path, limit, block, hashed
-        As `opened.Opened` takes them.
-    encoding : str
-        ``utf-8``, or ``utf-8`` or ``latin-1``.
-
-    Attributes
-    ----------
-    head : bytes
-        The first 64 KiB, decompressed and without byte order mark.
-    lines_read : int
-        Number of physical lines so far.
-    bom, ends_in_newline : bool
-        Whether a byte order mark was removed; whether the last line has an end.
-    carriage_return_line : int or None
-        The first line that ends in CRLF or CR.
-    parquet : bool
-        Whether it is a Parquet file, whose bytes only `binary` returns.
-
-    Raises
-    ------
-    UnreadableInput
-        F00 when it cannot be opened, F01 when it is not UTF-8, F02 for a bad archive, F03 for binary content, F07 when
-        it is empty.
-    """
+    """An input that is read as text."""
 
     def __init__(
         self,

@@ -54,11 +54,6 @@ def instant(text: str) -> datetime:
     --------
     >>> instant("1772442847").isoformat(), instant("2026-03-02 09:14:07").isoformat()
     ('2026-03-02T09:14:07+00:00', '2026-03-02T09:14:07+00:00')
-
-    Raises
-    ------
-    ValueError
-        When the text is not a time.
     """
     kind = time_kind(text)
     moment = _database_time(text) if kind == "database" else None

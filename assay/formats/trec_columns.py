@@ -52,23 +52,7 @@ def _no_lines() -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of all lines with content.
-
-    Parameters
-    ----------
-    buffer : uint8 array
-        The bytes, with padding.
-    starts, ends : int64 array, shape (rows, fields)
-        Position of each field; fields that only some lines have are left out.
-    widths : int64 array or None
-        Number of fields in each row; None if all rows have as many as `starts`.
-    lines : int64 array or None
-        The line of each row, from 0; None if row and line are the same.
-    comments, blanks : int64 array
-        The lines that were skipped, from 1.
-    odd : int64 array
-        The lines that need the careful reader, from 0.
-    """
+    """The fields of all lines with content."""
 
     buffer: Bytes
     starts: Places
@@ -270,14 +254,6 @@ def numbers(texts: Texts) -> npt.NDArray[np.float64] | None:
 def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
     """Parse a column of decimal numbers, each to the nearest float64, as ``float`` does.
 
-    A decimal number is a whole number divided by a power of ten. If both are exact in float64, their quotient is
-    rounded correctly (Clinger 1990). Longer numbers and numbers with an exponent are parsed individually.
-
-    Returns
-    -------
-    float64 array
-        NaN if a text is not a finite decimal number.
-
     Examples
     --------
     >>> numbers_or_nan(Texts.of(["12.5", "-3", "1e3", ".5", "0.98765432109876543", "two"])).tolist()
@@ -302,11 +278,7 @@ def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
 
 
 def _of_one_word(texts: Texts, sign: int, digits: int, values: npt.NDArray[np.float64], rows: Places) -> Places:
-    """Parse numbers of one length of at most 8 characters, all at once if they share the point's position.
-
-    The characters of a number form a word, and its digits are combined in three steps: two, four, eight of them.
-    Returns the rows that need another method.
-    """
+    """Parse numbers of one length of at most 8 characters, all at once if they share the point's position."""
     words = texts.first_words(sign)
     characters = int(words[0]).to_bytes(WORD, "little")[:digits]
     point = characters.find(b".")

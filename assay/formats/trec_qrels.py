@@ -41,27 +41,7 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[LabelRow]:
-    """Read qrels and account for every line.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    grades : tuple of int, optional
-        The grade scale. With it, a fraction (E13), a grade off the scale (E14) and a fifth field (E10) are errors;
-        without it, any number is a grade and extra fields are ignored (W45), as the evaluator needs it.
-    conflicts : {"first", "last", "min", "max"}, optional
-        Which of two grades of a pair to use; by default neither (E16).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read qrels and account for every line."""
     from assay.formats.column_reader import read_in_columns
     from assay.formats.label_layouts import TrecQrels
 
@@ -70,14 +50,7 @@ def read(
 
 
 def load_qrels(source: Source, path: str = "-") -> Qrels:
-    """Return the qrels of a file, strictly: the first invalid line is an error.
-
-    Raises
-    ------
-    UnreadableInput
-        With file and line, for too few fields, words or NaN as a grade, or two grades for a pair (both lines are
-        reported). Fractions, negative grades and identical duplicates are accepted.
-    """
+    """Return the qrels of a file, strictly: the first invalid line is an error."""
     return load_qrels_report(source, path)[0]
 
 
@@ -129,23 +102,7 @@ def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[Labe
 def write(
     rows: Iterable[LabelRow], stream: BinaryIO, *, origin: str | None = None, encode_ids: bool = False
 ) -> Written:
-    """Write labels in the order of their ids; a pair without a grade is left out, a judged 0 is written.
-
-    Parameters
-    ----------
-    rows : iterable of LabelRow
-        The labels, in any order.
-    stream : binary stream Output stream.
-    origin : str, optional
-        Column 2 for all rows; by default from each row.
-    encode_ids : bool
-        Percent-encode characters that the format does not allow in ids, and return the encoded ids.
-
-    Raises
-    ------
-    NotValid
-        When an id contains white space, or a grade is not a whole number.
-    """
+    """Write labels in the order of their ids; a pair without a grade is left out, a judged 0 is written."""
     from assay.formats.writer import Written, graded_order, id_encoder, refuse_ids, whole_grade
 
     ordered = graded_order(rows)

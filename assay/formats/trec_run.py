@@ -30,22 +30,7 @@ _LINE = "q001 Q0 doc-abc 1 12.5 bm25"
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
-    """Read a run and account for every line.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read a run and account for every line."""
     from assay.formats.column_reader import read_in_columns
     from assay.formats.run_layouts import TrecRun
 
@@ -54,13 +39,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
 
 
 def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
-    """Open a run and read its first lines, so that a wrong file of 200 MB is refused early.
-
-    Raises
-    ------
-    UnreadableInput
-        When the first lines cannot be read.
-    """
+    """Open a run and read its first lines, so that a wrong file of 200 MB is refused early."""
     from assay.formats.trec_columns import split_fields
 
     content, tally = open_as(source, path, NAME, _LINE, hashed=hashed)
@@ -74,21 +53,7 @@ def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Co
 
 
 def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
-    """Return the rows of some whole lines, strictly; None if there are none.
-
-    Parameters
-    ----------
-    data : bytes
-        The lines, known to be UTF-8.
-    before : int
-        Number of lines before them in the file.
-    tally : Tally The counters.
-
-    Raises
-    ------
-    UnreadableInput
-        At an odd line.
-    """
+    """Return the rows of some whole lines, strictly; None if there are none."""
     from assay.formats.run_columns import RunRows, usable_ranks
     from assay.formats.trec_columns import numbers, split_fields
 
@@ -111,10 +76,7 @@ def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
 
 
 def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunRow]:
-    """Yield the rows of numbered lines; every line is counted in one bin.
-
-    The rank column is not compared with the scores, because the lines are only a part of the file.
-    """
+    """Yield the rows of numbered lines; every line is counted in one bin."""
     # Modules that only individually read lines need are not imported for a well-formed file.
     from assay.formats.grade_cells import Keyed
 
@@ -125,23 +87,7 @@ def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunR
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO, *, tag: str | None = None, encode_ids: bool = False) -> Written:
-    """Write a run: ranks from 1 without gaps, and scores that decrease strictly within a query.
-
-    Parameters
-    ----------
-    rows : iterable of RunRow
-        The results in any order; they are sorted as in trec_eval.
-    stream : binary stream Output stream.
-    tag : str, optional
-        Name of the system; by default from each row. White space becomes ``-``.
-    encode_ids : bool
-        Percent-encode characters that the format does not allow in ids.
-
-    Raises
-    ------
-    NotValid
-        When an id contains white space.
-    """
+    """Write a run: ranks from 1 without gaps, and scores that decrease strictly within a query."""
     from assay.formats.writer import Written, id_encoder, ranked_order, refuse_ids
 
     ordered = ranked_order(rows)

@@ -35,27 +35,7 @@ def read(
     conflicts: Pick | None = None,
     encoding: str = "utf-8",
 ) -> Read[SubtopicRow]:
-    """Read subtopic qrels and account for every line.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    grades : tuple of int, optional
-        The grade scale. With it, a fraction (E13) and a grade off the scale (E14) are errors; without it, any number is
-        a grade.
-    conflicts : {"first", "last", "min", "max"}, optional
-        Which of two grades of a document for a subtopic to use; by default neither (E16).
-    encoding : str
-        ``utf-8`` or ``latin-1``.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Read subtopic qrels and account for every line."""
     from assay.formats.column_reader import read_in_columns
     from assay.formats.label_layouts import TrecSubtopicQrels
 
@@ -64,14 +44,7 @@ def read(
 
 
 def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]:
-    """Return the qrels of a file with their subtopics, strictly, and the report with its hash and warnings.
-
-    Raises
-    ------
-    UnreadableInput
-        With file and line, for a line without four fields, words or NaN as a grade, or two grades of a document for a
-        subtopic (both lines are reported).
-    """
+    """Return the qrels of a file with their subtopics, strictly, and the report with its hash and warnings."""
     from assay.core.qrels import Qrels
 
     content, tally = open_as(source, path, NAME, _LINE)
@@ -114,21 +87,7 @@ def add_line(
 
 
 def write(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_ids: bool = False) -> Written:
-    """Write labels by query, subtopic and document.
-
-    Parameters
-    ----------
-    rows : iterable of SubtopicRow
-        The labels, in any order.
-    stream : binary stream Output stream.
-    encode_ids : bool
-        Percent-encode characters that the format does not allow in ids, and return the encoded ids.
-
-    Raises
-    ------
-    NotValid
-        When an id or subtopic contains white space, or a grade is not a whole number.
-    """
+    """Write labels by query, subtopic and document."""
     ordered = sorted(rows, key=lambda row: (row.query_id, row.subtopic, row.doc_id))
     identifiers = [text for row in ordered for text in (row.query_id, row.subtopic, row.doc_id)]
     encoded = id_encoder((text, text) for text in identifiers) if encode_ids else {}

@@ -51,15 +51,7 @@ def export_order(rows: Iterable[PairedRow]) -> list[PairedRow]:
 
 
 class Ordered(Generic[WrittenRow]):
-    """Rows in the order of writing, which can be iterated more than once.
-
-    Parameters
-    ----------
-    rows : list or RowColumns
-        The rows.
-    order : int array, optional
-        Position of each row in them; columns are sorted in blocks when they are written.
-    """
+    """Rows in the order of writing, which can be iterated more than once."""
 
     def __init__(self, rows: Sequence[WrittenRow], order: Places | None = None) -> None:
         self.rows, self.order = rows, order
@@ -90,13 +82,7 @@ def graded_order(rows: Iterable[LabelRow]) -> Ordered[LabelRow]:
 
 
 def refuse_ids(format: str, identifiers: Iterable[str], *, spaces: bool = False) -> None:
-    """Raise an exception if an id cannot be written.
-
-    Raises
-    ------
-    NotValid
-        With the list of those ids.
-    """
+    """Raise an exception if an id cannot be written."""
     # Most ids are plain ASCII, for which a simple check is enough.
     doubtful = {text for text in identifiers if not PLAIN_ID.fullmatch(text)}
     bad = sorted(text for text in doubtful if id_fault(text, spaces=spaces))
@@ -117,13 +103,7 @@ def encode_id(text: str) -> str:
 
 
 def id_encoder(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the map from each id that needs it to its encoded form.
-
-    Raises
-    ------
-    NotValid
-        When an id is empty, because it cannot be encoded.
-    """
+    """Return the map from each id that needs it to its encoded form."""
     encoded = {text: encode_id(text) for pair in pairs for text in pair}
     if "" in encoded:
         raise NotValid("an id is empty; add one")
@@ -131,13 +111,7 @@ def id_encoder(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def whole_grade(grade: float | None, query_id: str, doc_id: str) -> str:
-    """Return a whole grade as digits; fractions are refused.
-
-    Raises
-    ------
-    NotValid
-        When the grade is not a whole number.
-    """
+    """Return a whole grade as digits; fractions are refused."""
     if grade is None or grade != int(grade):
         where = f"query {query_id!r}, document {doc_id!r}"
         raise NotValid(
@@ -177,13 +151,7 @@ def _ranked_columns(rows: RowColumns[RunRow]) -> Ordered[RunRow]:
 
 
 def finite_score(format: str, score: float, query_id: str, doc_id: str) -> float:
-    """Return a score that the format can store.
-
-    Raises
-    ------
-    NotValid
-        When it is infinite.
-    """
+    """Return a score that the format can store."""
     if not math.isfinite(score):
         where = f"query {query_id!r}, document {doc_id!r}"
         raise NotValid(f"{where}: {format} cannot contain the score {score}; use a finite number, or write a TREC run")

@@ -75,13 +75,7 @@ class ZbenchBattle(Battle):
 
 
 def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
-    """Write battles of zbench's three models, pair by pair, including repeated battles.
-
-    Raises
-    ------
-    NotValid
-        A battle is from another model, or lacks one of the three models, because the file needs exactly these three.
-    """
+    """Write battles of zbench's three models, pair by pair, including repeated battles."""
     draws: list[dict[str, Battle]] = []
     opened: dict[tuple[str, str, str], dict[str, Battle]] = {}
     for row in rows:

@@ -27,13 +27,7 @@ _LINE = '{"query": {"id": "q001", "query": "..."}, "documents": [{"id": "doc-abc
 
 
 def write(rows: Iterable[PairRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
-    """Write an annotated data set: queries and their documents in the order given.
-
-    Raises
-    ------
-    NotValid
-        A query without text, or rows without texts or scores.
-    """
+    """Write an annotated data set: queries and their documents in the order given."""
     return zbench_dataset.write(rows, stream, queries=queries, scored=True)
 
 

@@ -46,10 +46,7 @@ class ZbenchRow(PairRow):
 
 
 def parse(content: Content, tally: Tally, *, scored: bool = False) -> Iterator[ZbenchRow]:
-    """Yield the documents; if `scored`, each needs a score.
-
-    A line counts as a header, and each of its documents as a row.
-    """
+    """Yield the documents; if `scored`, each needs a score."""
     by_key: Keyed[ZbenchRow] = Keyed(tally, twice_is_conflict=True)
     lines: dict[str, int] = {}
     for element in objects(content, tally):
@@ -80,23 +77,7 @@ def parse(content: Content, tally: Tally, *, scored: bool = False) -> Iterator[Z
 def write(
     rows: Iterable[PairRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None, scored: bool = False
 ) -> Written:
-    """Write a data set: queries and their documents in the order given.
-
-    Parameters
-    ----------
-    rows : iterable of PairRow
-        Rows with texts; metadata and scores are written if a row has them.
-    stream : binary stream Output stream.
-    queries : dict of str to str, optional
-        The text of each query; by default from its rows.
-    scored : bool
-        Whether each document must have a score.
-
-    Raises
-    ------
-    NotValid
-        A query without text, or rows without required texts or scores.
-    """
+    """Write a data set: queries and their documents in the order given."""
     by_query: dict[str, list[PairRow]] = {}
     for row in rows:
         if not isinstance(row, PairRow) or (scored and getattr(row, "score", None) is None):

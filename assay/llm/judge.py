@@ -18,21 +18,7 @@ Need = Literal["query", "narrative", "text", "expected", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Input of a judge for one pair.
-
-    Parameters
-    ----------
-    query : str
-        What was typed.
-    text : str
-        The text of the document.
-    expected : tuple of str
-        The accepted answers, for judges that match a text with an expected answer.
-    narrative : str
-        The need behind the query.
-    other : str
-        The text of the second document, for judges that compare two.
-    """
+    """Input of a judge for one pair."""
 
     query: str
     text: str
@@ -53,34 +39,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of a judge for one context.
-
-    Parameters
-    ----------
-    name : str
-        One of `OUTCOMES`.
-    grade : int or None
-        The grade; if `name` is ``graded``, exactly one of grade, usefulness and preference is set.
-    relevant : bool or None
-        Yes or no, if `name` is ``graded`` and the judge gives it.
-    probabilities : mapping of str to float, optional
-        Grade to probability, from judges that report it.
-    rationale, raw : str
-        The reason, and the answer as received, before parsing.
-    tokens_in, tokens_out : int or None
-        Tokens that a model read and wrote; None for a judge without a model.
-    cost_usd : float or None
-        Cost; None if unknown.
-    usefulness : float or None
-        How well a system answered with the document, from 0 to 1; not a grade of relevance.
-    preference : float or None
-        Which of two documents is better, from -1 (the first) to 1 (the second).
-
-    Raises
-    ------
-    ValueError
-        When a failure has a grade, or a grade is missing, which is a bug in the judge.
-    """
+    """Result of a judge for one context."""
 
     name: OutcomeName
     grade: int | None = None
@@ -125,23 +84,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JudgeKind:
-    """Declaration of a judge: name, needs, parameters and constructor.
-
-    Parameters
-    ----------
-    name, title, description : str
-        The name that users type, its readable form, and a line about its purpose and use.
-    source : str
-        Source of the rule.
-    needs : tuple of str
-        The parts of a context without which it cannot judge.
-    parameters : tuple of Parameter
-        Its parameters.
-    build : callable
-        ``build(**parameters) -> Judge``.
-    extra : str
-        The extra with its dependencies, ``pip install 'assay[EXTRA]'``; empty for none.
-    """
+    """Declaration of a judge: name, needs, parameters and constructor."""
 
     name: str
     title: str
@@ -153,23 +96,11 @@ class JudgeKind:
     extra: str = ""
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all parameters, with defaults filled in.
-
-        Raises
-        ------
-        NotValid
-            For an unknown parameter, or a value that is not valid.
-        """
+        """Return all parameters, with defaults filled in."""
         return checked(f"the judge {self.name}", self.parameters, given)
 
     def judge(self, given: Mapping[str, Any]) -> Judge:
-        """Return a judge with these parameters.
-
-        Raises
-        ------
-        NotValid
-            As `checked`.
-        """
+        """Return a judge with these parameters."""
         return self.build(**self.checked(given))
 
 

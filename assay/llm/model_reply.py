@@ -30,32 +30,7 @@ _YES_NO = re.compile(r"[\W_]*(yes|no)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Response of a model.
-
-    Parameters
-    ----------
-    text : str
-        The text as received.
-    stop : str
-        Why it ended: ``done``, ``length``, ``filtered`` or ``refused``.
-    tokens_in, tokens_out : int or None
-        Token counts of the provider.
-    cost_usd : float or None
-        Cost by the price table, including abandoned attempts; None if the model has no price.
-    model : str
-        The model that answered, by the provider's name.
-    seconds : float
-        Duration, including failed attempts.
-    token_probabilities : mapping of str to float, optional
-        The most probable first tokens of the grade, if the provider reports them.
-    fault : str
-        Why there is no answer; empty if there is an answer.
-    estimated : bool
-        Whether the cost is partly a maximum, because tokens were not counted.
-    left_out : tuple of str
-        Parameters that were left out because the model does not accept them: temperature, seed, schema or
-        probabilities.
-    """
+    """Response of a model."""
 
     text: str = ""
     stop: Stop = "done"
@@ -72,22 +47,6 @@ class Reply:
 
 def read_grade(reply: Reply, values: Sequence[int], *, relevant_from: int | None = None) -> Outcome:
     """Parse a graded answer.
-
-    Parameters
-    ----------
-    reply : Reply
-        The reply.
-    values : sequence of int
-        The scale.
-    relevant_from : int, optional
-        The lowest grade that is relevant, for the field ``relevant``; not set if None.
-
-    Returns
-    -------
-    Outcome
-        In this order: no answer, a refusal, a filtered or a truncated answer; JSON with a whole number under ``grade``;
-        a last line that contains only a score; otherwise unparseable. A number off the scale, or a fraction, is out of
-        scale: it is neither rounded nor clipped.
 
     Examples
     --------

@@ -47,21 +47,6 @@ OnScores = Callable[[Candidates, list[float] | None, str], None]
 def scorer(target: Any) -> Scorer:
     """Wrap a reranker as a function of query and documents.
 
-    Parameters
-    ----------
-    target : callable, object with ``score``, or class of such objects
-        ``target(query, documents)``, ``target(input)``, or the same as its method ``score``; returns a number for each
-        document, possibly ``async``.
-
-    Returns
-    -------
-    callable
-        ``scorer(query, documents)``; asynchronous if the target is.
-
-    Raises
-    ------
-    NotValid The target is none of these.
-
     Examples
     --------
     >>> scorer(lambda query, documents: [len(text) for text in documents])("tent", ["a", "bc"])
@@ -90,25 +75,7 @@ def scorer(target: Any) -> Scorer:
 def score_all(
     score: Scorer, queries: Sequence[Candidates], on_scores: OnScores, *, concurrency: int | None = None
 ) -> None:
-    """Score the documents of all queries; the failure of one query does not affect the others.
-
-    Parameters
-    ----------
-    score : callable
-        A function returned by `scorer`.
-    queries : sequence of Candidates
-        The queries, each scored once.
-    on_scores : callable
-        ``on_scores(query, scores or None, reason)``, one call at a time, in the order of completion.
-    concurrency : int, optional
-        Number of concurrent queries: by default 8 for an asynchronous reranker, and 1 otherwise, because not all
-        rerankers are thread-safe.
-
-    Raises
-    ------
-    NotValid
-        The concurrency is out of range.
-    """
+    """Score the documents of all queries; the failure of one query does not affect the others."""
     at_once = concurrency if concurrency is not None else AT_ONCE if inspect.iscoroutinefunction(score) else 1
     if not 1 <= at_once <= MOST_AT_ONCE:
         raise NotValid(f"the concurrency is {at_once}; use 1 to {MOST_AT_ONCE}")
@@ -127,13 +94,7 @@ def score_all(
 
 
 def checked(one: Candidates, scores: Any) -> list[float]:
-    """Return a finite score for each document.
-
-    Raises
-    ------
-    NotValid
-        The number of scores is wrong, or a score is not finite.
-    """
+    """Return a finite score for each document."""
     try:
         values = [float(score) for score in scores]
     except (TypeError, ValueError):

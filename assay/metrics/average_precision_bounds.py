@@ -18,19 +18,7 @@ from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """The gaps of unjudged ranks between returned judged documents, by query and from the top.
-
-    Parameters
-    ----------
-    query, first, last : int64 array, shape (gaps,)
-        The query of each gap, its first rank and its last.
-    offsets : int64 array, shape (queries + 1,)
-        The start of each query's gaps.
-    above, relevant : int64 array
-        Number of judged and of relevant documents above it.
-    below : float64 array
-        The sum of 1 / rank of the relevant documents below it.
-    """
+    """The gaps of unjudged ranks between returned judged documents, by query and from the top."""
 
     query: Integers
     offsets: Integers

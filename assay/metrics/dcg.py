@@ -45,13 +45,7 @@ def dcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear
 
 
 def gained(grades: Floats, gain: str, gains: str | None = None) -> Floats:
-    """Compute the gains of grades; a negative grade gains nothing.
-
-    Raises
-    ------
-    NotValid
-        When the gain is exponential and a grade is above 1,000.
-    """
+    """Compute the gains of grades; a negative grade gains nothing."""
     positive = np.maximum(grades, 0.0)
     values: Floats = positive if gain == "linear" else power_of_two(positive) - 1.0
     if gains is not None:

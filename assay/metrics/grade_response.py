@@ -22,23 +22,7 @@ Ideal = Callable[..., Floats]
 
 @dataclass(frozen=True)
 class Additive:
-    """A metric that sums the gains of documents at their ranks, divided by a value that does not depend on ranks.
-
-    Its value is ``sum(gain(grade) * weight(rank)) / (base + ideal)``, where the ideal is the value of the query's
-    judged documents in their best order: ``sum over steps of gain of step * ideal(documents that reach the step)``.
-
-    Parameters
-    ----------
-    gain : callable
-        ``gain(grades, **parameters)``: the gain of a grade, 0 or more.
-    weight : callable
-        ``weight(ranks, cutoff, **parameters)``: the weight of each rank.
-    base : callable
-        ``base(cutoff, **parameters)``: the part of the divisor that no judgment changes.
-    ideal : callable or None
-        ``ideal(counts, cutoff, **parameters)``: the contribution of this many documents of gain 1 to the divisor, which
-        is concave and increasing. None if judgments do not change the divisor.
-    """
+    """A metric that sums the gains of documents at their ranks, divided by a value that does not depend on ranks."""
 
     gain: Gain
     weight: Weight
@@ -49,26 +33,7 @@ class Additive:
 @dataclass(frozen=True)
 class Response:
     """How a metric responds to judgments; all shapes guarantee that swapping a better document above a worse one never
-    lowers the value.
-
-    Parameters
-    ----------
-    shape : {"rising", "first", "promoted"}
-        ``rising``: the value never decreases if the grade of a returned document increases. ``first``: rising, and the
-        value depends on a single document, the first relevant or the best document. ``promoted``: an additional
-        relevant document can lower the value, because it raises the ideal.
-    additive : Additive or None
-        The metric as a sum, if it is one.
-    unknown : callable or None
-        ``unknown(rankings, cutoff, **parameters)``: the maximum that unjudged documents could add, including documents
-        that were not returned.
-    bounds : callable or None
-        ``bounds(rankings, **parameters)``: the lowest and highest values of a promoted metric of relevant documents
-        that is not a sum, over rankings cut at its cutoff.
-    outside : callable or None
-        ``outside(low, high, relevant, further)``: these bounds if this many further documents that the run did not
-        return may be relevant; None if such documents can only lower the value.
-    """
+    lowers the value."""
 
     shape: Literal["rising", "first", "promoted"]
     additive: Additive | None = None

@@ -13,17 +13,7 @@ from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
 
 @dataclass(frozen=True, eq=False)
 class Grading:
-    """Grades for unjudged documents.
-
-    Parameters
-    ----------
-    query : int64 array, shape (grades,)
-        The query of each grade, as a position in the rankings.
-    rank : int64 array, shape (grades,)
-        The document's rank in the run; 0 if the run does not return it.
-    grade : float64 array, shape (grades,)
-        The grade of each document.
-    """
+    """Grades for unjudged documents."""
 
     query: Integers
     rank: Integers

@@ -30,23 +30,6 @@ MOST_EXPONENT = 1_000
 class JudgedRankings:
     """The judged documents of some queries, as ranked by a run.
 
-    Parameters
-    ----------
-    returned : int64 array, shape (queries,)
-        Number of documents returned for each query, judged or not.
-    offsets : int64 array, shape (queries + 1,)
-        The returned judged documents of query ``i`` are in ``offsets[i]:offsets[i + 1]``.
-    ranks : int64 array, shape (returned judged documents,)
-        Their one-based ranks, ascending within a query.
-    grades : float64 array
-        Their grades, in the order of ``ranks``.
-    judged : float64 array, shape (judged documents,)
-        The grades of all judged documents of each query, returned or not, descending within a query.
-    judged_offsets : int64 array, shape (queries + 1,)
-        The start of each query in ``judged``.
-    subtopics : JudgedSubtopics, optional
-        The grades by subtopic, if the labels have subtopics.
-
     Examples
     --------
     >>> rankings = JudgedRankings.of((3, {1: 2.0, 3: -1.0}, [2.0, 1.0, -1.0]), (10, {7: 1.0}, [1.0]))
@@ -108,13 +91,7 @@ class JudgedRankings:
 
     @property
     def by_subtopic(self) -> JudgedSubtopics:
-        """Return the grades by subtopic.
-
-        Raises
-        ------
-        NotValid
-            When the labels have no subtopics.
-        """
+        """Return the grades by subtopic."""
         if self.subtopics is None:
             raise NotValid("the qrels have no subtopics")
         return self.subtopics
@@ -139,26 +116,12 @@ class JudgedRankings:
 
     def running(self, where: Mask) -> Integers:
         """Count for each returned judged document how many documents down to its rank satisfy a condition, including
-        itself.
-        """
+        itself."""
         counts = np.concatenate(([0], np.cumsum(where)))
         return counts[1:] - counts[self.offsets[self.query]]
 
     def above(self, combine: np.ufunc, values: Floats) -> Floats:
-        """Combine, for each returned judged document, the values of all documents above it in its query.
-
-        Parameters
-        ----------
-        combine : numpy.ufunc
-            ``np.add`` for a sum, ``np.multiply`` for a product; its identity represents nothing above.
-        values : float64 array
-            One value for each returned judged document.
-
-        Returns
-        -------
-        float64 array
-            In the order of ``values``.
-        """
+        """Combine, for each returned judged document, the values of all documents above it in its query."""
         return combined_above(combine, values, self.offsets)
 
     @cached_property
@@ -180,20 +143,13 @@ class JudgedRankings:
     @cached_property
     def _grade_keys(self) -> tuple[Integers, Integers]:
         """Return a number for query and grade, of all judged documents (in ascending order) and of the returned
-        documents.
-        """
+        documents."""
         kinds, judged = np.unique(-self.judged, return_inverse=True)
         returned = np.searchsorted(kinds, -self.grades)
         return self.judged_query * len(kinds) + judged, self.query * len(kinds) + returned
 
     def refuse_above(self, max_rel: float) -> None:
-        """Reject grades above the top of the scale that is set for a metric.
-
-        Raises
-        ------
-        NotValid
-            When a judged document has a grade above `max_rel`.
-        """
+        """Reject grades above the top of the scale that is set for a metric."""
         top = float(self.judged.max(initial=max_rel))
         if top > max_rel:
             raise NotValid(

@@ -20,24 +20,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class JudgedSubtopics:
-    """The grades of judged documents by subtopic, for the queries of a `JudgedRankings`.
-
-    Parameters
-    ----------
-    document : int64 array, shape (grades of returned documents,)
-        The returned judged document, as a position in ``JudgedRankings.ranks``; ascending.
-    subtopic : int64 array
-        Its subtopic, as a number for query and subtopic.
-    grades : float64 array
-        Its grade for that subtopic.
-    judged_document : int64 array, shape (grades of judged documents,)
-        A unique number of the judged document, returned or not. Documents of a query are adjacent and sorted by id
-        descending.
-    judged_query : int64 array
-        Its query; ascending.
-    judged_subtopic, judged_grades : arrays
-        As ``subtopic`` and ``grades``.
-    """
+    """The grades of judged documents by subtopic, for the queries of a `JudgedRankings`."""
 
     document: Integers
     subtopic: Integers
@@ -49,19 +32,7 @@ class JudgedSubtopics:
 
     @classmethod
     def of(cls, qrels: Qrels, table: Subtopics, codes: Integers, places: Integers) -> JudgedSubtopics:
-        """Look up the returned judged documents of some queries.
-
-        Parameters
-        ----------
-        qrels : Qrels
-            The labels.
-        table : Subtopics
-            The grades by subtopic.
-        codes : int64 array, shape (queries,)
-            The queries, as positions in ``Qrels.query_ids``.
-        places : int64 array, shape (returned judged documents,)
-            The row of the qrels of each returned judged document.
-        """
+        """Look up the returned judged documents of some queries."""
         begins = np.searchsorted(table.rows, places)
         counts = np.searchsorted(table.rows, places, side="right") - begins
         rows = spans(begins, counts)
@@ -94,22 +65,7 @@ class JudgedSubtopics:
         return np.bincount(self.judged_query[graded][first], minlength=queries)
 
     def gains(self, documents: int, alpha: float, rel: float) -> Floats:
-        """Compute the gain of each returned judged document: (1 - alpha)^n for each subtopic that it is relevant to.
-
-        Parameters
-        ----------
-        documents : int
-            Number of returned judged documents.
-        alpha : float
-            Penalty for repeated subtopics.
-        rel : float
-            The lowest grade that is relevant.
-
-        Returns
-        -------
-        float64 array, shape (documents,)
-            n counts the relevant documents for the subtopic above it.
-        """
+        """Compute the gain of each returned judged document: (1 - alpha)^n for each subtopic that it is relevant to."""
         graded = self.grades >= rel
         document, subtopic = self.document[graded], self.subtopic[graded]
         # A stable sort keeps the ranking of a subtopic's documents.
@@ -119,25 +75,7 @@ class JudgedSubtopics:
         return np.bincount(document[order], (1.0 - alpha) ** seen, documents).astype(np.float64)
 
     def ideal_gains(self, queries: int, depth: int, alpha: float, rel: float) -> Floats:
-        """Compute the gains of a ranking that takes the document with the largest gain at each rank.
-
-        Parameters
-        ----------
-        queries, depth : int
-            Number of queries, and of ranks per query.
-        alpha, rel : float
-            As in `gains`.
-
-        Returns
-        -------
-        float64 array, shape (queries, depth)
-            0 where nothing is left that adds.
-
-        Notes
-        -----
-        The best ranking of all is NP-hard to find. ndeval takes this greedy one, which its authors do too; of documents
-        that add the same it takes the one with the largest id, which can matter further down.
-        """
+        """Compute the gains of a ranking that takes the document with the largest gain at each rank."""
         graded = self.judged_grades >= rel
         documents, document = np.unique(self.judged_document[graded], return_inverse=True)
         subtopics, subtopic = np.unique(self.judged_subtopic[graded], return_inverse=True)

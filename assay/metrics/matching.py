@@ -19,19 +19,7 @@ from assay.metrics.judged_subtopics import JudgedSubtopics
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A run matched with the labels.
-
-    Parameters
-    ----------
-    codes : int64 array, shape (answered queries,)
-        The judged queries that the run answers, as positions in ``Qrels.query_ids``.
-    starts : int64 array, shape (answered queries,)
-        The start of each of these queries in the run.
-    rows : int64 array, shape (returned judged documents,)
-        Their rows in the run.
-    rankings : JudgedRankings
-        The same documents in the form that metrics need.
-    """
+    """A run matched with the labels."""
 
     codes: Integers
     starts: Integers
@@ -40,20 +28,7 @@ class Match:
 
 
 def match(qrels: Qrels, run: Run) -> Match:
-    """Find the judged documents of a run.
-
-    Parameters
-    ----------
-    qrels : Qrels
-        The labels.
-    run : Run
-        Ranked documents in trec_eval's order; part of a run is also accepted.
-
-    Returns
-    -------
-    Match
-        The match for the common queries, in the order of the run.
-    """
+    """Find the judged documents of a run."""
     codes = np.array([qrels.codes.get(query_id, -1) for query_id in run.query_ids], dtype=np.int64)
     judged = codes >= 0
     sizes = run.offsets[1:] - run.offsets[:-1]

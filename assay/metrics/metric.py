@@ -24,29 +24,7 @@ PerQuery = Callable[..., "Floats"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a metric.
-
-    Parameters
-    ----------
-    name : str
-        Name in a metric's name: ``rel`` in ``P(rel=2)@10``.
-    default : float, int, bool, str or None
-        The default value, whose type is the parameter's type. None: a number without a default.
-    description : str
-        A sentence for help and docs.
-    choices : tuple of str
-        The allowed values of a text parameter.
-    also : mapping of str to str
-        Notations of other tools, ``"name=value"`` to the value here.
-    required : bool
-        Whether a name without it is rejected.
-    below : float or None
-        Exclusive upper bound.
-    read : callable or None
-        Parser of its text, if it is not a single number; raises ValueError with the fault.
-    trec : callable or None
-        Suffix of trec_eval's name for a value; None if trec_eval has no such parameter.
-    """
+    """One parameter of a metric."""
 
     name: str
     default: Value | None
@@ -131,19 +109,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class BoundMetric:
-    """A metric with its cutoff and all parameters, such as ``P(rel=2)@10``.
-
-    Parameters
-    ----------
-    metric : Metric
-        The declaration.
-    cutoff : int, float or None
-        The ``k`` of ``@k``.
-    parameters : mapping of str to value
-        Every parameter of the metric, including defaults.
-    assumed : mapping of str to value
-        Parameters that the name leaves out and that follow from the labels or their scale.
-    """
+    """A metric with its cutoff and all parameters, such as ``P(rel=2)@10``."""
 
     metric: Metric
     cutoff: int | float | None
@@ -199,12 +165,7 @@ class BoundMetric:
         return replace(self, assumed={missing: int(top) if float(top).is_integer() else top})
 
     def __call__(self, rankings: JudgedRankings) -> Floats:
-        """Compute the metric for every query.
-
-        Returns
-        -------
-        float64 array, shape (queries,)
-        """
+        """Compute the metric for every query."""
         parameters = self.arguments
         if parameters.pop("judged_only", False):
             rankings = rankings.condensed()

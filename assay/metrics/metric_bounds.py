@@ -92,15 +92,9 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
 def bounds_beside(
     metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades: Floats, further: Integers
 ) -> Range | None:
-    """Compute limits if further documents that the run did not return may also be judged. They raise the ideal. The
-    limits hold for any grades of these documents, but may not be attained.
+    """Compute limits if further documents that the run did not return may also be judged.
 
-    Parameters
-    ----------
-    metric, rankings, values, grades
-        As for `bounds`.
-    further : int64 array, shape (queries,)
-        Number of further documents of each query.
+    They raise the ideal. The limits hold for any grades of these documents, but may not be attained.
     """
     alone = bounds(metric, rankings, values, grades)
     response = metric.response
@@ -185,8 +179,7 @@ def _sum(metric: BoundMetric, additive: Additive, block: Holes) -> Floats:
 
 def _share(metric: BoundMetric, additive: Additive, block: Holes, grades: Floats) -> Range:
     """Return the range of a sum divided by an ideal, with grades descending for the highest and ascending for the
-    lowest value.
-    """
+    lowest value."""
     arguments = metric.arguments
     weights = block.open * additive.weight(block.ranks, metric.cutoff, **arguments)
     start = _sum(metric, additive, block)

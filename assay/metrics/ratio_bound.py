@@ -22,19 +22,7 @@ MOST_PASSES = 64
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The gains of grades, as steps.
-
-    Parameters
-    ----------
-    rises : float64 array, shape (steps,)
-        The increase of each step over the previous step, for steps that an allowed grade can reach.
-    grades : float64 array, shape (steps,)
-        The lowest allowed grade that reaches each step.
-    divisor : float64 array, shape (queries,)
-        The part of the divisor that new grades do not change.
-    ideals : tuple of float64 array, shape (queries, columns)
-        For each step, the part of the divisor if as many new documents reach it as the column counts.
-    """
+    """The gains of grades, as steps."""
 
     rises: Floats
     grades: Floats
@@ -53,21 +41,7 @@ class Steps:
 
 
 def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, counts: Integers, grades: Floats) -> Steps:
-    """Compute the steps for some queries.
-
-    Parameters
-    ----------
-    metric : BoundMetric
-        The metric.
-    additive : Additive
-        The metric as a sum.
-    rankings : JudgedRankings
-        The queries, of which only the grades of all judged documents are used.
-    counts : int64 array, shape (queries, columns)
-        Number of new documents in each column.
-    grades : float64 array
-        The possible grades above 0, ascending.
-    """
+    """Compute the steps for some queries."""
     arguments = metric.arguments
     reach, first = _distinct(additive.gain(grades, **arguments))
     divisor = np.full(rankings.queries, additive.base(metric.cutoff, **arguments))
@@ -108,30 +82,7 @@ def at_the_top(start: Floats, added: Floats, stair: Steps) -> Floats:
 
 
 def largest(start: Floats, added: Floats, stair: Steps) -> tuple[Floats, Integers]:
-    """Find the largest quotient.
-
-    Parameters
-    ----------
-    start : float64 array, shape (queries,)
-        The current sum.
-    added : float64 array, shape (queries, columns)
-        The contribution of a column's documents to the sum with a gain of 1 each; the first column represents no
-        documents. Minus infinity if a query has no such column.
-    stair : Steps
-        The steps for these queries and columns.
-
-    Returns
-    -------
-    float64 array, shape (queries,)
-        The quotients.
-    int64 array, shape (queries, steps)
-        In which column each step is reached.
-
-    Notes
-    -----
-    Where the quotient cannot reach above 0, it is largest with all grades at 0 or at the top: its negative is a convex
-    divisor under a sum, and such a quotient is smallest in a corner.
-    """
+    """Find the largest quotient."""
     value = at_the_top(start, added, stair)
     top = value.argmax(axis=1)
     best = np.take_along_axis(value, top[:, np.newaxis], axis=1)[:, 0]

@@ -23,17 +23,7 @@ Columns = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Holes:
-    """The unjudged documents of some queries, down to a depth.
-
-    Parameters
-    ----------
-    places : int64 array, shape (queries,)
-        The queries, as positions in the given rankings.
-    rankings : JudgedRankings
-        Their rankings.
-    open : bool array, shape (queries, depth)
-        Whether the document at each rank is unjudged; False where none is returned.
-    """
+    """The unjudged documents of some queries, down to a depth."""
 
     places: Integers
     rankings: JudgedRankings

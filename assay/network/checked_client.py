@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 
 
 class CheckedNetwork:
-    """Network backend that connects only to allowed addresses (``httpcore.NetworkBackend``).
-
-    Parameters
-    ----------
-    allowed : Allowed
-        The allowed addresses.
-    """
+    """Network backend that connects only to allowed addresses (``httpcore.NetworkBackend``)."""
 
     def __init__(self, allowed: Allowed) -> None:
         import httpcore
@@ -43,13 +37,7 @@ class CheckedNetwork:
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first address that accepts the connection.
-
-        Raises
-        ------
-        httpcore.ConnectError
-            No address accepts the connection, or none is allowed; the message has the reason.
-        """
+        """Connect to the first address that accepts the connection."""
         import httpcore
 
         try:
@@ -77,17 +65,7 @@ class CheckedNetwork:
 
 
 def checked_client(allowed: Allowed, timeout: float, connections: int) -> Pools:
-    """Return an HTTP client that connects only to allowed addresses.
-
-    Parameters
-    ----------
-    allowed : Allowed
-        The allowed addresses.
-    timeout : float
-        Seconds for each step of a request.
-    connections : int
-        Maximum number of connections.
-    """
+    """Return an HTTP client that connects only to allowed addresses."""
     import httpcore
     import httpx
 

@@ -19,15 +19,7 @@ MOST = 16
 
 
 class Pools:
-    """Several HTTP clients, each with its own connection pool; a thread always uses the same client.
-
-    Parameters
-    ----------
-    make : callable
-        Returns a client that may keep as many connections as all threads together need.
-    threads : int
-        Number of concurrent threads.
-    """
+    """Several HTTP clients, each with its own connection pool; a thread always uses the same client."""
 
     def __init__(self, make: Callable[[], httpx.Client], threads: int) -> None:
         self._clients = [make() for _ in range(-(-threads // MOST))]

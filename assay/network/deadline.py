@@ -26,12 +26,7 @@ class Clock(threading.local):
     until: float | None = None
 
     def left(self, most: float | None = None) -> float:
-        """Return the remaining seconds, at most the given number.
-
-        Raises
-        ------
-        httpcore.ReadTimeout No time remains.
-        """
+        """Return the remaining seconds, at most the given number."""
         import httpcore
 
         if self.until is None:

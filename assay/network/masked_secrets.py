@@ -16,9 +16,6 @@ SLASHES, AMP, ZEROS = r"\\{1,8}", "&(?:amp;){0,3}", "0{0,6}"
 def masked(text: str, secret: str) -> str:
     """Mask a secret in a text: plain, escaped for URLs, JSON or HTML, in Base64 or in hex.
 
-    Escapes are also found if only some letters are escaped, or repeatedly; Base64 with any text before and after the
-    secret, as in ``Basic`` log-ins. A provider can still return a disguised secret, but it knows the secret anyway.
-
     Examples
     --------
     >>> masked("no such key: abc%2Fdef", "abc/def")

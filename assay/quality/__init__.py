@@ -26,11 +26,7 @@ CHECKS: Family[Check] = Family(
 
 
 def examine(record: Record) -> dict[str, list[Finding]]:
-    """Run every check for every rater: check name to one finding per rater, in the order of the record.
-
-    Most checks compare a rater with the others. A rater with a serious alert of an earlier turn is left out of the
-    others, because raters paired with them would look suspicious; they themselves are compared with all raters.
-    """
+    """Run every check for every rater: check name to one finding per rater, in the order of the record."""
     findings: dict[str, list[Finding]] = {}
     odd: set[int] = set()
     for turn in sorted({CHECKS[name].turn for name in CHECKS}):

@@ -42,11 +42,7 @@ def wilson(x: float, n: int) -> tuple[float, float]:
 
 
 def mean_by_query(values: Floats, query: Ints) -> tuple[float, float, int]:
-    """Return the mean, its standard error and the number of queries, clustered by query.
-
-    The error is that of the linearized mean over the query sums, with the usual small-sample factor; it is infinite for
-    a single query.
-    """
+    """Return the mean, its standard error and the number of queries, clustered by query."""
     n = len(values)
     mean = float(values.mean())
     _, code = np.unique(query, return_inverse=True)

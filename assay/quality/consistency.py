@@ -16,15 +16,6 @@ MARK = 0.5
 def kappa(table: Floats) -> tuple[float | None, float]:
     """Return Cohen's kappa with quadratic weights and its asymptotic error, after Fleiss, Cohen and Everitt (1969).
 
-    Parameters
-    ----------
-    table : array, shape (grades, grades)
-        Number of repeats by first and second grade.
-
-    Returns
-    -------
-    float or None, float None if only one grade was given.
-
     Examples
     --------
     >>> [round(one, 6) for one in kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))]

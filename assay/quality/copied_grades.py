@@ -22,12 +22,7 @@ DIFFERS = 0.5
 
 
 def find(record: Record) -> list[Finding]:
-    """Compare the agreement of two raters on 20 or more informative pairs with that of all other pairs of raters.
-
-    With x equal grades on n informative pairs, two raters are reported if P(Binomial(n, b) >= x), times the number of
-    rater pairs, is below 1e-4 and they differ at most half as often as usual; b is the share of equal grades among all
-    other rater pairs.
-    """
+    """Compare the agreement of two raters on 20 or more informative pairs with that of all other pairs of raters."""
     twos = _Twos(record)
     scores = [_of_two(record, twos, place) for place in range(len(twos.n))]
     return [_of(record, code, twos, scores) for code in range(record.size)]

@@ -14,10 +14,7 @@ TIMES = 1.5
 
 
 def find(record: Record) -> list[Finding]:
-    """Compare each rater's mean distance to other raters on the same pairs with the distance among all others.
-
-    Alert at 1.5 times that distance, at least 0.3 steps more, if significant (t over queries).
-    """
+    """Compare each rater's mean distance to other raters on the same pairs with the distance among all others."""
     first, second = record.twos
     steps = np.abs(record.place[first] - record.place[second]).astype(np.float64)
     total, everything = float(steps.sum()), len(steps)

@@ -17,11 +17,7 @@ PARTS = 3
 
 
 def find(record: Record) -> list[Finding]:
-    """Compare the first and the last third of a rater's work, in bias and in distance to other raters.
-
-    Alert if the bias changed by 0.3 of a step or more, or the distance grew by as much, if significant
-    (Welch's t over the queries of both parts). The pace is reported without an alert, because all raters get faster.
-    """
+    """Compare the first and the last third of a rater's work, in bias and in distance to other raters."""
     step = step_of(record.scale)
     return [_of(record, code, step) for code in range(record.size)]
 

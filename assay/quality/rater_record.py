@@ -26,16 +26,10 @@ def floats(values: Sequence[float] | Floats = ()) -> Floats:
 
 
 def units(pair: Ints, called_in: Bools) -> Ints:
-    """Number the pairs of the answers; each additional rating that was requested later is a separate unit. An
-    additional rater is requested if two grades differ. A rater who answers only such pairs would be far from the others
-    on all of them, however well they grade.
+    """Number the pairs of the answers; each additional rating that was requested later is a separate unit.
 
-    Parameters
-    ----------
-    pair : int array, shape (grades,)
-        The pair of each answer.
-    called_in : bool array, shape (grades,)
-        Whether it was requested because of earlier answers.
+    An additional rater is requested if two grades differ. A rater who answers only such pairs would be far from the
+    others on all of them, however well they grade.
 
     Examples
     --------

@@ -15,12 +15,7 @@ LEAST = 12
 
 
 def find(record: Record) -> list[Finding]:
-    """Find the longest stretch in which each grade equals the one two, three or four grades before.
-
-    A stretch of L such grades has a chance probability of at most ``3 n q^L``: q is the probability that two of the
-    rater's grades are equal, among all grades or among those that repeat, whichever is larger. Another check covers
-    repetitions of a single grade.
-    """
+    """Find the longest stretch in which each grade equals the one two, three or four grades before."""
     return [_of(record, code) for code in range(record.size)]
 
 

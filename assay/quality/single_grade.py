@@ -19,11 +19,7 @@ ROW, ROW_SHARED, ROW_ALIKE = 20, 15, 0.5
 
 
 def find(record: Record) -> list[Finding]:
-    """Compare the share of the rater's most frequent grade with the others' share on the same pairs.
-
-    Alert if the share is over 80%, at least 15 points over the others', and significant (t over queries); or if others
-    gave that grade to significantly less than half of the pairs in its longest sequence (binomial).
-    """
+    """Compare the share of the rater's most frequent grade with the others' share on the same pairs."""
     usual = _usual(record)
     return [_of(record, code, usual) for code in range(record.size)]
 
@@ -77,10 +73,7 @@ def _shares(record: Record, rows: Ints) -> dict[str, list[float] | None]:
 
 
 def _beside_others(record: Record, rows: Ints, common: int, mine: Bools) -> tuple[float | None, float, float]:
-    """Return the others' share of the grade on the same pairs, the excess over it, and its probability.
-
-    If too few pairs are shared, the others' share in the whole round is used.
-    """
+    """Return the others' share of the grade on the same pairs, the excess over it, and its probability."""
     shared = record.others[rows] > 0
     if shared.sum() >= LEAST_SHARED:
         theirs = _others_share(record, rows[shared], common, mine[shared])
@@ -114,9 +107,7 @@ def longest(values: Ints) -> tuple[int, int]:
 
 
 def _row(record: Record, rows: Ints, usual: float) -> tuple[int, int, float]:
-    """Return for a sequence of pairs how many others graded, how many of them agreed, and the probability of this
-    few.
-    """
+    """Return for a sequence of pairs how many others graded, how many of them agreed, and the probability of this few."""
     shared = rows[record.others[rows] > 0]
     if not len(shared):
         return 0, 0, 1.0

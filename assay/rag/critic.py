@@ -98,13 +98,7 @@ def _as_many(critic: LLMCritic, scores: Sequence[float | CriticError], number: i
 def scored(
     critic: LLMCritic | None, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]], scale: str
 ) -> list[float | Skip]:
-    """Score prompts with a critic, and map the scores to 0..1; a score that is not on the scale is a `Skip`.
-
-    Raises
-    ------
-    NotValid
-        When the critic fails other than by `CriticError`.
-    """
+    """Score prompts with a critic, and map the scores to 0..1; a score that is not on the scale is a `Skip`."""
     if critic is None:
         raise NotValid("there is no critic; name a model with --model, or pass critic=")
     try:
@@ -138,13 +132,9 @@ def on_scale(value: object, scale: str) -> float | Skip:
 
 
 def number_in(text: str, highest: float | None = None) -> float:
-    """Parse the score in a model's reply: the first line is a number, or a number follows ``score:``. A number in a
-    sentence is not the score, nor is a number with a denominator other than the highest score.
+    """Parse the score in a model's reply: the first line is a number, or a number follows ``score:``.
 
-    Raises
-    ------
-    CriticError
-        When the reply has no score or several scores.
+    A number in a sentence is not the score, nor is a number with a denominator other than the highest score.
 
     Examples
     --------

@@ -15,27 +15,7 @@ EmbedFn = Callable[[list[str]], Any]
 
 
 def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
-    """Embed each distinct text once.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The texts.
-    embed_fn : callable
-        ``embed_fn(list of str) -> vectors``, one for each text and all of the same length.
-    owner : str
-        The name of the metric in messages.
-
-    Returns
-    -------
-    float64 array, shape (texts, dimensions)
-        In the order of the texts.
-
-    Raises
-    ------
-    NotValid
-        When the function fails, or its vectors cannot be used.
-    """
+    """Embed each distinct text once."""
     place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     if not place:
         return np.zeros((0, 0))
@@ -49,9 +29,7 @@ def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
 
 
 def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
-    """Return vectors as an array; raise an error if they differ in length or contain values other than finite
-    numbers.
-    """
+    """Return vectors as an array; raise an error if they differ in length or contain values other than finite numbers."""
     try:
         rows = list(vectors)
         sizes = {len(row) for row in rows}

@@ -38,17 +38,7 @@ Task = Callable[[Sequence[TaskInput]], list[str | None]]
 
 
 class ModelTask:
-    """A task for a provider's model.
-
-    Parameters
-    ----------
-    calls : PromptCalls
-        The calls of the model that answers.
-    template : Template
-        The prompt template with ``query`` and ``document``, preferably that of the evaluated system.
-    most_tokens, most_characters : int
-        Limits for an answer and for a document.
-    """
+    """A task for a provider's model."""
 
     def __init__(
         self,
@@ -75,17 +65,7 @@ class ModelTask:
 
 
 class FunctionTask:
-    """A task for a custom function.
-
-    Parameters
-    ----------
-    spec : str
-        ``module:function``; called as ``function(query, documents)`` with a list of texts, it returns the answer.
-    seconds : float
-        Time limit per call.
-    watch : callable, optional
-        Called with the number of answers so far.
-    """
+    """A task for a custom function."""
 
     def __init__(self, spec: str, seconds: float, watch: Callable[[int], None] = lambda done: None) -> None:
         self._spec, self._seconds, self._watch = spec, seconds, watch
@@ -94,13 +74,7 @@ class FunctionTask:
             raise NotValid(f"the task {spec} is {value_kind(self._function)}, not a function")
 
     def __call__(self, inputs: Sequence[TaskInput]) -> list[str | None]:
-        """Answer all inputs, one at a time.
-
-        Raises
-        ------
-        NotValid
-            The function raises, does not return in time, or does not return text.
-        """
+        """Answer all inputs, one at a time."""
         known: dict[tuple[str, tuple[str, ...]], str] = {}
         answers: list[str | None] = []
         for done, one in enumerate(inputs, 1):
@@ -123,21 +97,7 @@ class FunctionTask:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """Result of `usefulness`.
-
-    Parameters
-    ----------
-    labels : dict of (sample_id, doc_id) to float
-        The score of the answer from each document alone, for all systems together.
-    end_to_end : dict of str to dict
-        By system, the score of the answer from the whole list for each sample that was answered.
-    responses : dict of str to dict
-        By system, these answers.
-    unlabeled : dict of str to int
-        Documents without a label, by reason: ``no_answer``, or the reason of the metric.
-    left_out : dict of str to int
-        Number of samples that were not answered, by the reason of the metric.
-    """
+    """Result of `usefulness`."""
 
     labels: dict[tuple[str, str], float] = field(default_factory=dict)
     end_to_end: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -165,30 +125,7 @@ def usefulness(
     end_to_end: int | None = None,
     seed: int = 0,
 ) -> Usefulness:
-    """Label the first k documents of each system by how well the task answers from each alone.
-
-    Parameters
-    ----------
-    samples : sequence of EvaluationSample
-        The questions with their right answers.
-    outputs : mapping of str to sequence of SystemOutputs
-        By system, the retrieved documents with texts. Responses are not used.
-    task : callable
-        ``task(inputs) -> answers``: a `ModelTask`, a `FunctionTask`, or another callable.
-    metric : Metric
-        The metric that scores an answer, from 0 to 1.
-    k : int
-        Number of documents per list, also for the answer from the whole list.
-    end_to_end : int, optional
-        Number of samples to answer from the whole list, drawn with the seed; all by default, 0 for none.
-    seed : int
-        Seed of that draw.
-
-    Raises
-    ------
-    NotValid
-        A document has no text or two texts, a number is out of bounds, or the metric is not between 0 and 1.
-    """
+    """Label the first k documents of each system by how well the task answers from each alone."""
     if k < 1:
         raise NotValid(f"k is {k}; use 1 or more")
     if end_to_end is not None and end_to_end < 0:

@@ -21,13 +21,7 @@ TOGETHER = 4_096
 
 def expected_as_relevant(samples: Sequence[EvaluationSample]) -> list[EvaluationSample]:
     """Return samples whose relevant documents are their expected answers, with the ids ``relevant_doc_1``,
-    ``relevant_doc_2`` and so on.
-
-    Raises
-    ------
-    NotValid
-        A sample already has relevant documents.
-    """
+    ``relevant_doc_2`` and so on."""
     for sample in samples:
         if sample.relevant_docs is not None:
             raise NotValid(
@@ -47,25 +41,6 @@ def judged(
     samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs], judge: YesNoJudge
 ) -> list[SystemOutputs]:
     """Return outputs whose retrieved documents have the ids of the expected answers that they contain.
-
-    Parameters
-    ----------
-    samples : sequence of EvaluationSample
-        Samples with the expected answers as reference answers.
-    outputs : sequence of SystemOutputs
-        Outputs with the texts of retrieved documents, matched with the samples by id.
-    judge : object with ``batch_judge(contexts) -> list of bool``
-        The judge. Each context has one text and one expected answer.
-
-    Returns
-    -------
-    list of SystemOutputs
-        The original id of a document is its metadata ``doc_id``.
-
-    Raises
-    ------
-    NotValid
-        A retrieved document has no text.
 
     Examples
     --------

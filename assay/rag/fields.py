@@ -37,13 +37,7 @@ TEXT = ("text", "content", "page_content")
 
 
 def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
-    """Return the sample of an object; the default id is its position in the file, from 1.
-
-    Raises
-    ------
-    RowFault
-        When a field is missing or invalid.
-    """
+    """Return the sample of an object; the default id is its position in the file, from 1."""
     name, query = _first(of, QUERY)
     if not isinstance(query, str) or not query.strip():
         code = "E11" if query is None or isinstance(query, str) else "E23"
@@ -61,13 +55,7 @@ def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
 
 
 def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
-    """Return the output of an object; the default id is its position in the file, from 1.
-
-    Raises
-    ------
-    RowFault
-        When a field is invalid, or there is no response, list of documents or timing.
-    """
+    """Return the output of an object; the default id is its position in the file, from 1."""
     if not any(name in of for name in (*RESPONSE, *RETRIEVED, "timings")):
         raise RowFault("E23", "there is no `response`, `retrieved` or `timings`", "add what the system returned")
     name, response = _first(of, RESPONSE)
@@ -77,13 +65,7 @@ def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
 
 
 def checked_output(output: SystemOutputs) -> SystemOutputs:
-    """Return an output that was created in Python, with its documents sorted by rank and its timings as in a file.
-
-    Raises
-    ------
-    RowFault
-        When a rank or a timing is invalid.
-    """
+    """Return an output that was created in Python, with its documents sorted by rank and its timings as in a file."""
     ranks = [one.rank for one in output.retrieved]
     _check_ranks(ranks, "retrieved")
     timings = _timings({"timings": output.timings})
@@ -137,13 +119,7 @@ def _answer(name: str, value: Any) -> Answer:
 
 
 def short(name: str, text: str) -> str:
-    """Return a text after checking its length.
-
-    Raises
-    ------
-    RowFault
-        When it is longer than the maximum line length.
-    """
+    """Return a text after checking its length."""
     # As for a line of a file, so that files and Python objects have the same limit.
     if len(text) > MAX_LINE:
         raise RowFault("E23", f"the field `{name}` is a text of over 16 MiB", "shorten it")

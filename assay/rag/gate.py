@@ -36,18 +36,7 @@ class RuleMetric:
 
 
 def read_rules(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
-    """Parse the rules of a RAG gate.
-
-    Parameters
-    ----------
-    rules : str, Rule, or iterable of them
-        Such as ``TokenF1 >= 0.6`` or ``drop(RecallAtK(k=5)) <= 0.02 unless p >= 0.05``.
-
-    Raises
-    ------
-    NotValid
-        When a rule is not valid, or there are no rules.
-    """
+    """Parse the rules of a RAG gate."""
     many = [rules] if isinstance(rules, str | Rule) else list(rules)
     if not many:
         raise NotValid(f"there are no rules; write one such as {EXAMPLE!r} or {DROP_EXAMPLE!r}")
@@ -67,34 +56,6 @@ def gate(
     embed_fn: Any = None,
 ) -> GateResult:
     """Decide whether the outputs of a candidate satisfy rules.
-
-    Parameters
-    ----------
-    samples : path, list or DataFrame
-        The test cases, as `read_samples` takes them.
-    baseline, candidate : path, list or DataFrame
-        The outputs of two systems, as `read_outputs` takes them. The baseline is needed only for rules about drops.
-    rules : str, Rule, or iterable of them
-        As for `read_rules`. An undefined metric fails its rule.
-    missing : {"error", "skip", "zero"}
-        How to treat a sample without an output.
-    permutations, seed : int
-        Number of permutations and seed of the paired sign-flip test.
-    critic, embed_fn : optional
-        As for `evaluate`.
-
-    Returns
-    -------
-    GateResult
-        A verdict for each rule, in order. A drop is the baseline's value minus the candidate's, over the samples that
-        have a value for both.
-
-    Raises
-    ------
-    NotValid
-        When a rule or an input cannot be used.
-    UnreadableInput
-        When a file cannot be read.
 
     Examples
     --------

@@ -25,21 +25,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True)
 class Corrected:
-    """The mean of a metric of a system, corrected by human grades of some of its answers.
-
-    Parameters
-    ----------
-    system, metric : str
-        The system, and the label of the metric.
-    metric_mean : float or None
-        The mean of the metric alone.
-    estimate : Powered or None
-        The prediction-powered mean of human grades, mapped to 0..1, with its interval and the human-only interval.
-    reason : str or None
-        Why there is no estimate.
-    with_metric : int
-        Number of samples with a value of the metric.
-    """
+    """The mean of a metric of a system, corrected by human grades of some of its answers."""
 
     system: str
     metric: str
@@ -81,25 +67,7 @@ class PeopleComparison:
 
 
 def read_grades(path: str | Path, values: Sequence[int]) -> tuple[dict[tuple[str, str], int], Report]:
-    """Read human grades of answers.
-
-    Parameters
-    ----------
-    path : path
-        CSV with the columns ``sample_id,system,grade`` and, if several people graded, ``rater``.
-    values : sequence of int
-        The grades of the scale.
-
-    Returns
-    -------
-    dict of (sample_id, system) to int, and Report
-        The lower median of the grades of each answer, and the report.
-
-    Raises
-    ------
-    UnreadableInput
-        When the file or a line cannot be read.
-    """
+    """Read human grades of answers."""
     from assay.formats import ratings_csv
 
     ratings = ratings_csv.read(Path(path), path=str(path), grades=tuple(values), columns=COLUMNS)
@@ -185,13 +153,7 @@ def compare_values(
     level: float = LEVEL,
     seed: int = 0,
 ) -> PeopleComparison:
-    """Compare the values of a metric, by (sample_id, system), with human grades, as `compare_with_people` does.
-
-    Raises
-    ------
-    NotValid
-        When the scale has fewer than two grades, or a value is outside 0 to 1.
-    """
+    """Compare the values of a metric, by (sample_id, system), with human grades, as `compare_with_people` does."""
     from assay.coefficients.human_machine import against_people
 
     if len(values) < 2:

@@ -35,16 +35,7 @@ class Prompt(NamedTuple):
 
 @dataclass(frozen=True)
 class PromptReader:
-    """The judge behind `PromptCalls`, whose context is a prompt and whose outcome has a usefulness.
-
-    Parameters
-    ----------
-    read : callable
-        ``read(reply text, about)``: the outcome ``graded``, ``unparseable`` or ``out_of_scale``.
-    most_tokens : int
-        Maximum tokens per answer.
-    temperature, seed : float, int Sampling parameters of the model.
-    """
+    """The judge behind `PromptCalls`, whose context is a prompt and whose outcome has a usefulness."""
 
     read: Callable[[str, str], Outcome]
     most_tokens: int
@@ -71,30 +62,7 @@ class PromptReader:
 
 
 class PromptCalls:
-    """Calls of a model.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The model and its server.
-    ledger : path, optional
-        A JSONL file of all calls. Recorded calls are not repeated, even by a later process.
-    limits : Limits, optional
-        Rate limits.
-    budget_usd, max_calls : float or int, optional
-        Spending limits, including calls in the ledger; ``budget_usd`` needs both prices of the endpoint.
-    dry_run : bool
-        Send nothing, and estimate calls and cost in `plan`.
-
-    Attributes
-    ----------
-    plan : Plan
-        Estimate for all prompts so far.
-    ended : Ended or None
-        Why the last call ended; prompts that were not sent have no outcome.
-    asked, tokens_in, tokens_out, models : int, int, int, Counter
-        The questions that this object sent, their tokens, and the models that answered.
-    """
+    """Calls of a model."""
 
     def __init__(
         self,
@@ -137,18 +105,7 @@ class PromptCalls:
         return self.judge(reader, [Context(one.text, one.about, narrative=one.system) for one in prompts])
 
     def judge(self, judge: ModelJudge, contexts: Sequence[Context]) -> list[Outcome | None]:
-        """Send all questions of a judge about contexts concurrently.
-
-        Returns
-        -------
-        list of Outcome or None
-            In the order of the contexts; None for contexts that were not sent, see `ended`.
-
-        Raises
-        ------
-        NotValid
-            The provider refuses the key, model or questions. Earlier answers are in the ledger.
-        """
+        """Send all questions of a judge about contexts concurrently."""
         from assay.llm.judges.bulk_judging import Asking, Plan
 
         asking = Asking(judge, self.endpoint, contexts, self._known.replies)
@@ -191,15 +148,7 @@ def endpoint_of(
     price_in: float | None = None,
     price_out: float | None = None,
 ) -> Endpoint:
-    """Return a model endpoint; without a key, the key is read from the provider's environment variable.
-
-    Raises
-    ------
-    NotValid
-        There is no key for the provider's own server.
-    UnknownName
-        The provider is unknown.
-    """
+    """Return a model endpoint; without a key, the key is read from the provider's environment variable."""
     protocol = PROTOCOLS[provider]
     key = key or os.environ.get(protocol.key_variable, "").strip()
     if not key and not base_url:

@@ -79,14 +79,7 @@ def read_outputs(source: Any) -> list[SystemOutputs]:
 
 @dataclass(frozen=True)
 class Aligned:
-    """The samples that count for a system, and its outputs at the same positions.
-
-    Parameters
-    ----------
-    samples, outputs : list Lists of the same length.
-    missing, extra : tuple of str
-        Ids of samples without an output, and of outputs without a sample.
-    """
+    """The samples that count for a system, and its outputs at the same positions."""
 
     samples: list[EvaluationSample]
     outputs: list[SystemOutputs]
@@ -100,23 +93,7 @@ def align(
     missing: Missing = "error",
     system: str = "the system",
 ) -> Aligned:
-    """Align outputs with their samples by id.
-
-    Parameters
-    ----------
-    samples, outputs : sequence
-        In any order.
-    missing : {"error", "skip", "zero"}
-        How to treat a sample without an output: error, leave out, or count as 0. Outputs without a sample are also an
-        error, or left out.
-    system : str
-        The name of the system in messages.
-
-    Raises
-    ------
-    NotValid
-        When ids do not match and ``missing`` is ``error``, or nothing matches.
-    """
+    """Align outputs with their samples by id."""
     if missing not in MISSING:
         raise NotValid(f"missing is {missing!r}; choose from {', '.join(MISSING)}")
     known = {output.sample_id: output for output in outputs}

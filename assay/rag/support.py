@@ -25,24 +25,6 @@ def supported_sentences(
 ) -> list[dict[Sentence, tuple[int, ...]]]:
     """Find the sentences of the evidence that share words with a sentence of the answer.
 
-    A hint for readers, not a metric: a sentence with the same words may say the opposite.
-
-    Parameters
-    ----------
-    answer : str
-        Plain text, one paragraph per line. Citations such as ``[1]`` are ignored.
-    passages : sequence of str
-        The evidence, as plain text, one paragraph per line.
-    least_share : float
-        Minimum share of an answer sentence's words, from 0 to 1. Rare words in the evidence have more weight, so common
-        words count little in any language.
-
-    Returns
-    -------
-    list of dict
-        For each passage, its supporting sentences: their start and end, and the numbers of the supported answer
-        sentences, from 1. Only the best sentence of a passage for each answer sentence counts, the first in a tie.
-
     Examples
     --------
     >>> supported_sentences("The shell is waterproof [1].", ["It is blue. The shell is waterproof.", "Wash it."])

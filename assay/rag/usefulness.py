@@ -22,15 +22,7 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class ListValue:
-    """The usefulness of a list of documents.
-
-    Parameters
-    ----------
-    precision, hit : float or None
-        The mean and the largest value over the first k ranks; None if a document there has no label.
-    unlabelled : int
-        Number of documents in the top k without a label, because the model was not asked or gave no answer.
-    """
+    """The usefulness of a list of documents."""
 
     precision: float | None
     hit: float | None
@@ -39,16 +31,7 @@ class ListValue:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Correlation between the usefulness of lists and the quality of answers.
-
-    Parameters
-    ----------
-    tau, rho : float or None
-        Kendall's tau-b and Spearman's rho over queries; None exactly if `reason` is set.
-    queries : int Number of queries with both values.
-    reason : str or None
-        A key of `REASONS`.
-    """
+    """Correlation between the usefulness of lists and the quality of answers."""
 
     tau: float | None
     rho: float | None
@@ -62,26 +45,6 @@ class Correlation:
 
 def list_values(usefulness: Mapping[tuple[str, str], float], run: Run, k: int) -> dict[str, ListValue]:
     """Aggregate the labels over each list of a run.
-
-    Parameters
-    ----------
-    usefulness : mapping of (query_id, doc_id) to float
-        From 0 to 1.
-    run : Run
-        The run, of which only the top k documents per query count. A shorter list has 0 at the missing ranks.
-    k : int
-        From 1.
-
-    Returns
-    -------
-    dict of str to ListValue
-        Values of each query with a label. Source: Salemi and Zamani 2024, where precision is the mean of fractional
-        labels, and the hit ratio is their maximum.
-
-    Raises
-    ------
-    NotValid
-        k is below 1.
 
     Examples
     --------
@@ -108,11 +71,6 @@ def list_values(usefulness: Mapping[tuple[str, str], float], run: Run, k: int) -
 
 def correlation(values: Mapping[str, float], end_to_end: Mapping[str, float]) -> Correlation:
     """Compare the values of lists with the quality of the whole system's answers.
-
-    Parameters
-    ----------
-    values, end_to_end : mapping of str to float
-        Values by query; only queries with both count.
 
     Examples
     --------

@@ -45,30 +45,7 @@ def count_stream(
     language: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> CountedLog:
-    """Count a log's queries while reading it.
-
-    Parameters
-    ----------
-    stream : LogStream
-        The log; it is read to its end here.
-    window_days, until, min_clients, language
-        As for `count_log`.
-    progress : callable, optional
-        Called with the bytes read so far after each block.
-
-    Returns
-    -------
-    CountedLog
-        As for `count_log`, but the raw row of a query is its line number.
-
-    Raises
-    ------
-    NotValid
-        When the window or the threshold is below 1, the threshold needs clients and the log has none, or no search is
-        in the language.
-    UnreadableInput
-        When the whole file is refused.
-    """
+    """Count a log's queries while reading it."""
     check_counting(window_days, min_clients)
     forms = _Forms()
     rows = WindowRows(window_days, None if until is None else (until - EPOCH) // timedelta(microseconds=1))

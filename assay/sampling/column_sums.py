@@ -72,10 +72,7 @@ class TextSums:
         return chosen
 
     def clients(self) -> Counts | None:
-        """Return the number of distinct clients of each normal form; None when the log has no clients.
-
-        The probability of losing a client through equal bits is about n / 2^44 for a form with n clients.
-        """
+        """Return the number of distinct clients of each normal form; None when the log has no clients."""
         if not sum(map(len, self.keys)):
             return self.client_counts
         keys = np.concatenate(self.keys)

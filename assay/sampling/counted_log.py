@@ -21,33 +21,7 @@ OUTSIDE = "outside the window"
 
 @dataclass(frozen=True, slots=True)
 class CountedLog:
-    """A log, counted.
-
-    Parameters
-    ----------
-    queries : sequence of LogQuery
-        Most frequent first, equals in byte order.
-    rows, searches : int
-        Number of rows and searches read (a counted row represents several searches).
-    dropped : dict of str to int
-        Searches left out, by reason.
-    first, last : datetime or None
-        The first and last counted search; None for a log without times.
-    window_days : int or None
-        The applied window; None for the whole log.
-    suppressed_queries, suppressed : int
-        Queries, and searches for them, below `min_clients`.
-    min_clients : int
-        The applied privacy threshold; 1 for none.
-    has_clients : bool
-        Whether the log has clients, or their number for each query.
-    redacted : dict of str to int
-        Searches from which personal data was removed, by its kind; they are counted without it.
-    languages : dict of str to int
-        Searches of the whole log by language, most frequent first; empty without languages.
-    language : str or None
-        The requested language; None for all.
-    """
+    """A log, counted."""
 
     queries: Sequence[LogQuery]
     rows: int
@@ -90,13 +64,7 @@ def close_log(
     languages: Mapping[str, int],
     language: str | None,
 ) -> CountedLog:
-    """Sort counted queries, and leave out queries from too few clients.
-
-    Raises
-    ------
-    NotValid
-        When the log has no clients and there is a threshold, or it has no search in the language.
-    """
+    """Sort counted queries, and leave out queries from too few clients."""
     check_language(language, languages)
     if min_clients > 1 and not has_clients:
         raise NotValid(

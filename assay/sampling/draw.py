@@ -23,21 +23,7 @@ METHODS = (STRATIFIED, PPS)
 
 @dataclass(frozen=True, slots=True)
 class SampledQuery:
-    """One query of a sample.
-
-    Parameters
-    ----------
-    query_id : str
-        The draw's prefix and a number, most frequent first.
-    query : LogQuery
-        The counted query.
-    tier : str
-        ``head``, ``torso`` or ``tail``.
-    probability : float
-        The probability with which the design draws it: in (0, 1], 1 for certain.
-    weight : float
-        The query's share of the frame's traffic.
-    """
+    """One query of a sample."""
 
     query_id: str
     query: LogQuery
@@ -48,23 +34,7 @@ class SampledQuery:
 
 @dataclass(frozen=True, slots=True)
 class Sample(Result):
-    """A sample of queries with its design.
-
-    Parameters
-    ----------
-    queries : tuple of SampledQuery
-        Most frequent first.
-    design : str
-        ``stratified`` or ``pps``.
-    seed : int
-        The seed of the draw.
-    asked : dict of str to int
-        The requested sizes, by tier, or ``{"all": n}``.
-    drawn : dict of str to int
-        The drawn sizes, which are smaller if a tier has fewer queries.
-    frame : dict of str to int
-        Distinct queries that could have been drawn, by tier.
-    """
+    """A sample of queries with its design."""
 
     queries: tuple[SampledQuery, ...]
     design: str
@@ -112,27 +82,7 @@ def effective_size(parts: Sequence[float]) -> float | None:
 
 
 def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample:
-    """Draw at random, without replacement, a number of queries from each tier.
-
-    Parameters
-    ----------
-    cut : TierCut
-        The frame.
-    sizes : mapping of str to int
-        Number of queries from ``head``, ``torso`` and ``tail``; a smaller tier is taken whole.
-    seed : int
-        The seed of the draw.
-
-    Returns
-    -------
-    Sample
-        In a tier of N queries, each of the n drawn queries has the probability n / N.
-
-    Raises
-    ------
-    NotValid
-        For a tier that does not exist, a negative size, or sizes that are all 0.
-    """
+    """Draw at random, without replacement, a number of queries from each tier."""
     for name, size in sizes.items():
         if name not in TIERS or size < 0:
             raise NotValid(f"Cannot draw {size} of tier {name!r}. Tiers: {', '.join(TIERS)}; sizes: 0 or more.")
@@ -149,34 +99,7 @@ def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample
 
 
 def draw_pps(cut: TierCut, n: int, seed: int) -> Sample:
-    """Draw n queries, each with a probability in proportion to its traffic.
-
-    Parameters
-    ----------
-    cut : TierCut
-        The frame; the tiers are recorded, not used.
-    n : int
-        Number of queries; a smaller frame is taken whole.
-    seed : int
-        The seed of the draw.
-
-    Returns
-    -------
-    Sample
-        A sample of fixed size without duplicates. A query whose share would exceed one draw is certain.
-
-    Raises
-    ------
-    NotValid
-        When n is below 1.
-
-    Notes
-    -----
-    Systematic sampling in random order: probabilities n x / sum x, with those above 1 set to 1 and the rest rescaled
-    until none is; then the units at which the running sum crosses u + j are drawn, for u uniform in (0, 1), j = 0, 1,
-    ... Except for certain queries, weight / probability is constant, so the unweighted mean of a metric is already the
-    traffic's mean; additional weighting by traffic would be wrong.
-    """
+    """Draw n queries, each with a probability in proportion to its traffic."""
     if n < 1:
         raise NotValid(f"n is {n}. Draw at least 1 query.", {"n": "At least 1."})
     frequencies = frequencies_of(cut.queries)
@@ -190,18 +113,6 @@ def draw_pps(cut: TierCut, n: int, seed: int) -> Sample:
 
 def inclusion_probabilities(sizes: Sequence[int], n: int) -> list[float]:
     """Return for each unit the probability that a draw of n, in proportion to size, includes it.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Positive size measures.
-    n : int
-        The size of the draw.
-
-    Returns
-    -------
-    list of float
-        Probabilities that sum to n, or to the number of units if there are fewer.
 
     Examples
     --------

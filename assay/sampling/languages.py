@@ -24,15 +24,7 @@ def language_matches(tag: str, requested: str) -> bool:
 
 
 def check_language(requested: str | None, languages: Mapping[str, int]) -> None:
-    """Raise `NotValid` if a language is requested and the log has no languages.
-
-    Parameters
-    ----------
-    asked : str or None
-        The requested language; None for all.
-    languages : mapping of str to int
-        The languages of the log, with the number of searches of each.
-    """
+    """Raise `NotValid` if a language is requested and the log has no languages."""
     if requested is None:
         return
     if not requested.strip():

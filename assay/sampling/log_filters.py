@@ -16,15 +16,6 @@ from assay.sampling.tiers import TierCut
 class Filter:
     """A part of a log.
 
-    Parameters
-    ----------
-    words : tuple of str
-        The query contains any of these, as whole words.
-    queries : tuple of str
-        Or it is one of these, normalized as in the log.
-    language : str
-        Of these, only queries whose searches are mostly in this language.
-
     Examples
     --------
     >>> texts = ("red shoes", "running shoe men", "shoeshine")

@@ -27,30 +27,6 @@ Clicked = Callable[[Iterable[int]], Mapping[int, frozenset[object]]]
 def misspellings(queries: Sequence[LogQuery], clicked: Clicked | None = None) -> Iterator[tuple[int, int, str]]:
     """Propose queries that are misspellings of others.
 
-    Parameters
-    ----------
-    queries : sequence of LogQuery
-        In any order.
-    clicked : callable, optional
-        Takes positions of queries, and returns the clicked documents of each, if known.
-
-    Yields
-    ------
-    tuple of (int, int, str)
-        The positions of the intended query and the misspelling, and the reason.
-
-    Notes
-    -----
-    Candidates are queries that differ in one word of four letters or more, without digits, by one letter (inserted,
-    omitted or replaced) or by two transposed neighbors; the first letter is the same, as it almost always is in
-    misspellings (Yannakoudakis and Fawthrop 1983). They are proposed if people clicked on the same documents (at least
-    two, and half of the smaller set), or if one is much rarer, 20 times (8 times for transposed letters), both as a
-    query and as a word in all queries, because a rare query of usual words is not a misspelling. Based on searches
-    alone, the intended word has at least six letters, unless letters are transposed, and a misspelling is assigned to
-    the most frequent query. If both queries have clicked documents but none in common, they are different needs. All
-    candidates are found, because two texts that differ by one letter are equal after removing a letter from each (as in
-    Garbe's SymSpell).
-
     Examples
     --------
     >>> counts = {"tent": 90, "tnet": 3, "rent": 1, "cat": 50, "car": 1}

@@ -23,16 +23,7 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class QueryGroup:
-    """Queries that may be the same, for a person to decide.
-
-    Parameters
-    ----------
-    queries : tuple of LogQuery
-        Two or more, most frequent first.
-    reasons : tuple of str
-        The reason for each: ``the same words``, also ``except for a final s``, ``nearly the same letters``, a
-        difference of one letter with the evidence for a misspelling, or nothing for the first.
-    """
+    """Queries that may be the same, for a person to decide."""
 
     queries: tuple[LogQuery, ...]
     reasons: tuple[str, ...]
@@ -42,34 +33,6 @@ def near_duplicates(
     queries: Sequence[LogQuery], similarity: float = SIMILARITY, clicked: Clicked | None = None
 ) -> list[QueryGroup]:
     """Propose which queries to treat as the same.
-
-    Parameters
-    ----------
-    queries : sequence of LogQuery
-        In any order.
-    similarity : float
-        Minimum share of common three-letter parts among all parts of both queries: in (0.5, 1].
-    clicked : callable, optional
-        Takes positions of queries, and returns the clicked documents of each, if known.
-
-    Returns
-    -------
-    list of QueryGroup
-        The group with the most searches first. A query is in at most one group.
-
-    Raises
-    ------
-    NotValid
-        When `similarity` is out of range.
-
-    Notes
-    -----
-    Two queries belong together if they have the same set of words, with or without an s at the end of words of four
-    letters or more (short queries share too few parts to be alike), or when the Jaccard similarity of their sets of
-    three-letter parts reaches `similarity` and all their numbers are the same (a model 20 is not a model 21), or when
-    one is a misspelling of the other (`assay.sampling.misspellings`). Groups are connected components. No similar pair
-    is missed: two sets this similar share two of the n - ceil(s n) + 2 rarest parts of each (Chaudhuri, Ganti and
-    Kaushik 2006), and only such queries are compared.
 
     Examples
     --------

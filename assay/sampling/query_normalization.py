@@ -24,11 +24,6 @@ _BLANKS = re.compile("  +")
 def redacted(texts: Sequence[str]) -> tuple[list[str], dict[int, tuple[str, ...]]]:
     """Remove personal data from each text.
 
-    Returns
-    -------
-    list of str and dict of int to tuple of str
-        The texts, and the kinds of personal data by position.
-
     Examples
     --------
     >>> redacted(["tent", "mail to jo@example.org"])

@@ -12,25 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LogQuery:
-    """A distinct query of a log.
-
-    Parameters
-    ----------
-    query : str
-        The normalized text, under which searches are counted.
-    text : str
-        Its most frequent raw form, for people to read.
-    frequency : int
-        Number of searches in the window.
-    clients : int or None
-        Number of distinct clients; None when the log does not have them.
-    variants : int
-        Number of raw forms counted together.
-    raw : object
-        One row of the log as read: the first with `text`.
-    language : str
-        The language of most of its searches, as in the log; empty when the log has none.
-    """
+    """A distinct query of a log."""
 
     query: str
     text: str
@@ -42,13 +24,7 @@ class LogQuery:
 
 
 class QueryTable(Sequence[LogQuery]):
-    """Queries of a large log, most frequent first, ties in byte order; objects are created on access.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        With the columns that a `LogQuery` has, in any order of rows.
-    """
+    """Queries of a large log, most frequent first, ties in byte order; objects are created on access."""
 
     COLUMNS = ("query", "text", "frequency", "clients", "variants", "raw", "language")
     HOLDS = ("_table",)

@@ -105,8 +105,6 @@ class _Count:
 def normalize(text: str) -> str:
     """Return the form that typed queries share: NFKC, case folded, trimmed, white space collapsed.
 
-    Accents and punctuation are kept, because ``c++`` is not ``c``.
-
     Examples
     --------
     >>> normalize("  Rain   JACKET ")
@@ -128,33 +126,7 @@ def count_log(
     min_clients: int = 1,
     language: str | None = None,
 ) -> CountedLog:
-    """Count a log's queries, row by row; see `assay.sampling.column_counting.count_stream` for a large one.
-
-    Personal data is removed from each query first (`assay.core.redaction.redact`).
-
-    Parameters
-    ----------
-    rows : iterable of LogRow
-        Rows, one per search or counted.
-    window_days : int, optional
-        Only searches of the last days, this many; None for all. A log without times is used as a whole.
-    until : datetime, optional
-        The end of the window; by default the log's newest search, which requires the rows in memory.
-    min_clients : int
-        Leave out queries from fewer distinct clients; above 1 only for a log with clients.
-    language : str, optional
-        Only searches in this language (``de`` includes ``de-AT``), if the log has languages; by default all.
-
-    Returns
-    -------
-    CountedLog
-
-    Raises
-    ------
-    NotValid
-        When the window or the threshold is below 1, the threshold needs clients and the log has none, or no search is
-        in the language.
-    """
+    """Count a log's queries, row by row; see `assay.sampling.column_counting.count_stream` for a large one."""
     check_counting(window_days, min_clients)
     timed = ((row, moment_of(row.timestamp)) for row in rows)
     if window_days is not None and until is None:
@@ -216,9 +188,7 @@ def _parsed(text: str) -> datetime:
 
 
 def _utc(moment: datetime) -> datetime:
-    """Return the time in UTC; times without a time zone are assumed to be UTC, because the window needs a single
-    clock.
-    """
+    """Return the time in UTC; times without a time zone are assumed to be UTC, because the window needs a single clock."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

@@ -15,25 +15,7 @@ USUAL_SD = 0.17
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The differences between two runs that a sample can detect.
-
-    Attributes
-    ----------
-    worth : int
-        The equivalent number of equally weighted queries.
-    sd : float
-        The assumed standard deviation of the per-query differences between two runs.
-    detectable : float
-        The difference that is detected with 80% probability.
-    reach : float
-        The half-width of the 95% interval of a difference.
-    difference : float or None
-        The difference in question.
-    needed : int or None
-        The number of equally weighted queries needed; None without a difference, or if `reason` is set.
-    reason : str
-        Why there is no number.
-    """
+    """The differences between two runs that a sample can detect."""
 
     worth: int
     sd: float
@@ -65,23 +47,6 @@ def advise(worth: float | None, difference: float | None = None, sd: float = USU
 
 def expected_worth(tiers: Sequence[Tier], sizes: Sequence[int]) -> float | None:
     """Return the expected effective sample size of a draw by tier, before it is made.
-
-    Parameters
-    ----------
-    tiers : sequence of Tier
-        The frame; every tier with its sum of squared frequencies.
-    sizes : sequence of int
-        Number of queries to draw from each; a smaller tier is taken whole.
-
-    Returns
-    -------
-    float or None
-        (sum w)^2 / sum (w^2 / p) over all queries of the tiers that are drawn from, w the traffic and p the inclusion
-        probability of each; None if nothing is drawn or the squares are unknown.
-
-    Notes
-    -----
-    `assay.sampling.draw.Sample.effective_size` of the drawn sample varies around it.
 
     Examples
     --------

@@ -33,31 +33,7 @@ def join_stratum(
     part_of: str = "",
     first: str = "first",
 ) -> Joined:
-    """Draw a stratum and add it to the existing queries, which keep ids, tiers, weights and probabilities.
-
-    Parameters
-    ----------
-    rows : sequence of QueryRow
-        The part of a log to add, with its own tiers.
-    cut : TierCut
-        The part of a log that joins, cut into tiers of its own.
-    draw : callable
-        Draws from a frame.
-    name, share : str, float
-        The stratum, and its share of the whole traffic from now on.
-    The stratum whose traffic included it: its queries that belong to the new stratum move with certainty, and only its
-    share decreases. Without it, the traffic is new and all other shares decrease in proportion. first : str
-        The stratum name of the existing queries, if they have no strata yet.
-
-    Returns
-    -------
-    Joined
-
-    Raises
-    ------
-    NotValid
-        For a name that is already used, an unknown stratum, or a share that is not valid.
-    """
+    """Draw a stratum and add it to the existing queries, which keep ids, tiers, weights and probabilities."""
     bare = next((row for row in rows if row.weight is None or not row.probability), None)
     if bare is not None:
         raise NotValid(f"The query {bare.query_id!r} has no weight or probability. Strata need both for each query.")

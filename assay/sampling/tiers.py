@@ -19,19 +19,7 @@ MAX_POINTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """The numbers of a tier.
-
-    Parameters
-    ----------
-    name : str
-        ``head``, ``torso`` or ``tail``.
-    queries, traffic : int
-        Distinct queries in it, and searches for them.
-    share : float or None
-        Its share of the traffic; None if there is no traffic.
-    squares : int or None
-        The sum of the squared frequencies, which gives the effective size of a draw; None if it was not counted.
-    """
+    """The numbers of a tier."""
 
     name: str
     queries: int
@@ -42,24 +30,7 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class TierCut:
-    """A log's queries, cut into tiers.
-
-    Parameters
-    ----------
-    queries : sequence of LogQuery
-        Most frequent first.
-    tier : tuple of str
-        The tier of each.
-    tiers : tuple of Tier
-        Head, torso, tail.
-    curve : tuple of (int, float)
-        The cumulative traffic curve for a chart: the share of the traffic after a number of queries. At most 200
-        points; they start at (0, 0.0), end at the last query and include both cuts.
-    head_share, torso_share : float
-        The requested cuts, or the share of the traffic above them if ranks were requested.
-    head_ranks, torso_ranks : int or None
-        The requested number of queries above each cut; None if the cuts are by traffic.
-    """
+    """A log's queries, cut into tiers."""
 
     queries: Sequence[LogQuery]
     tier: tuple[str, ...]
@@ -85,32 +56,6 @@ def cut_tiers(
     torso_ranks: int | None = None,
 ) -> TierCut:
     """Cut queries into tiers by the share of the traffic above each, or by their rank.
-
-    Parameters
-    ----------
-    queries : sequence of LogQuery
-        In any order.
-    head_share, torso_share : float
-        A query is in the head if the queries above it have less than ``head_share`` of the traffic, in the torso if
-        they have less than ``torso_share``, and in the tail otherwise. 0 < head_share <= torso_share <= 1.
-    head_ranks, torso_ranks : int, optional
-        Both or neither: the most frequent ``head_ranks`` queries are the head, those up to rank ``torso_ranks`` are the
-        torso, regardless of their traffic. The shares are then ignored. 0 < head_ranks <= torso_ranks.
-
-    Returns
-    -------
-    TierCut
-
-    Raises
-    ------
-    NotValid
-        When the shares or the ranks are out of order, or one rank is given without the other.
-
-    Notes
-    -----
-    The usual cut is by traffic instead of rank, because the number of queries with half of the traffic differs by
-    orders of magnitude between logs. Shares are compared exactly, as fractions, so that a query at the cut is on the
-    same side everywhere.
 
     Examples
     --------

@@ -16,23 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over the traffic of a log, estimated from a sample.
-
-    Parameters
-    ----------
-    mean : float or None
-        Hájek's estimate; None for an empty sample.
-    standard_error : float or None
-        Its standard error over draws of the same design; None with a reason.
-    low, high : float or None
-        The bounds of the interval.
-    queries : int
-        The size of the sample.
-    certain : int
-        Number of queries that every draw includes: they do not add uncertainty.
-    reason : str or None
-        Why there is no interval.
-    """
+    """A mean over the traffic of a log, estimated from a sample."""
 
     mean: float | None
     standard_error: float | None
@@ -51,39 +35,6 @@ def weighted_mean(
     level: float = 0.95,
 ) -> Estimate:
     """Estimate the mean of a metric over a log's traffic from a drawn sample.
-
-    Parameters
-    ----------
-    values : sequence of float
-        The metric of each drawn query.
-    weights : sequence of float
-        Its share of traffic, in any unit; all alike where each query of the log counts the same.
-        Its share of traffic, in any unit; all equal where each query of the log counts the same.
-        The probability with which the design draws it: above 0, up to 1.
-        Its inclusion probability: above 0, up to 1.
-        Inside which tier or stratum each was drawn; None for a draw from the whole log.
-        The tier or stratum of each; None for a draw from the whole log.
-        Coverage, between 0 and 1.
-
-    Returns
-    -------
-    Estimate
-        The estimate, without an interval if a stratum has only one uncertain query.
-
-    Raises
-    ------
-    NotValid
-        For lengths that differ, a weight below 0, a probability outside (0, 1] or a level outside (0, 1).
-
-    Notes
-    -----
-    The mean is sum(w v / p) / sum(w / p). With u = (w / p) (v - mean) / sum(w / p) for each query, its variance is the
-    sum over strata of n / (n - 1) sum((1 - p) (u - b)^2) with b = sum((1 - p) u) / sum(1 - p), n the queries with p <
-    1. That is Deville's approximation for draws of fixed size with unequal probabilities, which needs no joint
-    probabilities; for equal ones it is the known variance with its finite population correction, so that a fully drawn
-    stratum adds nothing. The interval uses Student's t with sum(n - 1) degrees of freedom.
-
-    Source: Hájek 1964; Deville 1999; Särndal, Swensson and Wretman 1992, sections 3.7 and 5.7.
 
     Examples
     --------

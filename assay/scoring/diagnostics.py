@@ -32,44 +32,7 @@ class Depth:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Facts about a run that affect the interpretation of its scores.
-
-    Parameters
-    ----------
-    rows : int
-        Number of rows of the run, over all its queries.
-    ties : float
-        Share of rows that share their score with another row of the same query; 0 for a run without rows.
-    duplicates : int
-        Number of identical qrels rows that were removed.
-    queries_missing, queries_unjudged : int
-        Number of judged queries that the run does not answer, and of queries without judgments (ignored).
-    missing, unjudged : tuple of str
-        The first of these queries, by id.
-    queries_without_relevant, queries_negative : int
-        Number of judged queries without a positive grade (they score 0 in every metric except Judged), and of those
-        with only negative grades.
-    holes, negative : int
-        Number of unjudged documents and of negative grades in the top 10 of the judged queries.
-    least_judged : str or None
-        The query with the smallest share of judged documents in its top 10, if below 1.
-    float32_ties : int
-        Number of neighbors in a ranking whose scores differ as float64 but are equal as float32, which some tools order
-        differently.
-    depth : Depth or None
-        None if the run answers none of the judged queries.
-    ranks_contradicted : int
-        Number of rows whose rank column contradicts the order of the scores, if a file was read.
-    identical_to : tuple of str
-        Other runs of the same evaluation with the same rankings for every query.
-    fingerprint : int
-        A number shared by runs with the same rankings.
-    ties_at : dict of str to TiedRange
-        Range of the mean over all orders of tied documents for each metric with a cutoff, if they make a difference.
-    bounds : dict of str to Range
-        Range of the mean of each metric over all grades of the unjudged documents returned within its cutoff. Both are
-        empty unless ranges are requested.
-    """
+    """Facts about a run that affect the interpretation of its scores."""
 
     rows: int
     ties: float

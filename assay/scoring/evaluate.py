@@ -185,13 +185,7 @@ def _score_and_tell(task: _Task, run: Run | RunFile) -> tuple[Scored, Report | N
 
 
 def bind(metrics: Metrics) -> tuple[BoundMetric, ...]:
-    """Return the distinct metrics with these names.
-
-    Raises
-    ------
-    NotValid
-        When there are no metrics, or a name is not valid.
-    """
+    """Return the distinct metrics with these names."""
     if isinstance(metrics, str):
         return parse_metrics(metrics)
     if isinstance(metrics, BoundMetric) or not isinstance(metrics, Iterable):
@@ -364,8 +358,7 @@ def _summed_up(
 
 def _unreached(qrels: Qrels, metrics: Sequence[BoundMetric]) -> dict[str, float]:
     """Return the metrics whose threshold no grade reaches, so that they are 0 for every run, as with grades such as
-    0.37.
-    """
+    0.37."""
     top = float(qrels.highest.max())
     levels = {metric.name: metric.parameters.get("rel") for metric in metrics}
     return {name: float(level) for name, level in levels.items() if isinstance(level, int | float) and top < level}

@@ -39,58 +39,6 @@ def mean_intervals(
 ) -> list[Interval]:
     """Compute an interval for the mean of each column, from the same resamples of the queries.
 
-    Parameters
-    ----------
-    values : float64 array, shape (queries, columns)
-        Each column is a metric of a run; NaN if a query does not count.
-    level : float
-        Coverage, between 0 and 1.
-    method : {"percentile", "bca", "t"}
-        See Notes.
-    resamples, seed : int
-        Number of resamples and seed; ``t`` needs neither. The same seed and number of queries give the same draws for
-        every run and metric, on any machine.
-    weights : sequence of float, optional
-        As in `hajek_mean`; the weighted mean is recomputed in each resample.
-    strata : sequence of str, optional
-        The tier of each query; queries are then drawn within their tier, as many as it contains.
-    kinds : sequence of {"arithmetic", "geometric", "sum"}, optional
-        For each column, arithmetic by default. The interval of a geometric mean is computed over ln max(m, 1e-5) and
-        mapped back; a sum has no interval.
-    bounded : sequence of bool, optional
-        For each column, whether its values are between 0 and 1: its interval is then limited to these bounds, which
-        does not reduce the coverage. By default, no interval is limited.
-    parts : sequence of str, optional
-        The part of the traffic that each row represents; the mean is then the sum of the means of the parts times their
-        shares.
-    shares : mapping of str to float, optional
-        The share of each part.
-
-    Returns
-    -------
-    list of Interval
-        One for each column. Bounds are None with a reason below 10 queries, if a tier has a single query, or for
-        ``bca`` if all resamples are on one side of the mean. Equal values give an interval of width 0.
-
-    Raises
-    ------
-    NotValid
-        For a level outside (0, 1), an unknown method, a weight below 0, or lengths that differ.
-
-    Notes
-    -----
-    ``percentile`` takes the quantiles (1 - level) / 2 and (1 + level) / 2 of the resampled means. ``bca`` shifts these
-    by the bias z0 (the position of the mean among the resampled means, with ties counted half) and the acceleration a =
-    sum(v^3) / (6 sum(v^2)^(3/2)), v the change of the mean if a query is left out, minus the mean change within the
-    tier (the jackknife). ``t`` is mean +- t(n - tiers) sqrt(sum over tiers of n_h / (n_h - 1) sum(u^2)) with u = w (m -
-    mean) / sum(w), minus its mean within the tier: s / sqrt(n) for an unweighted mean, the linearized variance of
-    Hájek's for a weighted mean; only this method can exceed the range of the values, which is why `bounded` exists.
-    None of the methods accounts for the share of the traffic that was drawn: if it is large, all intervals are slightly
-    too wide.
-
-    Source: Efron 1979; Efron 1987; Davison and Hinkley 1997, section 5.3; Särndal, Swensson and
-    Wretman 1992, section 5.7.
-
     Examples
     --------
     >>> columns = np.column_stack([[0.0, 1.0] * 20, [0.5] * 40])

@@ -28,21 +28,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Units:
-    """The places of some queries, as columns; a query that was drawn in two strata appears twice.
-
-    Parameters
-    ----------
-    rows : list of int
-        The query of each place.
-    weights : list of float
-        w / p.
-    cells : list of str
-        The part of the traffic from which each was drawn: its stratum and tier.
-    strata : list of str
-        The stratum of each.
-    shares : dict of str to float
-        Each stratum's share of the traffic.
-    """
+    """The places of some queries, as columns; a query that was drawn in two strata appears twice."""
 
     rows: list[int]
     weights: list[float]
@@ -69,55 +55,6 @@ class Units:
 @dataclass(frozen=True, kw_only=True)
 class SamplingDesign:
     """How the judged queries were drawn from the traffic.
-
-    A query's traffic must enter a mean only once: through its weight, or through the way it was drawn. A query drawn in
-    proportion to its traffic is in the sample because it is frequent; the unweighted mean over such a sample is already
-    the traffic's mean, and additional weights would count the traffic twice. Weight divided by inclusion probability is
-    correct for every design (constant for this design, which gives the unweighted mean). A design therefore never
-    accepts weights alone: either each query has its probability, or the user declares that the queries were not sampled
-    (``sampled=False``).
-
-    Parameters
-    ----------
-    weights : mapping of str to float
-        Query id to its share of traffic w, in any unit. Empty: no weighted mean; with probabilities alone, every query
-        of the frame counts equally, w = 1.
-    probabilities : mapping of str to float
-        Query id to the probability p, above 0 and up to 1, with which the design draws it.
-    tiers : mapping of str to str
-        Query id to tier. Empty: no breakdown.
-    by_tier : bool
-        Whether to compute summaries for each tier.
-    sampled : bool
-        False: the judged queries are the whole population, p = 1. Known probabilities are then not used, but can
-        contradict this.
-    strata : mapping of str to str
-        Query id to the stratum that it was drawn in; a weight is then a share of that stratum's traffic, and tiers are
-        cut within it. Empty: all queries come from the same traffic.
-    shares : mapping of str to float
-        Stratum to its share of the whole traffic, in any unit.
-    also : sequence of Place
-        Additional strata in which a query was drawn.
-
-    Raises
-    ------
-    NotValid
-        For weights of a sample without probabilities, values out of range, and weights alone on queries that were drawn
-        in proportion to them.
-
-    Notes
-    -----
-    Under systematic sampling in proportion to traffic the most frequent queries are certain (p = 1) and the ratio w / p
-    is constant over all others; `in_proportion` recognizes the design by this. If it holds only within each tier, the
-    traffic within the tiers is already in the sample. Tiers are the strata of the intervals unless the sample was drawn
-    from the whole log in proportion to traffic, because the tiers were then assigned afterward.
-
-    With strata the mean is sum W_h R_h: Hájek's mean R_h of each stratum on its own, times the stratum's share W_h,
-    which is given and not estimated (the separate ratio estimator). Strata are drawn independently, so a query in two
-    draws counts in both, each time for what it represents there. Strata without a judged query are unknown; the mean
-    then represents the others.
-
-    Source: Hájek 1971; Särndal, Swensson and Wretman 1992, sections 3.6, 5.7 and 7.6.
 
     Examples
     --------
@@ -180,16 +117,7 @@ class SamplingDesign:
             )
 
     def weights_of(self, query_ids: Sequence[str]) -> list[float] | None:
-        """Return the weight of each given query in the mean, or None without weights.
-
-        It is w / p; with strata, w / p in units in which the queries of each stratum sum to its share, so that
-        `hajek_mean` of the given queries is the mean over strata.
-
-        Raises
-        ------
-        NotValid
-            When a query has no weight, because leaving it out silently would bias the mean.
-        """
+        """Return the weight of each given query in the mean, or None without weights."""
         if not self.strata or not (self.sampled and self.probabilities):
             return self._ratios(query_ids)
         units = self.units_of(query_ids)
@@ -272,9 +200,8 @@ class SamplingDesign:
         return [_of(self.tiers, query_id, "tier") for query_id in query_ids] if self.tiers else None
 
     def strata_of(self, query_ids: Sequence[str]) -> list[str] | None:
-        """Return the parts of the traffic from which the queries were drawn, or None if all were drawn from the
-        whole. A query that was drawn in several strata is in its first; `units_of` returns all.
-        """
+        """Return the parts of the traffic from which the queries were drawn, or None if all were drawn from the whole.
+        A query that was drawn in several strata is in its first; `units_of` returns all."""
         units = self.units_of(query_ids)
         if units is not None:
             return units.cells[: len(query_ids)]
@@ -287,19 +214,6 @@ def in_proportion(
     weights: Mapping[str, float], probabilities: Mapping[str, float], tiers: Mapping[str, str] | None = None
 ) -> bool:
     """Return whether the queries that could have been missed were drawn in proportion to their weights.
-
-    Parameters
-    ----------
-    weights, probabilities : mapping of str to float
-        Query id to share of traffic and inclusion probability. Queries without a probability and certain queries (p =
-        1) are ignored.
-    tiers : mapping of str to str, optional
-        If given, the proportion need only hold within each tier.
-
-    Returns
-    -------
-    bool
-        False if all weights are equal, because every design is then in proportion to them.
 
     Examples
     --------

@@ -13,24 +13,7 @@ if TYPE_CHECKING:
 
 
 def strata_of_rows(rows: Sequence[QueryRow]) -> tuple[dict[str, Any], list[str]]:
-    """Read strata, their shares and additional places for `SamplingDesign`.
-
-    Parameters
-    ----------
-    rows : sequence of QueryRow
-        The judged queries.
-
-    Returns
-    -------
-    tuple of dict and list of str
-        ``strata``, ``shares`` and ``also``, empty for a file without strata; and the queries without a stratum if
-        others have one.
-
-    Raises
-    ------
-    NotValid
-        When a stratum has two shares.
-    """
+    """Read strata, their shares and additional places for `SamplingDesign`."""
     if not any(row.stratum for row in rows):
         return {}, []
     shares: dict[str, float] = {}

@@ -23,19 +23,6 @@ DRAW_CELLS = 1 << 20
 def resampled_counts(sizes: Sequence[int], resamples: int, seed: int) -> Iterator[Floats]:
     """Yield how often each query is drawn, with replacement, as many from each stratum as it contains.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Number of queries in each stratum; a single number draws from all queries.
-    resamples, seed : int
-        Number of resamples, and their seed.
-
-    Yields
-    ------
-    float64 array, shape (draws, queries)
-        Queries are sorted by stratum; the draws of all blocks sum to ``resamples``. Each block overwrites the previous
-        one.
-
     Examples
     --------
     >>> (counts,) = resampled_counts([2, 3], resamples=4, seed=0)
@@ -71,27 +58,7 @@ def _drawn(sizes: Sequence[int], rows: int, random: np.random.Generator) -> Plac
 def resampled_means(
     values: Floats, centers: Floats, weights: Floats, strata: Sequence[Places], *, resamples: int, seed: int
 ) -> Floats:
-    """Compute the weighted mean of every column in every resample, with one matrix product per block.
-
-    Parameters
-    ----------
-    values : float64 array, shape (queries, columns)
-        NaN if a query does not count in a column; it is still drawn, so that all columns share their draws.
-    centers : float64 array, shape (columns,)
-        The weighted mean of each column. Only the distance from it is summed, so that rounding cannot separate equal
-        values.
-    weights : float64 array, shape (queries,)
-        At least 0.
-    strata : sequence of int64 array
-        The rows of each stratum; together all rows.
-    resamples, seed : int
-        As in `resampled_counts`.
-
-    Returns
-    -------
-    float64 array, shape (resamples, columns)
-        NaN if a resample has no query with weight.
-    """
+    """Compute the weighted mean of every column in every resample, with one matrix product per block."""
     order = np.concatenate(list(strata))
     present = ~np.isnan(values[order])
     weight = weights[order, None]

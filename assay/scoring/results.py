@@ -22,26 +22,7 @@ MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class Summary:
-    """A metric of a run over a set of queries.
-
-    Parameters
-    ----------
-    mean : float or None
-        The unweighted mean; None, with a reason, if no query counts.
-    queries : int Number of queries.
-    low, high : float or None
-        The interval of the mean, if requested.
-    weighted : float or None
-        The mean weighted by traffic and inclusion probability, with a sampling design.
-    weighted_low, weighted_high : float or None
-        Its interval.
-    reason : str or None
-        Why the mean or its interval is undefined.
-    weighted_reason : str or None
-        Why the weighted mean or its interval is undefined, with a sampling design.
-    effective_queries : float or None
-        Equivalent number of equally weighted queries, with a sampling design.
-    """
+    """A metric of a run over a set of queries."""
 
     mean: float | None
     queries: int
@@ -75,22 +56,7 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class RunScores:
-    """All metrics of a run.
-
-    Parameters
-    ----------
-    name : str
-        The run's name.
-    metrics : dict of str to Summary
-        Canonical metric name to its summary over all queries.
-    per_query : dict of str to float64 array, shape (queries of the qrels,)
-        Canonical metric name to the value of each query, in the order of ``Evaluation.query_ids``. A query that is left
-        out (``missing="skip"``) is NaN here and missing in `as_json`.
-    by_tier : dict of str to dict
-        Tier to metric name to summary, if there are tiers.
-    diagnostics : Diagnostics
-        Diagnostics of the run.
-    """
+    """All metrics of a run."""
 
     name: str
     metrics: dict[str, Summary]
@@ -101,24 +67,7 @@ class RunScores:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(Result):
-    """The scores of several runs against one set of labels.
-
-    Parameters
-    ----------
-    query_ids : tuple of str
-        The judged queries; every ``per_query`` array is aligned with them.
-    metrics : tuple of str
-        Canonical names, in the requested order.
-    runs : tuple of RunScores The runs in the given order.
-    effective_queries : float or None
-        (sum w)^2 / sum w^2 of the sampling design, if given.
-    bound : tuple of BoundMetric
-        The metrics with all parameters, including those from the labels' scale; empty for stored scores.
-    unreached : dict of str to float
-        Metrics for which no document is relevant for any run, with their lowest relevant grade.
-    machine : MachineSource or None
-        The judge, if the labels are machine labels.
-    """
+    """The scores of several runs against one set of labels."""
 
     query_ids: tuple[str, ...]
     metrics: tuple[str, ...]

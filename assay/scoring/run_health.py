@@ -20,29 +20,7 @@ MOSTLY = 0.75
 
 @dataclass(frozen=True)
 class Figures:
-    """Quality figures of a run.
-
-    Parameters
-    ----------
-    rows, queries : int
-        Number of rows and queries.
-    smallest, median, largest : int
-        The depths of its queries: the number of documents of each.
-    tied_rows, tied_queries : int
-        Rows that share their score with another row of the query, and the queries with such rows.
-    ranked_rows : int
-        Rows with a usable rank.
-    against_rows, against_queries : int
-        Number of rows with different positions by rank and by score although their scores differ, which are
-        contradictions.
-    reordered_rows : int
-        Number of rows that differ only within ties, because metrics sort equal scores by document id, the system by
-        rank.
-    first_against : str or None
-        The first query whose ranks contradict its scores.
-    infinite : int
-        Number of rows with an infinite score.
-    """
+    """Quality figures of a run."""
 
     rows: int
     queries: int
@@ -71,11 +49,6 @@ class Figures:
 
 def figures(rows: RunRows) -> Figures:
     """Return the figures of a run's rows.
-
-    Parameters
-    ----------
-    rows : RunRows
-        Rows in any order, without repeated documents in a query.
 
     Examples
     --------
@@ -114,10 +87,7 @@ def figures(rows: RunRows) -> Figures:
 
 def _displaced(rows: RunRows, groups: Groups, order: Places) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions in the score order that have another row in the rank order: with another score, and with the
-    same score.
-
-    A repeated rank of a query does not move a row; a query with a missing rank is skipped.
-    """
+    same score."""
     if not rows.ranks.any():
         return np.zeros(len(order), dtype=np.bool_), np.zeros(len(order), dtype=np.bool_)
     query, ranks = groups.query_of[order], rows.ranks_within(groups)[order]
@@ -131,8 +101,6 @@ def _displaced(rows: RunRows, groups: Groups, order: Places) -> tuple[np.ndarray
 
 def depths(counts: Sequence[int], most: int = MOST_DEPTHS) -> list[tuple[int, int, int]]:
     """Return the number of queries by number of documents, as (from, to, queries), shallow ones first.
-
-    Many different depths are grouped into ranges of equal width.
 
     Examples
     --------

@@ -17,16 +17,7 @@ PERSISTENCE = 0.9
 
 @dataclass(frozen=True)
 class Tops:
-    """The first documents of some queries, as numbers.
-
-    Parameters
-    ----------
-    keys : uint64 array, shape (queries, depth)
-        A number for each document, 0 after the last. The probability that two of ten documents share a number is one in
-        10^17, too small to affect a mean.
-    sizes : int64 array, shape (queries,)
-        Number of documents of each query.
-    """
+    """The first documents of some queries, as numbers."""
 
     keys: Keys
     sizes: Places
@@ -34,18 +25,7 @@ class Tops:
 
 @dataclass(frozen=True)
 class Likeness:
-    """The similarity of two runs, over the queries that either answers; None if there is no such query.
-
-    Parameters
-    ----------
-    jaccard : float or None
-        The mean share of common documents.
-    rbo : float or None
-        The mean rank-biased overlap, extrapolated from this depth, with persistence 0.9.
-    same : int Number of queries with the same documents in the same order.
-    queries : int
-        Number of queries.
-    """
+    """The similarity of two runs, over the queries that either answers; None if there is no such query."""
 
     jaccard: float | None
     rbo: float | None
@@ -70,17 +50,6 @@ def tops(run: Run, query_ids: Sequence[str], depth: int = DEPTH) -> Tops:
 
 def likeness(one: Tops, other: Tops, p: float = PERSISTENCE) -> Likeness:
     """Compare two runs query by query.
-
-    Returns
-    -------
-    Likeness
-        With A(d) = 2 |first d of both| / (size of one to d + size of the other to d), RBO is
-        A(n) p^n + (1 - p) / p * sum over d <= n of A(d) p^d; n is the depth of the longer list.
-
-    Notes
-    -----
-    Source: Webber, Moffat and Zobel 2010, "A similarity measure for indefinite rankings", equation 23 for lists of one
-    length.
 
     Examples
     --------

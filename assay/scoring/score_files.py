@@ -16,23 +16,7 @@ COLUMNS = ("run", "tier", "metric", "query_id", "value", "queries", "low", "high
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """An evaluation with the metadata of its files.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The scores.
-    trec_names : dict of str to str
-        Canonical metric name to trec_eval's.
-    qrels : dict
-        The object ``qrels`` of the JSON.
-    files : sequence of dict
-        ``path`` and ``sha256`` of each run.
-    settings : dict
-        Settings that affect the numbers: missing, condensed, level, seed.
-    per_query : bool
-        Whether to include the scores of each query; JSON always has them.
-    """
+    """An evaluation with the metadata of its files."""
 
     evaluation: Evaluation
     trec_names: Mapping[str, str]
@@ -87,9 +71,7 @@ def as_trec(report: ScoreReport) -> str:
 
 
 def as_latex(report: ScoreReport) -> str:
-    """Write a LaTeX table with booktabs rules, the best mean of each metric in bold, and intervals next to the
-    means.
-    """
+    """Write a LaTeX table with booktabs rules, the best mean of each metric in bold, and intervals next to the means."""
     metrics, runs = report.evaluation.metrics, report.evaluation.runs
     best = {name: max((run.metrics[name].mean or 0.0 for run in runs), default=0.0) for name in metrics}
     lines = [

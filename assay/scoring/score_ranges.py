@@ -27,29 +27,16 @@ class Range:
 
 @dataclass(frozen=True)
 class TiedRange(Range):
-    """The lowest and the highest mean over all orders of tied documents.
-
-    Parameters
-    ----------
-    queries : int
-        Number of queries with a block of equal scores and different grades across the cutoff, if the metric depends on
-        their order.
-    """
+    """The lowest and the highest mean over all orders of tied documents."""
 
     queries: int = 0
 
 
 @dataclass
 class Ranges:
-    """Ranges of the means, collected while the parts of a run are processed. Only the ranks and grades of judged
-    documents are kept, and evaluated together after the whole run.
+    """Ranges of the means, collected while the parts of a run are processed.
 
-    Parameters
-    ----------
-    metrics : sequence of BoundMetric
-        The metrics.
-    grades : float64 array
-        The possible grades above 0.
+    Only the ranks and grades of judged documents are kept, and evaluated together after the whole run.
     """
 
     metrics: Sequence[BoundMetric]
@@ -68,13 +55,7 @@ class Ranges:
             self._tied.append(tied)
 
     def bounds(self, values: Floats) -> dict[str, Range]:
-        """Return the range of each mean over all grades of the unjudged documents that were returned within the cutoff.
-
-        Parameters
-        ----------
-        values : float64 array, shape (queries, metrics)
-            The current values.
-        """
+        """Return the range of each mean over all grades of the unjudged documents that were returned within the cutoff."""
         codes, rankings = np.concatenate(self._codes), joined(self._rankings)
         by_metric = {}
         for at, metric in enumerate(self.metrics):

@@ -29,35 +29,6 @@ def summarize(
 ) -> list[Summary]:
     """Summarize columns of values over all their queries.
 
-    Parameters
-    ----------
-    values : float64 array, shape (queries, columns)
-        Each column is a metric of a run. Pass the columns of all runs at once, so that they share the resamples of the
-        queries. NaN if a query does not count.
-    kinds : sequence of {"arithmetic", "geometric", "sum"}
-        How to combine the values of each column.
-    query_ids : sequence of str
-        The queries, in the order of the rows.
-    design : SamplingDesign, optional
-        Adds the weighted mean. Its interval draws within the tiers; the interval of the unweighted mean draws from all
-        queries.
-    level : float, optional
-        Coverage of the intervals, such as 0.95; none by default.
-    bounded, method
-        As in `assay.scoring.intervals.mean_intervals`.
-    resamples, seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    list of Summary
-        A summary for each column.
-
-    Raises
-    ------
-    NotValid
-        When the design lacks a query, or as for `mean_intervals`.
-
     Examples
     --------
     >>> import numpy as np
@@ -96,14 +67,7 @@ def summarize_tiers(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> dict[str, list[Summary]]:
-    """Summarize columns of values within each tier; parameters and errors are those of `summarize`.
-
-    Returns
-    -------
-    dict of str to list of Summary
-        Head, torso and tail if present, then other names; then ``stratum NAME`` for each stratum, if there are several.
-        Empty if the design has no tiers or does not request them.
-    """
+    """Summarize columns of values within each tier; parameters and errors are those of `summarize`."""
     tiers = design.tiers_of(query_ids)
     if tiers is None or not design.by_tier:
         return {}

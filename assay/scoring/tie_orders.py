@@ -18,20 +18,7 @@ from assay.metrics.matching import Match
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """The queries of a run whose judged documents are tied with others.
-
-    Parameters
-    ----------
-    places : int64 array, shape (queries,)
-        The queries, as positions in the match.
-    worst, best : JudgedRankings
-        Their rankings with the grades of each block of equal scores ascending, and descending; unjudged documents count
-        as grade 0.
-    block_query : int64 array, shape (blocks,)
-        The query of each block with different grades, as a position in ``places``.
-    block_first, block_last : int64 array, shape (blocks,)
-        The first and last rank of each block.
-    """
+    """The queries of a run whose judged documents are tied with others."""
 
     places: Integers
     worst: JudgedRankings
@@ -49,20 +36,6 @@ class Orders:
 def orders(run: Run, matched: Match, deepest: int) -> Orders | None:
     """Sort the tied documents of a run into their worst and best order.
 
-    Parameters
-    ----------
-    run : Run
-        Some queries of a run.
-    matched : Match
-        The ranks of its judged documents.
-    deepest : int
-        The largest cutoff of interest; blocks that begin below it are unchanged.
-
-    Returns
-    -------
-    Orders or None
-        None if no block has different grades.
-
     Examples
     --------
     >>> from assay.metrics.matching import match
@@ -78,17 +51,7 @@ def orders(run: Run, matched: Match, deepest: int) -> Orders | None:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The judged documents that are tied with others.
-
-    Parameters
-    ----------
-    matched : Match
-        The ranks of all judged documents.
-    slots : int64 array
-        The tied documents among them.
-    first, last : int64 array
-        The first and last rank of each document's block.
-    """
+    """The judged documents that are tied with others."""
 
     matched: Match
     slots: Integers

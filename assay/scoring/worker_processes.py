@@ -28,17 +28,7 @@ def can_fork() -> bool:
 
 
 def shared_out(items: Sequence[Item], work: Callable[[Item], Result], processes: int) -> Iterator[Result]:
-    """Yield the result of the work on each item, in order; errors are raised at their position.
-
-    Parameters
-    ----------
-    items : sequence
-        The items; each process takes every n-th item.
-    work : callable
-        Its result must be picklable.
-    processes : int
-        Number of processes, including the calling process.
-    """
+    """Yield the result of the work on each item, in order; errors are raised at their position."""
     sys.stdout.flush()
     sys.stderr.flush()
     children: list[tuple[int, BinaryIO]] = []

@@ -18,13 +18,7 @@ from assay.significance.sign_flips import Floats, count_hits
 
 
 def shifted_bootstrap(given: PairedScores) -> PValues:
-    """Resample queries from differences shifted to mean 0; p is the share of means at least as far from 0.
-
-    p = (hits + 1) / (permutations + 1). Undefined for a constant difference. With a sampling design, queries are drawn
-    within their strata, and the weighted mean is computed again in each resample.
-
-    Source: Efron and Tibshirani 1993, section 16.4; Smucker, Allan and Carterette 2007 (the shift method).
-    """
+    """Resample queries from differences shifted to mean 0; p is the share of means at least as far from 0."""
     queries = len(given.scores)
     order = np.concatenate(given.strata)
     weights = given.weights[order]

@@ -89,10 +89,7 @@ def compare_scores(
     plan: Plan | None = None,
     design: SamplingDesign | None = None,
 ) -> Comparison:
-    """Compare runs that are already scored, on their common queries.
-
-    Parameters and errors are those of `compare`.
-    """
+    """Compare runs that are already scored, on their common queries."""
     names = [run.name for run in evaluation.runs]
     pairs, plan = _pairs(names, baseline), plan or Plan()
     means: dict[str, dict[str, float]] = {name: {} for name in names}
@@ -158,13 +155,7 @@ def _common(evaluation: Evaluation, metric: str, design: SamplingDesign | None) 
 
 
 def _over_strata(design: SamplingDesign, query_ids: Sequence[str], rows: Iterable[int]) -> list[float]:
-    """Return the weights of the queries that count; each stratum's share is distributed over its queries.
-
-    Raises
-    ------
-    NotValid
-        When a stratum has no query, because its share of the traffic would silently go to the others.
-    """
+    """Return the weights of the queries that count; each stratum's share is distributed over its queries."""
     counted = [query_ids[row] for row in rows]
     whole, part = design.units_of(query_ids), design.units_of(counted)
     lost = sorted({*(whole.shares if whole else ())} - {*(part.shares if part else ())})

@@ -176,8 +176,7 @@ def _about_queries(found: Comparison) -> list[str]:
 
 def _about_rankings(found: Comparison) -> list[str]:
     """Return the agreement of the order by the primary metric with each other metric; the JSON has all pairs of
-    metrics.
-    """
+    metrics."""
     of_primary = [one for one in found.rankings if one.a == found.settings["primary"]]
     if not of_primary:
         return []

@@ -20,32 +20,6 @@ MOST_PERMUTATIONS = 10_000_000
 class Plan:
     """Settings of a comparison.
 
-    Parameters
-    ----------
-    test : str
-        A member of ``assay.significance.TESTS``.
-    correction : str, optional
-        A member of ``assay.significance.CORRECTIONS``, or ``none``. By default Holm's, or none if the test already
-        corrects.
-    permutations : int
-        Number of draws, for tests with random draws.
-    seed : int
-        Seed of these draws, and of the resamples of the interval.
-    level : float
-        Coverage of the interval of the difference.
-    resamples : int
-        Number of resamples of the interval.
-    interval : str, optional
-        Interval method, a key of ``assay.significance.intervals.METHODS``; by default ``t`` for the test ``t``, so that
-        both agree, and otherwise ``bootstrap``.
-    alpha : float
-        Significance level for corrected p-values.
-
-    Raises
-    ------
-    NotValid
-        For a name or number that cannot be used.
-
     Examples
     --------
     >>> Plan().corrected_by, Plan(test="tukey").corrected_by

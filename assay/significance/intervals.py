@@ -86,8 +86,7 @@ def difference_intervals(
 
 def _by_t(scores: Floats, pairs: Pairs, level: float, scale: Floats, rows: Sequence[Whole]) -> list[Interval]:
     """Return the mean difference plus and minus its standard error times Student's t, with the degrees of freedom of
-    the test.
-    """
+    the test."""
     from scipy.special import stdtrit
 
     freedom, bounded = len(scores) - len(rows), bool(scores.min() >= 0 and scores.max() <= 1)

@@ -21,19 +21,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PValues:
-    """The two-sided p-value of each pair of runs.
-
-    Parameters
-    ----------
-    values : tuple of float or None
-        None if the test is undefined.
-    reasons : tuple of str or None
-        The reason, exactly if the value is None.
-    smallest : float or None
-        The smallest p-value that the test can give with this many queries and draws; None if there is no such floor.
-    draws : int or None
-        Number of sign patterns, permutations or resamples; None for a test by formula.
-    """
+    """The two-sided p-value of each pair of runs."""
 
     values: tuple[float | None, ...]
     reasons: tuple[str | None, ...]
@@ -43,21 +31,7 @@ class PValues:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Input of a test.
-
-    Parameters
-    ----------
-    scores : float64 array, shape (queries, runs)
-        A metric of each run on each query, without NaN.
-    pairs : sequence of (int, int)
-        Columns to compare.
-    permutations, seed : int
-        Number of draws and seed, for tests with random draws.
-    weights : float64 array, shape (queries,)
-        Weights above 0, scaled to a sum of ``queries``: all are 1 for equal weights.
-    strata : tuple of int64 array
-        The rows of each stratum; one array with all rows without strata.
-    """
+    """Input of a test."""
 
     scores: Floats
     pairs: Pairs

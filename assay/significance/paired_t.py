@@ -10,13 +10,7 @@ from assay.significance.sign_flips import Floats, Whole
 
 
 def paired_t(given: PairedScores) -> PValues:
-    """Compute Student's paired t test, t = mean / se with se = sd / sqrt(n) and n - 1 degrees of freedom.
-
-    Identical runs have p = 1. A constant difference has no t. With a sampling design, the mean is sum(w d) / sum(w),
-    its standard error is that of the linearized values (`standard_error`), and each stratum uses a degree of freedom.
-
-    Source: Student 1908; Särndal, Swensson and Wretman 1992, section 5.7.
-    """
+    """Compute Student's paired t test, t = mean / se with se = sd / sqrt(n) and n - 1 degrees of freedom."""
     from scipy.special import stdtr
 
     freedom = len(given.scores) - len(given.strata)

@@ -16,10 +16,7 @@ def sign_flip(given: PairedScores) -> PValues:
     """Flip the sign of each query's difference at random; p is the share of patterns whose mean is at least as far from
     0. Up to 16 queries, all patterns are used and p = hits / 2^n. Above that, p = (hits + 1) / (permutations + 1),
     which is never 0. Sums that differ only by rounding count as equal, so that ties are hits. With weights, the signs
-    of w d are flipped; the sum of the weights is the same in every pattern and cancels.
-
-    Source: Fisher 1935; Phipson and Smyth 2010 for the added one.
-    """
+    of w d are flipped; the sum of the weights is the same in every pattern and cancels."""
     weighted, queries = given.weighted, len(given.scores)
     if queries <= MOST_ENUMERATED:
         patterns = 1 << queries

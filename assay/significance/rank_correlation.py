@@ -16,23 +16,7 @@ PERSISTENCE = 0.9
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Agreement of two orders; each coefficient is None exactly if ``reasons`` has it.
-
-    Parameters
-    ----------
-    tau_b : float or None
-        Kendall's tau in the variant b, which allows for ties: 1 for the same order, -1 for the reverse.
-    tau_ap : float or None
-        The AP correlation, which gives the top more weight, in the variant b for ties: -1 to 1.
-    rbo : float or None
-        Rank-biased overlap, extrapolated: 0 to 1.
-    p : float
-        The persistence of RBO: the probability of continuing to the next rank.
-    systems : int
-        Number of ranked systems.
-    reasons : dict of str to str
-        Name of a coefficient to why it is undefined.
-    """
+    """Agreement of two orders; each coefficient is None exactly if ``reasons`` has it."""
 
     tau_b: float | None
     tau_ap: float | None

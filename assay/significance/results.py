@@ -26,23 +26,7 @@ NO_SPREAD = "the differences do not vary: no effect size"
 
 @dataclass(frozen=True)
 class Effect:
-    """The size of a difference.
-
-    Parameters
-    ----------
-    difference : float
-        Mean of the differences, second run minus first; the weighted mean with a sampling design.
-    size : float or None
-        d_z, the mean of the differences divided by their standard deviation; None if they do not vary.
-    wins, ties, losses : int
-        Number of queries on which the second run is better, equal (within 1e-9), or worse.
-    detectable : float or None
-        The smallest mean difference that this many queries detect with probability .80 at .05.
-    queries_needed : int or None
-        The number of queries that detect the observed difference with probability .80 at .05.
-    reason : str or None
-        Why a value above is None.
-    """
+    """The size of a difference."""
 
     difference: float
     size: float | None
@@ -92,22 +76,7 @@ def effect(first: Floats, second: Floats, weights: Sequence[float] | None = None
 
 @dataclass(frozen=True)
 class PairComparison:
-    """Two runs compared on a metric; the difference is ``b`` minus ``a``.
-
-    Parameters
-    ----------
-    metric, a, b : str
-        The metric and the names of the runs.
-    effect : Effect
-        Difference, size, wins and losses, queries needed.
-    low, high : float or None
-        The interval of the difference.
-    p, p_corrected : float or None
-        p-value of the test, and p-value corrected within the comparisons of this metric, None without a correction.
-    queries : int Number of queries.
-    reason : str or None
-        Why a requested value is None.
-    """
+    """Two runs compared on a metric; the difference is ``b`` minus ``a``."""
 
     metric: str
     a: str
@@ -162,22 +131,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Several runs compared with each other or with a baseline.
-
-    Parameters
-    ----------
-    runs : dict of str to dict
-        Run to metric to its mean over the compared queries.
-    pairs : tuple of PairComparison
-        The pairs by metric, then in the order of the runs. The first metric is the primary metric, the others are
-        exploratory.
-    settings : dict
-        Test, correction, draws, seed, and level.
-    rankings : tuple of Ranking
-        A ranking agreement for each two metrics, if three or more runs were compared.
-    machine : MachineSource or None
-        The judge, if the labels are machine labels.
-    """
+    """Several runs compared with each other or with a baseline."""
 
     runs: Mapping[str, Mapping[str, float]]
     pairs: tuple[PairComparison, ...]
@@ -190,22 +144,7 @@ class Comparison(Result):
         return [pair for pair in self.pairs if pair.metric == metric]
 
     def groups(self, metric: str, alpha: float = ALPHA) -> dict[str, str] | None:
-        """Give runs that do not differ a common letter.
-
-        Parameters
-        ----------
-        metric : str
-            A compared metric.
-        alpha : float
-            A pair differs if its corrected p, or the raw p without a correction, is below alpha; a pair without p does
-            not differ.
-
-        Returns
-        -------
-        dict of str to str, or None
-            Run to its letters, highest mean first. None if the runs were compared only with a baseline, because the
-            other pairs were not tested.
-        """
+        """Give runs that do not differ a common letter."""
         if self.settings.get("baseline") is not None:
             return None
         order = sorted(self.runs, key=lambda run: -self.runs[run][metric])

@@ -9,11 +9,7 @@ from assay.significance.paired_differences import PairedScores, PairedTest, PVal
 
 
 def sign_test(given: PairedScores) -> PValues:
-    """Compute the exact two-sided sign test: wins among the queries that differ are binomial with one half.
-
-    Differences within 1e-9 of 0 are ties and are dropped. Runs that differ on no query have p = 1. Source: Arbuthnott
-    1710; Conover 1999, section 3.4.
-    """
+    """Compute the exact two-sided sign test: wins among the queries that differ are binomial with one half."""
     from scipy.special import bdtr
 
     values = []

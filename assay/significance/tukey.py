@@ -17,14 +17,12 @@ MOST_LISTED = 6
 
 
 def randomized_tukey(given: PairedScores) -> PValues:
-    """Compute the randomized Tukey HSD: the distance between best and worst run under shuffled labels. The runs are
-    permuted at random within each query. The p of a pair is the share of permutations whose largest difference of means
-    between any two runs reaches the difference of the pair: (hits + 1) / (permutations + 1). It holds for all pairs
-    together, even if only some are requested, and accounts for their dependence, so no correction may follow. With two
-    runs it is the sign-flip test. With weights, the scores times their weights are permuted.
+    """Compute the randomized Tukey HSD: the distance between best and worst run under shuffled labels.
 
-    Source: Tukey 1953; Carterette 2012, "Multiple testing in statistical analysis of systems-based information
-    retrieval experiments".
+    The runs are permuted at random within each query. The p of a pair is the share of permutations whose largest
+    difference of means between any two runs reaches the difference of the pair: (hits + 1) / (permutations + 1). It
+    holds for all pairs together, even if only some are requested, and accounts for their dependence, so no correction
+    may follow. With two runs it is the sign-flip test. With weights, the scores times their weights are permuted.
     """
     if given.scores.shape[1] == 2:
         return sign_flip(given)

@@ -16,15 +16,7 @@ MOST_EXACT = 50
 
 
 def signed_rank(given: PairedScores) -> PValues:
-    """Compute Wilcoxon's signed-rank test of each pair.
-
-    Differences within 1e-9 of 0 are dropped, as Wilcoxon did; the others are ranked by size, and sizes within 1e-9
-    share their mean rank. The statistic is the smaller of the two rank sums. Up to 50 differences without ties, p comes
-    from the exact distribution over all sign patterns; otherwise from the normal distribution, with its variance
-    corrected for ties and without a continuity correction. Runs that differ on no query have p = 1.
-
-    Source: Wilcoxon 1945; Hollander and Wolfe 1999, section 3.1.
-    """
+    """Compute Wilcoxon's signed-rank test of each pair."""
     values = tuple(_p(given.difference(pair)) for pair in given.pairs)
     return PValues(values, (None,) * len(values))
 
@@ -54,9 +46,8 @@ def _ranks(sizes: Floats) -> tuple[Floats, Whole]:
 
 @cache
 def _patterns_up_to(size: int) -> tuple[float, ...]:
-    """Return how many of the 2^size sign patterns have a rank sum of at most 0, 1, 2, ...; exact, because all are
-    below 2^53.
-    """
+    """Return how many of the 2^size sign patterns have a rank sum of at most 0, 1, 2, ...; exact, because all are below
+    2^53."""
     counts = np.zeros(size * (size + 1) // 2 + 1)
     counts[0] = 1
     for rank in range(1, size + 1):

@@ -44,17 +44,7 @@ class ReadDocument(Protocol):
 def known_then(
     baseline: Mapping[str, Any], hashes: Mapping[str, str] | Missing, queries: Iterable[FrozenQuery]
 ) -> Known:
-    """Return the content of a manifest's ``baseline`` for the signals.
-
-    Parameters
-    ----------
-    baseline : mapping
-        Empty if the labels were frozen without a baseline.
-    hashes : mapping of str to str, or Missing
-        The contents of the judged documents.
-    queries : iterable of FrozenQuery
-        Queries of the snapshot, for their tiers.
-    """
+    """Return the content of a manifest's ``baseline`` for the signals."""
     documents, runs = baseline.get("documents"), baseline.get("runs")
     fields = documents["fields"] if documents else {}
     return Known(

@@ -21,21 +21,11 @@ WORD = re.compile(r"[^\W\d_]\w+(?:[-'’]\w+)*")
 
 
 def telling_words(inside: Sequence[str], outside: Sequence[str], most: int = MOST_WORDS) -> list[str]:
-    """Return the words that distinguish some titles from others. Sorted by the log odds ratio that a title contains the
-    word, with 0.5 added to every count (Haldane and Anscombe), divided by its standard error. A title counts a word
-    once. Common English words are left out, because small samples differ in them by chance.
+    """Return the words that distinguish some titles from others.
 
-    Parameters
-    ----------
-    inside, outside : sequence of str
-        Titles of the documents in question, and of others.
-    most : int
-        Maximum number of words.
-
-    Returns
-    -------
-    list of str
-        Words normalized like the queries of a log, most distinctive first; empty if there are none.
+    Sorted by the log odds ratio that a title contains the word, with 0.5 added to every count (Haldane and Anscombe),
+    divided by its standard error. A title counts a word once. Common English words are left out, because small samples
+    differ in them by chance.
 
     Examples
     --------

@@ -35,23 +35,7 @@ NO_DATE = Missing("the date of these labels is unknown")
 
 @dataclass(frozen=True)
 class RunHoles:
-    """The unjudged documents in the top ranks of a run, over the labeled queries.
-
-    Parameters
-    ----------
-    name, sha256 : str
-        The run.
-    holes, returned : int
-        Number of unjudged documents in the top ten, and of all documents there.
-    queries : int
-        Number of judged queries that it answers.
-    mean, p90 : float or None
-        Over these queries, the mean share of unjudged documents, and its 90th percentile.
-    worst : tuple of (str, int, int)
-        The queries with the largest shares: id, unjudged, returned.
-    reason : str or None
-        Why there is no mean.
-    """
+    """The unjudged documents in the top ranks of a run, over the labeled queries."""
 
     name: str
     sha256: str
@@ -100,18 +84,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Traffic:
-    """The searches of a log: their curve, and the share for judged queries.
-
-    Parameters
-    ----------
-    sha256 : str Hash of the log.
-    curve : sequence of (int, float)
-        Number of the most frequent queries, and their share of the searches.
-    covered : float or None
-        The share of the searches that are for judged queries.
-    tiers : mapping of str to str
-        The tier of each judged query in the log; empty if not computed.
-    """
+    """The searches of a log: their curve, and the share for judged queries."""
 
     sha256: str
     curve: Sequence[tuple[int, float]]
@@ -133,20 +106,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Facts:
-    """All facts for the signals.
-
-    Parameters
-    ----------
-    then, now : Known
-        Facts at the baseline and now. ``hashes`` contains the hashes of the judged documents: ``then`` as judged,
-        ``now`` as they are.
-    gone : collection of str, or Missing
-        Judged documents that were removed, out of ``judged`` in total.
-    declared : sequence of Declared or Missing
-        Changes recorded since.
-    days : float or Missing
-        The age of the labels.
-    """
+    """All facts for the signals."""
 
     then: Known
     now: Known

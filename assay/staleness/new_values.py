@@ -11,9 +11,8 @@ MOST_LISTED = 20
 
 
 def new_values(kind: str, plural: str) -> Callable[[Facts], Reading | Missing]:
-    """Return the `look` function of a signal about a document field, which also considers recorded changes of the
-    same kind.
-    """
+    """Return the `look` function of a signal about a document field, which also considers recorded changes of the same
+    kind."""
 
     def look(facts: Facts) -> Reading | Missing:
         declared = [one for one in facts.declared if one.kind == kind]

@@ -48,13 +48,7 @@ def _hits(hits: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def read(content: bytes | str, path: str = "-") -> RankEval:
-    """Read a response.
-
-    Raises
-    ------
-    UnreadableInput
-        It is not JSON or not a response; an error response of the engine is reported as such.
-    """
+    """Read a response."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:

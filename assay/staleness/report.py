@@ -43,9 +43,8 @@ class Report:
 
     @property
     def incomplete(self) -> bool:
-        """Return whether only documents that were already unjudged when the labels were frozen require action, so
-        that no label has become stale.
-        """
+        """Return whether only documents that were already unjudged when the labels were frozen require action, so that
+        no label has become stale."""
         unjudged = self["unjudged"]
         over = [one for one in unjudged.detail if (one["now"] or 0.0) > (unjudged.signal.warn or 0.0)]
         return self.asking == [unjudged] and all(never_judged(one["now"], one["baseline"]) for one in over)

@@ -28,19 +28,7 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """The measurement of a signal.
-
-    Parameters
-    ----------
-    now : float
-        The number that is compared with the thresholds.
-    words : str
-        The measurement in words.
-    then : float, optional
-        The number at the baseline, if any.
-    detail : tuple of dict
-        Its components, most serious first; never a grade.
-    """
+    """The measurement of a signal."""
 
     now: float
     words: str

@@ -29,17 +29,6 @@ def count_holes(
 ) -> RunHoles:
     """Count the unjudged documents in the top ranks of a run.
 
-    Parameters
-    ----------
-    judged : mapping of str to collection of str
-        The judged documents of each query. Their grades do not matter.
-    rankings : iterable of (str, list of str)
-        A query and its documents, best first. Queries without judged documents are ignored.
-    name, sha256 : str
-        The run.
-    depth : int
-        Number of documents per query to check.
-
     Examples
     --------
     >>> found = count_holes({"q1": {"d1"}, "q2": {"d2"}}, [("q1", ["d1", "d3"]), ("q2", ["d2"]), ("q9", ["d1"])], "new")
@@ -95,8 +84,7 @@ def look(facts: Facts) -> Reading | Missing:
 
 def _since(before: Mapping[str, float | None], run: RunHoles) -> str:
     """Return whether the documents were already unjudged when the labels were frozen, so that no label has become
-    stale.
-    """
+    stale."""
     if not run.holes:
         return ""
     then = before.get(run.sha256) if run.sha256 else None

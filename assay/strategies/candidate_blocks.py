@@ -53,10 +53,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """The encoding of a pair as a number: the query in the first bits, then the document, the last bits for the run.
-
-    In the order of these numbers the pairs of a query are adjacent.
-    """
+    """The encoding of a pair as a number: the query in the first bits, then the document, the last bits for the run."""
 
     queries: int
     parts: int

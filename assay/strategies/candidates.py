@@ -32,25 +32,6 @@ BLOCK = 500_000
 class Candidates:
     """The pairs that may be chosen.
 
-    Parameters
-    ----------
-    query_ids : tuple of str
-        The queries, in byte order.
-    offsets : int64 array, shape (queries + 1,)
-        The start of the pairs of each query.
-    doc_ids : Texts, shape (pairs,)
-        Their documents, in arbitrary order.
-    run_names : tuple of str
-        The runs, in byte order.
-    begins : int64 array, shape (pairs + 1,)
-        The start of the entries of each pair; a pair that no run returns has none.
-    runs, ranks : int32 array, shape (entries,)
-        A run, as a position in ``run_names``, and its rank of the pair, from 1; runs are ascending within a pair.
-    keys : uint64 array, shape (pairs,)
-        The number of each pair, ascending.
-    keyed : Keyed
-        The encoding of the numbers.
-
     Examples
     --------
     >>> from assay.core.run import Run
@@ -77,24 +58,7 @@ class Candidates:
         also: Sequence[Pair] = (),
         queries: frozenset[str] | None = None,
     ) -> Candidates:
-        """Combine the rankings of runs.
-
-        Parameters
-        ----------
-        runs : iterable of Run
-            Runs, read one at a time, so that a generator need not keep all of them.
-        depth : int, optional
-            The first ``depth`` documents of each ranking; by default all of them.
-        also : sequence of (query_id, doc_id)
-            Pairs that are candidates even if no run returns them.
-        queries : frozenset of str, optional
-            Only these queries; by default all.
-
-        Raises
-        ------
-        NotValid
-            When two runs have the same name.
-        """
+        """Combine the rankings of runs."""
         parts = [Part.of(run, depth, queries) for run in runs]
         parts.sort(key=lambda part: part.name.encode())
         for one, other in pairwise(parts):
@@ -197,13 +161,7 @@ class Candidates:
         return best
 
     def sums(self, by_rank: Sequence[float]) -> npt.NDArray[np.float64]:
-        """Return for each pair the sum of the weights of its ranks, shape (pairs,).
-
-        Parameters
-        ----------
-        by_rank : sequence of float
-            The weight of rank 1, 2, ...; deeper ranks have weight 0.
-        """
+        """Return for each pair the sum of the weights of its ranks, shape (pairs,)."""
         worth = np.array([0.0, *by_rank, 0.0])
         at = np.minimum(self.ranks, len(worth) - 1)
         # bincount adds in the order of entries, which is that of the runs' names: the same sum on every machine.

@@ -21,38 +21,7 @@ RESIDUAL = "residual"
 
 @dataclass(frozen=True, eq=False)
 class Pool(Result):
-    """The pairs chosen for judging, and everything needed to choose them again.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        The candidate pairs of the runs.
-    rows : int64 array, shape (pairs,)
-        The chosen candidates: by query in byte order, within a query in the order of choice, the residual stratum last.
-    steps : int64 array, shape (pairs,)
-        The position of each pair in its query's order of choice, from 1.
-    why : tuple of str
-        The reasons that occur; ``reason_of``, shape (pairs,), contains the index of each pair's reason.
-    probabilities : float64 array, shape (pairs,)
-        The inclusion probability of each pair.
-    strategy : str
-        The strategy's name.
-    params : dict
-        Its parameters, including defaults.
-    seed : int
-        The seed of every random choice.
-    budget, residual : int or None, int
-        As requested, per query.
-    judged : int
-        Number of pairs that the strategy would have chosen but that are already judged or in a round; they are not in
-        the pool.
-    over_budget : int
-        Number of pairs that the strategy would have chosen without the budget.
-    total : int or None
-        As requested, over all queries.
-    copies : Copies
-        Documents that duplicate a chosen document and are judged through it.
-    """
+    """The pairs chosen for judging, and everything needed to choose them again."""
 
     candidates: Candidates
     rows: Places
@@ -109,16 +78,7 @@ class Pool(Result):
         yield from self._pairs(np.flatnonzero(np.isin(self.rows, self.copies.of)).tolist())
 
     def handed_out(self, batch: int) -> Iterator[PoolPair]:
-        """Yield the pairs in the order for raters: shuffled within batches of a query's pairs.
-
-        A rater who sees the best documents first expects worse ones and grades accordingly. Within a batch, the
-        position reveals nothing.
-
-        Parameters
-        ----------
-        batch : int
-            Number of pairs of a query in a batch; 1 keeps the order of choice.
-        """
+        """Yield the pairs in the order for raters: shuffled within batches of a query's pairs."""
         query, lots = self.candidates.query_of[self.rows], self.candidates.lots(self.seed, "hand-out")[self.rows]
         yield from self._pairs(np.lexsort((lots, (self.steps - 1) // batch, query)).tolist())
 

@@ -10,20 +10,7 @@ from assay.strategies.strategy import Choice, Strategy, Task, heaviest
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the union of the first k documents of every run, by best rank, ties in the seed's order.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' top documents.
-    params : mapping
-        ``depth``: k.
-
-    Notes
-    -----
-    Depth-k pooling as in TREC. The size is that of the union, between k (all runs equal) and k times the number
-    of runs (nothing in common).
-    """
+    """Choose the union of the first k documents of every run, by best rank, ties in the seed's order."""
     return heaviest(task, -task.candidates.best_rank, "depth")
 
 

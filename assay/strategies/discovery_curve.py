@@ -20,19 +20,7 @@ DEEPEST = 200
 
 @dataclass(frozen=True)
 class Depth:
-    """The cost and yield of pooling to a depth.
-
-    Parameters
-    ----------
-    depth : int
-        The depth to which every run is pooled, without previously known pairs.
-    pairs : int
-        Number of pairs that would have been judged.
-    judged : int
-        Number of these pairs that are judged.
-    relevant : int
-        Number of these that are relevant; a lower bound.
-    """
+    """The cost and yield of pooling to a depth."""
 
     depth: int
     pairs: int
@@ -47,15 +35,7 @@ class Depth:
 
 @dataclass(frozen=True)
 class DiscoveryCurve:
-    """The discovery curve.
-
-    Parameters
-    ----------
-    relevant : tuple of int
-        The number of relevant pairs after each judged pair, in judging order.
-    depths : tuple of Depth
-        Results by depth; empty if the sizes are unknown.
-    """
+    """The discovery curve."""
 
     relevant: tuple[int, ...]
     depths: tuple[Depth, ...]
@@ -78,13 +58,6 @@ class DiscoveryCurve:
 def depth_sizes(candidates: Candidates, left_out: Iterable[Pair] = ()) -> list[int]:
     """Return the number of pairs of pooling to depth 1, 2, 3, ...: the runs' union down to each rank.
 
-    Parameters
-    ----------
-    candidates : Candidates
-        The candidate pairs of the runs.
-    left_out : iterable of (query_id, doc_id)
-        Pairs that need no judgment, so that no pool would include them.
-
     Examples
     --------
     >>> from assay.core.run import Run
@@ -104,13 +77,6 @@ def depth_sizes(candidates: Candidates, left_out: Iterable[Pair] = ()) -> list[i
 
 def discovery(judged: Iterable[tuple[bool, int | None]], sizes: Sequence[int] = ()) -> DiscoveryCurve:
     """Return the discovery curve.
-
-    Parameters
-    ----------
-    judged : iterable of (relevant, best rank)
-        The judged pairs in judging order; the best rank that a run gives the document, None if no run does.
-    sizes : sequence of int
-        The number of pairs of each depth, as `depth_sizes` returns it.
 
     Examples
     --------

@@ -64,18 +64,7 @@ Contents = Callable[[Sequence[str]], Sequence[Content | None]]
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """The comparison of documents.
-
-    Parameters
-    ----------
-    contents : callable
-        Ids to contents in the same order; None for a document without content, which is never a duplicate.
-    similarity : float or None
-        Minimum share of common three-word parts among all parts of both documents: in (0.5, 1]. None finds only exact
-        duplicates.
-    apart : frozenset of (query_id, doc_id)
-        Pairs that a person decided to judge separately.
-    """
+    """The comparison of documents."""
 
     contents: Contents
     similarity: float | None = None
@@ -94,19 +83,7 @@ class Duplicates:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Copies:
-    """Documents that duplicate another document of their query.
-
-    Parameters
-    ----------
-    rows : int64 array, shape (copies,)
-        Rows of the candidates, ascending.
-    of : int64 array, shape (copies,)
-        For each the row of the document that is judged in its place.
-    exact : bool array, shape (copies,)
-        Whether both are equal after normalization.
-    similarity : float64 array, shape (copies,)
-        The share of common three-word parts; 1 for exact duplicates.
-    """
+    """Documents that duplicate another document of their query."""
 
     rows: Places
     of: Places
@@ -142,29 +119,7 @@ class Copies:
 
 
 def find_copies(table: Candidates, rows: Places, how: Duplicates) -> Copies:
-    """Find the documents that duplicate a better-ranked document of the same query.
-
-    Parameters
-    ----------
-    table : Candidates
-        The pairs.
-    rows : int64 array
-        The rows to compare.
-    how : Duplicates
-        The comparison.
-
-    Returns
-    -------
-    Copies
-        The document of the best rank is judged (ties by id); similar documents are its duplicates. A document that is
-        similar only to a duplicate is not a duplicate: each is compared with the document that is judged in its place.
-
-    Notes
-    -----
-    Exact means that title, text and fields are equal after normalizing case, white space and Unicode forms, and the
-    image is the same. Near means that the Jaccard similarity of the sets of three-word parts reaches ``similarity``,
-    and the image and all numbers in title and fields are the same: a model 20 is not a model 21.
-    """
+    """Find the documents that duplicate a better-ranked document of the same query."""
     rows = np.sort(rows)
     query = table.query_of[rows]
     begins = np.flatnonzero(np.append(True, query[1:] != query[:-1])[: len(rows)])
@@ -281,10 +236,7 @@ def _numbers(content: Content) -> list[str]:
 
 
 def _shingles(contents: Sequence[Content]) -> tuple[Keys, Places]:
-    """Return the three-word parts of the documents as numbers, each once per document, and their documents.
-
-    A shorter document is a single part.
-    """
+    """Return the three-word parts of the documents as numbers, each once per document, and their documents."""
     texts = (f"{one.title} {one.text} {one.fields}" for one in contents)
     # White space does not matter to words: ASCII text is only lowered, in a fifth of the time.
     words = [_WORDS.findall(text.lower() if text.isascii() else normalize(text)) for text in texts]

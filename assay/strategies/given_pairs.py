@@ -14,28 +14,14 @@ from assay.strategies.strategy import Choice, Strategy, Task, first
 
 
 def given(params: Mapping[str, Any]) -> list[Pair]:
-    """Return the distinct pairs of the parameters, in order.
-
-    Raises
-    ------
-    NotValid
-        When no pair is given, or a pair is not two strings.
-    """
+    """Return the distinct pairs of the parameters, in order."""
     if not params["pairs"]:
         raise NotValid("The list of pairs is empty. Add at least one query_id with a doc_id.", {"pairs": "Empty."})
     return list(dict.fromkeys(_two_ids(pair) for pair in params["pairs"]))
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the given pairs, by query and within a query in their order; the seed has no effect.
-
-    Parameters
-    ----------
-    task : Task
-        Its candidates include the given pairs, with their ranks in the runs, however deep.
-    params : mapping
-        ``pairs``: sequence of ``(query_id, doc_id)``.
-    """
+    """Choose the given pairs, by query and within a query in their order; the seed has no effect."""
     rows = task.candidates.find(given(params))
     rows = rows[rows >= 0]
     return first(task, rows[np.argsort(task.candidates.query_of[rows], kind="stable")], "list")

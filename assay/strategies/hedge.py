@@ -14,20 +14,7 @@ from assay.strategies.strategy import Choice, Strategy, Task
 
 
 def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield all documents by the weighted votes of the runs, with weights from all existing judgments.
-
-    Parameters
-    ----------
-    one : OneQuery
-        The lists of one query.
-    params : mapping
-        ``beta``: the factor of a run's weight after the worst mistake.
-
-    Yields
-    ------
-    int
-        A document.
-    """
+    """Yield all documents by the weighted votes of the runs, with weights from all existing judgments."""
     longest = max(map(len, one.lists), default=0)
     votes = np.zeros((len(one.lists), len(one.state)))
     worth = [0.5 * math.log((longest + 1) / rank) for rank in range(1, longest + 1)]
@@ -43,20 +30,7 @@ def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the documents with the most votes.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' first documents, and their state.
-    params : mapping
-        ``depth``: how far down a run counts; ``beta``: the penalty of a mistake.
-
-    Notes
-    -----
-    Aslam, Pavlu and Savell (2003). A run votes for its document at rank r with ln((n + 1) / r) / 2, scaled to 1; a
-    judgment multiplies its weight by beta to the power of its vote, or of minus its vote for a relevant document.
-    """
+    """Choose the documents with the most votes."""
     return one_by_one(task, follow, params, "hedge")
 
 

@@ -10,25 +10,7 @@ from assay.strategies.duplicates import Copies, Duplicates, find_copies
 
 
 def late_copies(table: Candidates, earlier: Places, chosen: Places, how: Duplicates) -> Copies:
-    """Find the chosen documents that duplicate an earlier one.
-
-    Parameters
-    ----------
-    table : Candidates
-        The pairs.
-    earlier : int64 array
-        Rows that are judged or assigned, which stay regardless of the ranks of others.
-    chosen : int64 array
-        The newly chosen rows.
-    how : Duplicates
-        The comparison.
-
-    Returns
-    -------
-    Copies
-        Some of the chosen rows, each with the earlier row that it was compared with. Documents that are similar only to
-        one of these are detected when the function is called again without them.
-    """
+    """Find the chosen documents that duplicate an earlier one."""
     copies = find_copies(table, np.union1d(earlier, chosen), how)
     old, new = set(earlier.tolist()), set(chosen.tolist()) - set(earlier.tolist())
     late: dict[int, tuple[int, bool, float]] = {}

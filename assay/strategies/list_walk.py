@@ -19,19 +19,7 @@ from assay.strategies.strategy import RELEVANT, UNKNOWN, Choice, Task
 
 @dataclass(slots=True)
 class OneQuery:
-    """The input of a walk: documents are numbers from 0.
-
-    Parameters
-    ----------
-    lists : list of list of int
-        Each run's documents, best first; runs by name. A run that does not answer the query has an empty list.
-    state : list of int
-        The state of each document, as in a task.
-    lots : list of int
-        A random number for each document, to break ties.
-    rng : numpy.random.Generator
-        Seeded by the task's seed and the query only, so that the draws of queries are independent.
-    """
+    """The input of a walk: documents are numbers from 0."""
 
     lists: list[list[int]]
     state: list[int]
@@ -43,20 +31,7 @@ Follow = Callable[[OneQuery, Mapping[str, Any]], Iterator[int]]
 
 
 def one_by_one(task: Task, follow: Follow, params: Mapping[str, Any], why: str) -> Choice:
-    """Choose for every query with a walk.
-
-    Parameters
-    ----------
-    task : Task
-        The known state, and the number of wanted pairs.
-    follow : callable
-        Takes a query and the parameters, and yields distinct documents in the order of choice. It reads the state of a
-        yielded document from ``state``, and continues if the document is unjudged.
-    params : mapping
-        The strategy's parameters.
-    why : str
-        The reason of all pairs.
-    """
+    """Choose for every query with a walk."""
     table, rows, passed, over = task.candidates, [], 0, 0
     for query in range(len(table.query_ids)):
         one = one_query(task, query)
@@ -93,13 +68,7 @@ def _generator(key: int) -> np.random.Generator:
 
 
 class Walk:
-    """The position of a walk in each run's list.
-
-    Parameters
-    ----------
-    one : OneQuery
-        The query.
-    """
+    """The position of a walk in each run's list."""
 
     def __init__(self, one: OneQuery) -> None:
         self.one = one

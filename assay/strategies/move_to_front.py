@@ -14,20 +14,7 @@ UNJUDGED = 0.5
 
 
 def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield documents of a run while they are relevant; lower its priority at each one that is not.
-
-    Parameters
-    ----------
-    one : OneQuery
-        The lists of one query.
-    params : mapping
-        Not used.
-
-    Yields
-    ------
-    int
-        A document.
-    """
+    """Yield documents of a run while they are relevant; lower its priority at each one that is not."""
     walk, priority, run = Walk(one), [0.0] * len(one.lists), None
     while runs := walk.open():
         if run not in runs:
@@ -45,20 +32,7 @@ def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the next documents of the runs that have been right most often.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' first documents, and their state.
-    params : mapping
-        ``depth``: how far down a run is followed.
-
-    Notes
-    -----
-    Cormack, Palmer and Clarke (1998). All runs start with equal priority; the run with the highest priority is
-    followed, with random ties, and loses 1 for every document that is not relevant.
-    """
+    """Choose the next documents of the runs that have been right most often."""
     return one_by_one(task, follow, params, "move-to-front")
 
 

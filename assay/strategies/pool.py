@@ -97,54 +97,7 @@ def build_pool(
     total: int | None = None,
     duplicates: Duplicates | None = None,
 ) -> Pool:
-    """Choose the pairs of a pool.
-
-    Parameters
-    ----------
-    runs : iterable of Run
-        The systems' rankings; may be empty for the strategy ``list``. A generator is read run by run, so that only the
-        rows that the strategy considers are kept.
-    strategy : str
-        A name of `assay.strategies.STRATEGIES`.
-    params : mapping, optional
-        The strategy's parameters; its defaults otherwise.
-    seed : int
-        Breaks ties and draws the residual stratum.
-    budget : int, optional
-        Maximum pairs of the strategy per query.
-    residual : int
-        Additional pairs per query, beyond the budget, drawn at random from the runs' documents below the pool.
-    judged : collection of (query_id, doc_id), or mapping from them to grades
-        Pairs that need no judgment; they use no budget. An adaptive strategy learns from the grades.
-    relevant_from : float
-        The lowest grade that counts as relevant.
-    queries : collection of str, optional
-        Only these queries; by default all that the runs answer.
-    wording : Wording, optional
-        The texts of queries and documents, for a strategy that uses them.
-    total : int, optional
-        Maximum pairs over all queries, including the residual stratum. Every query gets the same maximum of the
-        strategy's pairs, the largest that stays within the total.
-    duplicates : Duplicates, optional
-        Only the best of a query's duplicates is chosen; the others use no budget. The residual stratum ignores
-        duplicates, because each of its pairs represents many others.
-
-    Returns
-    -------
-    Pool
-
-    Raises
-    ------
-    UnknownName
-        For an unknown strategy.
-    NotValid
-        For invalid parameters, runs with the same name, or missing runs or texts.
-
-    Notes
-    -----
-    The residual stratum is a simple random sample without replacement: with m drawn of M remaining documents each has
-    the inclusion probability m / M. It allows an estimate of the missed relevant documents.
-    """
+    """Choose the pairs of a pool."""
     member = STRATEGIES[strategy]
     checked = member.checked(params or {})
     also = member.given(checked) if member.given else ()

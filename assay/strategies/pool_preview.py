@@ -24,17 +24,7 @@ BLOCK = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SystemShare:
-    """One run's share of a pool.
-
-    Parameters
-    ----------
-    name : str
-        The run.
-    pairs : int
-        Number of pairs that it contributed.
-    unique : int
-        Number of pairs that only it contributed.
-    """
+    """One run's share of a pool."""
 
     name: str
     pairs: int
@@ -43,35 +33,7 @@ class SystemShare:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A summary of a pool.
-
-    Parameters
-    ----------
-    pairs, queries : int
-        The size.
-    smallest, middle, largest : int, float, int
-        Pairs per query: minimum, median, maximum; all 0 for an empty pool.
-    in_all : int
-        Pairs that every run contributed.
-    share_in_all : float or None
-        The same as a share of the strategy's pairs; None with fewer than two runs or no pairs.
-    reason : str
-        Why `share_in_all` is None.
-    systems : tuple of SystemShare
-        Each run's part, by name.
-    by_best_rank : tuple of (int or None, int)
-        Pairs for each best rank; None counts the pairs that no run returns.
-    residual : int
-        Pairs of the residual stratum, which the other counts of systems leave out.
-    shared : tuple of tuple of int
-        For each two runs, in the order of ``systems``, the pairs that both contributed.
-    differing : int
-        Number of distinct systems: runs with 80% of their pairs in common count as one.
-    by_tier : tuple of (str, int, int)
-        For each tier its queries and pairs, including the residual stratum; empty without tiers.
-    groups, copies : int
-        Number of documents that are also judged for duplicates, and of these duplicates, which are not among the pairs.
-    """
+    """A summary of a pool."""
 
     pairs: int
     queries: int
@@ -92,23 +54,7 @@ class Preview:
 
 
 def preview(pool: Pool, tiers: Mapping[str, str] | None = None) -> Preview:
-    """Return the summary of a pool.
-
-    Parameters
-    ----------
-    pool : Pool
-        As returned by `build_pool`.
-    tiers : mapping, optional
-        Query id to tier, in display order; empty for a query without a tier.
-
-    Returns
-    -------
-    Preview
-
-    Notes
-    -----
-    A run contributes a pair if it returns the document or a duplicate within the strategy's depth.
-    """
+    """Return the summary of a pool."""
     table = pool.candidates
     chosen = pool.rows[pool.reason_of != pool.why.index(RESIDUAL)]
     brought = _brought(pool, chosen)

@@ -20,29 +20,7 @@ State = npt.NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Ask:
-    """A request for a pool: how many pairs, known grades, queries.
-
-    Parameters
-    ----------
-    seed : int
-        Breaks ties and draws the residual stratum.
-    budget : int, optional
-        Maximum pairs of the strategy per query.
-    residual : int
-        Additional random pairs per query.
-    judged : collection or mapping of (query_id, doc_id)
-        Pairs that need no judgment; as a mapping with the grade of each, or None for one without a grade.
-    relevant_from : float
-        The lowest grade that counts as relevant.
-    queries : frozenset of str, optional
-        Only these.
-    wording : Wording
-        The texts of queries and documents.
-    total : int, optional
-        Maximum pairs over all queries, including the residual stratum.
-    duplicates : Duplicates, optional
-        How duplicates are recognized; without it all documents are judged separately.
-    """
+    """A request for a pool: how many pairs, known grades, queries."""
 
     seed: int = 0
     budget: int | None = None

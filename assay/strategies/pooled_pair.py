@@ -14,21 +14,7 @@ SIMILARITY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class PairCopy:
-    """A document that duplicates the pair's document and is judged through it.
-
-    Parameters
-    ----------
-    doc_id : str
-        The document.
-    best_rank : int or None
-        The best rank in any run.
-    runs : tuple of (str, int)
-        The runs that return it, with their ranks.
-    exact : bool
-        Whether it is equal after normalization.
-    similarity : float
-        The share of common three-word parts.
-    """
+    """A document that duplicates the pair's document and is judged through it."""
 
     doc_id: str
     best_rank: int | None

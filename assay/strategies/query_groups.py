@@ -33,8 +33,7 @@ def spread(known: Mapping[Pair, Grade], groups: Groups) -> dict[Pair, Grade]:
 
 def once(pool: Pool, groups: Groups) -> Pool:
     """Return the pool with each document of a group under one spelling: where it ranks best, or the first in byte
-    order. The residual stratum is unchanged, because its estimate for a query needs every draw.
-    """
+    order. The residual stratum is unchanged, because its estimate for a query needs every draw."""
     table = pool.candidates
     code = {query_id: at for at, queries in enumerate(groups) for query_id in queries}
     if not code:

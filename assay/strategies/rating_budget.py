@@ -19,17 +19,6 @@ MOST, LEAST = 1_000_000, 0.001
 class Budget:
     """Hours of work, converted to pairs.
 
-    Parameters
-    ----------
-    hours : float
-        The time of each rater.
-    raters : int
-        Number of raters.
-    ratings_per_pair : int
-        Ratings per pair.
-    seconds : float
-        Duration of one rating.
-
     Examples
     --------
     >>> Budget(2, raters=3, ratings_per_pair=2).pairs
@@ -78,13 +67,6 @@ class Budget:
 @dataclass(frozen=True, slots=True)
 class Effort:
     """The work for a number of pairs.
-
-    Parameters
-    ----------
-    pairs : int
-        Number of judged pairs.
-    raters, ratings_per_pair, seconds
-        As a budget has them.
 
     Examples
     --------

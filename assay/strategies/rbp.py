@@ -13,13 +13,6 @@ from assay.strategies.strategy import Choice, Strategy, Task, heaviest
 def weights(p: float, depth: int) -> list[float]:
     """Return the weights of rank 1, 2, ...: (1 - p) p^(rank - 1).
 
-    Parameters
-    ----------
-    p : float
-        Persistence: the probability that a reader continues to the next rank.
-    depth : int
-        Number of ranks.
-
     Examples
     --------
     >>> [round(weight, 4) for weight in weights(0.8, 3)]
@@ -30,20 +23,7 @@ def weights(p: float, depth: int) -> list[float]:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the runs' first documents by the sum of their weights over all runs, heaviest first.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' first documents.
-    params : mapping
-        ``depth``: how far down a run counts; ``p``: persistence.
-
-    Notes
-    -----
-    Moffat and Zobel's rank-biased precision gives the discount; documents that remain unjudged because of the budget
-    have a known, bounded effect on it. Use it with a budget, because the strategy only determines the order.
-    """
+    """Choose the runs' first documents by the sum of their weights over all runs, heaviest first."""
     return heaviest(task, task.candidates.sums(weights(params["p"], params["depth"])), "rbp")
 
 

@@ -10,20 +10,7 @@ from assay.strategies.strategy import Choice, Strategy, Task, heaviest
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the runs' first documents by the sum of 1 / (k + rank), heaviest first.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' first documents.
-    params : mapping
-        ``depth``: how far down a run counts; ``k``: higher values reduce the weight of the top ranks.
-
-    Notes
-    -----
-    Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009). It finds many relevant documents, but favors documents
-    of several runs, so a run with unique documents is underestimated.
-    """
+    """Choose the runs' first documents by the sum of 1 / (k + rank), heaviest first."""
     worth = [1.0 / (params["k"] + rank) for rank in range(1, params["depth"] + 1)]
     return heaviest(task, task.candidates.sums(worth), "rrf")
 

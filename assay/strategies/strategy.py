@@ -25,15 +25,7 @@ UNKNOWN, NOT_RELEVANT, RELEVANT, PENDING = -1, 0, 1, -2
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The texts of queries and documents, for strategies that read them.
-
-    Parameters
-    ----------
-    queries : mapping
-        Query id to text.
-    documents : callable
-        Returns the texts of ids in the same order, empty if there is none; only documents of the runs are requested.
-    """
+    """The texts of queries and documents, for strategies that read them."""
 
     queries: Mapping[str, str]
     documents: Callable[[Sequence[str]], Sequence[str]]
@@ -46,21 +38,7 @@ class Wording:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Task:
-    """The input of a strategy.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        The candidates of the runs, to the strategy's depth.
-    state : int8 array, shape (pairs,)
-        UNKNOWN, NOT_RELEVANT, RELEVANT or PENDING for each candidate.
-    seed : int
-        Seed for every random choice.
-    size : int or None
-        Maximum number of new pairs of each query; None for no limit.
-    wording : Wording or None
-        The texts, for a strategy that uses them.
-    """
+    """The input of a strategy."""
 
     candidates: Candidates
     state: npt.NDArray[np.int8]
@@ -71,21 +49,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Choice:
-    """The output of a strategy: the next pairs, all of them unknown so far.
-
-    Parameters
-    ----------
-    rows : int64 array, shape (chosen,)
-        Rows of the candidates, grouped by query, in the order of choice.
-    why : tuple of str
-        The reasons that occur.
-    reason_of : int8 array, shape (chosen,)
-        The reason of each row, as an index in ``why``.
-    passed : int
-        Number of pairs that would have been chosen if they were not already judged or assigned.
-    over : int
-        Number of pairs that would have been chosen if more were requested.
-    """
+    """The output of a strategy: the next pairs, all of them unknown so far."""
 
     rows: Places
     why: tuple[str, ...]
@@ -138,17 +102,7 @@ class Strategy:
 
 
 def first(task: Task, order: Places, why: str) -> Choice:
-    """Choose the first unknown pairs of every query.
-
-    Parameters
-    ----------
-    task : Task
-        The known state, and the number of wanted pairs.
-    order : int64 array
-        Rows of the candidates, grouped by query, best first.
-    why : str
-        The reason of all of them.
-    """
+    """Choose the first unknown pairs of every query."""
     fresh = order[task.state[order] == UNKNOWN]
     taken = fresh
     if task.size is not None:
@@ -158,17 +112,7 @@ def first(task: Task, order: Places, why: str) -> Choice:
 
 
 def heaviest(task: Task, weights: npt.NDArray[np.float64] | Numbers, why: str) -> Choice:
-    """Choose the heaviest unknown pairs of every query, ties in the seed's order.
-
-    Parameters
-    ----------
-    task : Task
-        The known state, and the number of wanted pairs.
-    weights : array, shape (pairs,)
-        A weight for each candidate.
-    why : str
-        The reason of all of them.
-    """
+    """Choose the heaviest unknown pairs of every query, ties in the seed's order."""
     # One number for query and weight: two sorts of a million rows, where lexsort needs three.
     distinct, place = np.unique(-weights, return_inverse=True)
     keys = task.candidates.query_of * max(len(distinct), 1) + place

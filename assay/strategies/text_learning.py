@@ -27,18 +27,7 @@ WHY = ("text-learning", "text-learning/rbp")
 
 
 class Reading:
-    """The words of a task's documents and queries as a table of weights.
-
-    Parameters
-    ----------
-    task : Task
-        With its wording.
-
-    Raises
-    ------
-    NotValid
-        When no document has any word.
-    """
+    """The words of a task's documents and queries as a table of weights."""
 
     def __init__(self, task: Task) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -61,22 +50,7 @@ class Reading:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the documents that a text classifier, trained on a query's judgments, predicts as relevant.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' first documents, their state, and the texts.
-    params : mapping
-        ``depth``: how far down a run is considered; ``negatives``: how many documents are presumed not relevant.
-
-    Notes
-    -----
-    Continuous active learning as Cormack and Grossman (2015) describe it: tf-idf weights, a logistic regression per
-    query, the query itself as one relevant document, some random documents presumed not relevant. A query without a
-    relevant and a not relevant judgment uses RBP weights, with the reason ``text-learning/rbp``. Choose again after
-    some judgments: each batch should be about a tenth larger than the one before.
-    """
+    """Choose the documents that a text classifier, trained on a query's judgments, predicts as relevant."""
     reading = Reading(task)
     start = task.candidates.sums(weights(PERSISTENCE, params["depth"]))
     chosen: list[Places] = []

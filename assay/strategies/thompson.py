@@ -13,20 +13,7 @@ from assay.strategies.strategy import Choice, Strategy, Task
 
 
 def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield documents of the run with the highest draw from the posterior of its share of relevant documents.
-
-    Parameters
-    ----------
-    one : OneQuery
-        The lists of one query.
-    params : mapping
-        Not used.
-
-    Yields
-    ------
-    int
-        A document.
-    """
+    """Yield documents of the run with the highest draw from the posterior of its share of relevant documents."""
     walk = Walk(one)
     right, wrong = np.ones(len(one.lists)), np.ones(len(one.lists))
     while runs := walk.open():
@@ -41,20 +28,7 @@ def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the next documents of runs drawn by their posterior share of relevant documents.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' first documents, and their state.
-    params : mapping
-        ``depth``: how far down a run is followed.
-
-    Notes
-    -----
-    Thompson sampling as Losada, Parapar and Barreiro (2016) use it for pooling: the share of relevant documents of each
-    run is Beta(1 + relevant, 1 + not relevant), from the judgments made while following it.
-    """
+    """Choose the next documents of runs drawn by their posterior share of relevant documents."""
     return one_by_one(task, follow, params, "thompson")
 
 

@@ -14,20 +14,7 @@ LATEST = 10
 
 
 def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield one rank of all runs at a time, while enough of the latest judgments are relevant.
-
-    Parameters
-    ----------
-    one : OneQuery
-        The lists of one query.
-    params : mapping
-        ``start``: the depth that every query gets; ``floor``: the share that must be relevant to continue.
-
-    Yields
-    ------
-    int
-        A document.
-    """
+    """Yield one rank of all runs at a time, while enough of the latest judgments are relevant."""
     latest: list[int] = []
     for rank, level in enumerate(_levels(one)):
         if rank >= params["start"] and not _worth_it(latest, params["floor"]):
@@ -54,20 +41,7 @@ def _worth_it(latest: list[int], floor: float) -> bool:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the top documents of every run, deeper if depth finds relevant documents.
-
-    Parameters
-    ----------
-    task : Task
-        The runs' first documents, and their state.
-    params : mapping
-        ``depth``: the largest depth; ``start``: the depth of all; ``floor``: the share that must be relevant.
-
-    Notes
-    -----
-    Without judgments it is depth pooling at ``start``. When run again, it adds a rank to queries whose latest ten
-    judgments (or all of the latest rank, if more) have at least a share ``floor`` of relevant documents.
-    """
+    """Choose the top documents of every run, deeper if depth finds relevant documents."""
     return one_by_one(task, follow, params, "variable-depth")
 
 

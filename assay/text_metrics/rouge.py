@@ -15,26 +15,7 @@ from assay.text_metrics.text_metric import TextMetric
 
 
 def rouge_l(answer: str, accepted: Sequence[str]) -> float:
-    """Compute ROUGE-L with the closest accepted answer.
-
-    Parameters
-    ----------
-    answer : str
-        The answer of a system.
-    accepted : sequence of str
-        The accepted answers; none means that there is no answer, so that an empty answer scores 1.
-
-    Returns
-    -------
-    float
-        From 0 to 1: the F1 of the longest common subsequence of words, without stemming, as rouge-score computes it.
-        Source: Lin 2004.
-
-    Raises
-    ------
-    NotValid
-        rouge-score is not installed.
-    """
+    """Compute ROUGE-L with the closest accepted answer."""
     right = [text for text in accepted if text.strip()]
     if not right or not answer.strip():
         return float(not right and not answer.strip())

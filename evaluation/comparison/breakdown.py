@@ -21,11 +21,7 @@ NOT_DRAWN = "computed for one metric at a time when there are many queries or me
 
 
 def exploratory(comparison: Comparison, metrics: Iterable[str]) -> list[dict[str, Any]]:
-    """Compare the two runs under other metrics, each over the queries that both runs have values for.
-
-    The p-values are not corrected, because each result is that of ``assay compare`` for these two runs alone. With very
-    many queries, p-value and interval are None, with the reason.
-    """
+    """Compare the two runs under other metrics, each over the queries that both runs have values for."""
     a, b = comparison.a, comparison.b
     names = [name for name in metrics if name != comparison.metric]
     values = values_of([a, b], names)

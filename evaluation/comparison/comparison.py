@@ -145,10 +145,7 @@ def compare(
 
 
 def as_json(comparison: Comparison, *, every_pair: bool = False) -> dict[str, Any]:
-    """Return the format of ``assay compare --format json`` with the snapshot's id.
-
-    ``pairs`` holds the pair of a and b, corrected within the family, or with ``every_pair`` the whole family.
-    """
+    """Return the format of ``assay compare --format json`` with the snapshot's id."""
     snapshot = comparison.a.snapshot
     family = Scoring.objects.filter(snapshot=snapshot, run__name__in=comparison.report["runs"]).select_related("run")
     files = {one.run.name: {"path": one.run.filename, "sha256": one.run.sha256} for one in family}

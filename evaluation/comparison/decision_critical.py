@@ -79,10 +79,7 @@ def _turning(a: Scoring, b: Scoring, metric: str, withheld: frozenset[str]) -> T
 
 
 def visible_pairs(user: Any, collection: Collection, result: Turning) -> list[dict[str, Any]]:
-    """Return the pairs in the order in which to judge them, without values the reader may not see.
-
-    For a pair that the reader may still grade, the reversing grade and the ranks are None.
-    """
+    """Return the pairs in the order in which to judge them, without values the reader may not see."""
     hidden, graded = grade_visibility.hidden_keys(user, collection), graded_since(collection)
     texts = Query.objects.filter(collection=collection, query_id__in={pair.query_id for pair in result.pairs})
     queries = dict(texts.values_list("query_id", "text"))
@@ -125,10 +122,7 @@ def cost(result: Turning, pace: Pace) -> str:
 
 
 def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
-    """Store the pairs as a pool, without those graded since the freeze.
-
-    Repeated calls for the same pairs and comparison return the same pool.
-    """
+    """Store the pairs as a pool, without those graded since the freeze."""
     if not result.pairs:
         raise NotValid("No pairs could reverse this comparison, so there is nothing to judge.")
     pairs = [(pair.query_id, pair.doc_id) for pair in result.pairs]

@@ -23,11 +23,7 @@ WEIGHTS = ("unweighted", "quadratic")
 
 
 def two_people(round_: Round, judge: Judge, viewer: Any, *, over: str) -> dict[str, Agreement]:
-    """Compute the kappa of two people on the pairs that several people graded, for comparison with a judge's kappa.
-
-    The order of two people has no meaning, so every two grades of a pair count in both orders. With margins made equal
-    in this way, kappa is Scott's pi. Only grades of the same round are compared with each other.
-    """
+    """Compute the kappa of two people on the pairs that several people graded, for comparison with a judge's kappa."""
     if is_large(round_):
         return {}
     hidden = frozenset(

@@ -38,10 +38,7 @@ class Effect:
 
 
 def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) -> Effect:
-    """Score the collection's runs by human labels and by the judge's labels.
-
-    Both sides use only the pairs that both graded, so that they differ in the grades and not in the number of labels.
-    """
+    """Score the collection's runs by human labels and by the judge's labels."""
     bound = metric_named(metric, round_)
     hidden = set(
         grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")

@@ -19,8 +19,7 @@ MOST = 5_000
 
 def leverage(round_: Round, labels: Mapping[Key, float], doubts: Mapping[Key, tuple[int, int]]) -> dict[Key, float]:
     """Return the largest change of any run's mean nDCG@10 when a pair moves from its lowest to its highest possible
-    grade.
-    """
+    grade."""
     try:
         runs = [] if is_large(round_) or len(doubts) > MOST else runs_of(round_)
     except NotValid:

@@ -23,11 +23,7 @@ MOST, MOST_STORED = 5_000, 20_000
 
 
 def effects(round_: Round) -> Effects | None:
-    """Return the largest change of any run's mean when a conflict's label moves from its lowest to its highest grade.
-
-    All other labels of the round come from the lower median or a resolution. Return None without runs. For large rounds
-    and runs, return the last result of a job, or None before there is a result.
-    """
+    """Return the largest change of any run's mean when a conflict's label moves from its lowest to its highest grade."""
     runs = all_runs(round_)
     if not runs:
         return None

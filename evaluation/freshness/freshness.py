@@ -92,10 +92,7 @@ def word_of(report: Report) -> str:
 
 
 def look(snapshot: Snapshot) -> Freshness:
-    """Return the freshness of a snapshot, reading only facts that are cheap to read.
-
-    The reading is stored. It is valid until an action changes data behind a signal, and for an hour at most.
-    """
+    """Return the freshness of a snapshot, reading only facts that are cheap to read."""
     last = _last_check(snapshot)
     state = _state(snapshot, last)
     stored = FreshnessReading.objects.filter(snapshot=snapshot).first()

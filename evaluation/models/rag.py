@@ -12,11 +12,7 @@ from judgments.models.fields import Archivable, OpaqueIdField, PublicModel
 
 
 class RagSampleSet(PublicModel, Archivable):
-    """A set of test cases: a JSONL file in storage, and an index row for each sample.
-
-    ``settings`` holds the metrics and slices of its scorecards; ``comparisons`` holds the paired comparisons of all its
-    systems, made together with the scorecards.
-    """
+    """A set of test cases: a JSONL file in storage, and an index row for each sample."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="rag_sample_sets")
     name = models.CharField(max_length=120)
@@ -118,11 +114,7 @@ class RagOutput(models.Model):
 
 
 class RagScorecard(models.Model):
-    """The stored result of `assay.rag.evaluate` for one system.
-
-    ``metrics`` maps the label of a metric to its value, interval and details; ``slices`` maps a label and its value to
-    the same; ``per_sample`` maps the label of a metric to sample id to value.
-    """
+    """The stored result of `assay.rag.evaluate` for one system."""
 
     system = models.OneToOneField(RagSystem, on_delete=models.CASCADE, related_name="scorecard")
     about = models.JSONField(default=dict)
@@ -143,11 +135,7 @@ class RagScorecard(models.Model):
 
 
 class RagGrading(models.Model):
-    """A round in which people grade answers of a set's systems.
-
-    ``answers`` maps the id of a system to sample id to the id of the answer in the round: equal answers of two systems
-    are judged once.
-    """
+    """A round in which people grade answers of a set's systems."""
 
     sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="gradings")
     round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="rag_grading")
@@ -161,11 +149,7 @@ class RagGrading(models.Model):
 
 
 class RagCriticRun(MachineRun):
-    """A model that scores the answers of a set's systems, within caps. The scorecards use the newest run.
-
-    ``metrics`` holds the labels of the metrics that ask it; ``parameters`` holds all settings that affect its answers:
-    the provider's protocol and address, the model's options, and the prompts with their versions and hashes.
-    """
+    """A model that scores the answers of a set's systems, within caps. The scorecards use the newest run."""
 
     sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="critics")
     provider = models.ForeignKey(Provider, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -31,11 +31,7 @@ class Scoring(PublicModel):
 
 
 class Score(models.Model):
-    """One metric of a scoring: its means with intervals, and the value of every query.
-
-    ``weighted`` is the mean over the traffic that the queries were drawn from; ``by_tier`` maps head, torso and tail to
-    summaries in the same format. ``level`` and ``method`` describe the intervals.
-    """
+    """One metric of a scoring: its means with intervals, and the value of every query."""
 
     scoring = models.ForeignKey(Scoring, on_delete=models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=100)

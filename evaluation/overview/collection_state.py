@@ -62,10 +62,7 @@ class Filled:
 
 
 class Standing:
-    """The facts of one collection, each read from the database at first access.
-
-    With a viewer, agreement covers only what this user may see.
-    """
+    """The facts of one collection, each read from the database at first access."""
 
     def __init__(self, collection: Collection, viewer: Any = None) -> None:
         self.collection, self.viewer = collection, viewer

@@ -34,11 +34,7 @@ State = tuple[str, str]
 
 
 def steps(collection: Collection, user: Any) -> list[Step]:
-    """Return the eight steps with their states, cheaply enough for every page.
-
-    Every action except rating writes an audit row, so the newest row's id tells whether the cached steps are still
-    valid.
-    """
+    """Return the eight steps with their states, cheaply enough for every page."""
     newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
     key = f"steps:{collection.uuid}:{newest}"
     stages = cache.get(key)

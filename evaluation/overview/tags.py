@@ -15,10 +15,7 @@ register = template.Library()
 
 @register.inclusion_tag("_way.html", takes_context=True)
 def way_of_the_data(context: dict[str, Any], collection: Collection) -> dict[str, Any]:
-    """Return the eight steps with their states; empty for raters, who see only their own work.
-
-    A page names its step with ``step`` in its context, for example ``{"step": "queries"}``.
-    """
+    """Return the eight steps with their states; empty for raters, who see only their own work."""
     user = context["request"].user
     if access.role_in(user, collection) not in access.STAFF:
         return {"steps": []}

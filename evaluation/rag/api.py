@@ -439,10 +439,7 @@ class Critic(OfCritic):
         ],
     )
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """With `dry_run`, return the estimate; otherwise start a job that stays within its caps.
-
-        At least one cap is required.
-        """
+        """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
         data = self.read_body(CriticSent)
         provider = rows_called(self.collection.providers.all(), [data["provider"]], "provider", "provider")[0]
         choice = critics.Choice(provider, data["model"], data["metrics"])

@@ -200,11 +200,7 @@ def _record(verb: str, sentence: str, run: RagCriticRun, actor: User, **detail: 
 
 
 class _AskingCalls(LedgerCalls):
-    """The calls of one attempt at a run: it sends the unanswered questions and stores each answer at once.
-
-    Threads make the calls; the job's own thread reads and writes the database. A thread continues when its answer is
-    committed, so a killed process repeats only the calls in progress.
-    """
+    """The calls of one attempt at a run: it sends the unanswered questions and stores each answer at once."""
 
     def __init__(self, work: jobs.Work, run: RagCriticRun, client: Any, provider: Provider) -> None:
         super().__init__(run.sample_set, accounts.endpoint(provider, run.model, run.parameters["asked_as"]))

@@ -103,10 +103,7 @@ class Graded:
 
 
 def graded(sample_set: RagSampleSet, reader: Any) -> list[Graded]:
-    """Return the rounds over the answers of a set, with mean grades if the reader may see them.
-
-    Grades are hidden until the round is closed and while the reader may still grade its answers.
-    """
+    """Return the rounds over the answers of a set, with mean grades if the reader may see them."""
     rows = sample_set.gradings.filter(round__archived_at__isnull=True).select_related(
         "round__scale", "round__collection"
     )
@@ -165,10 +162,7 @@ class Compared:
 
 
 def comparisons(sample_set: RagSampleSet, cards: Sequence[RagScorecard], reader: Any) -> list[Compared]:
-    """Compare the metrics of scorecards with the labels of closed rounds about the same dimension.
-
-    Rounds with answers that the reader may still have to grade are left out, and metrics with values outside of 0 to 1.
-    """
+    """Compare the metrics of scorecards with the labels of closed rounds about the same dimension."""
     rows = sample_set.gradings.filter(round__archived_at__isnull=True, round__state=Round.State.CLOSED)
     results = []
     for row in rows.select_related("round__scale", "round__collection"):

@@ -255,10 +255,7 @@ def _store(system: RagSystem, evaluation: Any, settings: Settings) -> None:
 
 
 def cards_of(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool = False) -> list[RagScorecard]:
-    """Return the scorecards of the active systems of a set, baseline first.
-
-    Critics' scores are hidden from a reader who may still grade answers of the set.
-    """
+    """Return the scorecards of the active systems of a set, baseline first."""
     rows = RagScorecard.objects.filter(system__sample_set=sample_set, system__archived_at__isnull=True)
     rows = rows.select_related("system").order_by("-system__baseline", "system__name")
     cards = list(rows if per_sample else rows.defer("per_sample"))

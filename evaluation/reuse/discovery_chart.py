@@ -22,17 +22,7 @@ ROOM = 56.0
 
 
 def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Chart:
-    """Draw relevant documents found over documents pooled, by depth, with the estimated total.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from assay.estimators.discovery_curve import Discovery
-    >>> from assay.estimators.missed_documents import CURVE, Missed
-    >>> curve = Discovery(np.array([[2, 1]]), np.array([[2, 0]]), np.array([[0, 1]]), 1)
-    >>> discovery_curve(curve, Missed(1.0, 0.0, 3.0, CURVE, 2, 1, 1)).label[:34]
-    '2 relevant in 3 judged pairs of 4 '
-    """
+    """Draw relevant documents found over documents pooled, by depth, with the estimated total."""
     steps = curve.steps()
     pooled, judged_relevant = steps[-1]["pooled"], steps[-1]["relevant"]
     top = max(judged_relevant, 1, judged_relevant + (missed.high or 0.0))

@@ -35,10 +35,7 @@ RESIDUAL = "residual"
 
 @dataclass(frozen=True)
 class Contributors:
-    """The runs that the pools behind a snapshot were drawn from.
-
-    ``depth`` is None if no pool has one; ``gone`` counts runs that were deleted since.
-    """
+    """The runs that the pools behind a snapshot were drawn from."""
 
     runs: tuple[Run, ...]
     depth: int | None

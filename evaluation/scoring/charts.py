@@ -25,14 +25,7 @@ LONGEST_SNAPSHOT = 60
 
 
 def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most: int = MOST_ROWS) -> Chart:
-    """Draw the runs with their intervals under each tier's name, all on one axis.
-
-    Examples
-    --------
-    >>> chart = tier_rows([("head, 12 queries", [Estimate("bm25", 0.5, 0.4, 0.6)])], "nDCG@10 by tier")
-    >>> [word.text for word in chart.words[:2]]
-    ['head, 12 queries', 'bm25']
-    """
+    """Draw the runs with their intervals under each tier's name, all on one axis."""
     shown = [(words, estimates[:most]) for words, estimates in tiers]
     axis = axis_over([one for _, estimates in shown for one in estimates], NAME, WIDTH - 8)
     strokes: list[Stroke] = []
@@ -56,14 +49,7 @@ def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most:
 def over_time(
     snapshots: Sequence[str], runs: Mapping[str, Sequence[Estimate | None]], label: str, here: str = ""
 ) -> Chart:
-    """Draw each run's mean with its interval on one snapshot after another.
-
-    Examples
-    --------
-    >>> one = Estimate("bm25", 0.5, 0.4, 0.6)
-    >>> over_time(["first", "second"], {"bm25": [one, None]}, "nDCG@10 over time").width
-    900.0
-    """
+    """Draw each run's mean with its interval on one snapshot after another."""
     axis = axis_over([one for series in runs.values() for one in series if one], HIGH - BOTTOM, TOP)
     step = min((WIDE - LEFT - RIGHT) / max(len(snapshots), 1), MOST_STEP)
     end = LEFT + step * max(len(snapshots), 1)

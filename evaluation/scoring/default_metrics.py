@@ -11,11 +11,7 @@ def relevant_from(snapshot: Snapshot) -> int:
 
 
 def usual_metrics(snapshot: Snapshot) -> list[str]:
-    """Return the default metrics, with the scale's threshold for binary metrics.
-
-    On a scale whose documents are relevant from grade 2, ``P@10`` would count grade 1; ``P(rel=2)@10`` does not, and
-    shows its threshold in its name.
-    """
+    """Return the default metrics, with the scale's threshold for binary metrics."""
     from assay.metrics import DEFAULT_METRICS
 
     threshold = relevant_from(snapshot)
@@ -23,13 +19,7 @@ def usual_metrics(snapshot: Snapshot) -> list[str]:
 
 
 def with_threshold(name: str, threshold: int) -> str:
-    """Return the metric with this relevance threshold; a metric without a threshold stays as it is.
-
-    Examples
-    --------
-    >>> with_threshold("P@10", 2), with_threshold("AP", 2), with_threshold("nDCG@10", 2)
-    ('P(rel=2)@10', 'AP(rel=2)', 'nDCG@10')
-    """
+    """Return the metric with this relevance threshold; a metric without a threshold stays as it is."""
     from assay.metrics.metric_names import parse_metric
 
     if not any(parameter.name == "rel" for parameter in parse_metric(name).metric.parameters):

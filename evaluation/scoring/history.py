@@ -25,10 +25,7 @@ MONTH = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Change:
-    """The changes of a snapshot since the previous one.
-
-    Labels are compared pair by pair; only labeled queries count.
-    """
+    """The changes of a snapshot since the previous one."""
 
     labels_added: int
     labels_removed: int

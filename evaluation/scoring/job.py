@@ -32,10 +32,7 @@ def score_later(
     level: float = scoring.LEVEL,
     method: str = scoring.METHOD,
 ) -> Job:
-    """Queue `scoring.score_runs` as a job with a single audit entry.
-
-    If the same job is already queued or running, return that job.
-    """
+    """Queue `scoring.score_runs` as a job with a single audit entry."""
     scoring.check(snapshot, runs, level, method)
     metrics = scoring.metric_names(metrics)
     parameters = {

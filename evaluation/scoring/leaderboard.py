@@ -25,10 +25,7 @@ MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class Row:
-    """One run with its score under the selected metric and under the others.
-
-    ``weighted`` selects the mean weighted by traffic instead of the plain mean.
-    """
+    """One run with its score under the selected metric and under the others."""
 
     scoring: Scoring
     score: Score | None
@@ -124,10 +121,7 @@ def _tier_mean(row: Row, tier: str) -> TierMean:
 
 
 def compared(rows: Sequence[Row], left_out: Collection[str] = (), *, every_pair: bool = False) -> SignificanceGroups:
-    """Return which of the runs differ significantly, without the hidden queries ``left_out``.
-
-    Runs are compared with the baseline if it is one of them, unless ``every_pair`` is set.
-    """
+    """Return which of the runs differ significantly, without the hidden queries ``left_out``."""
     scores = {row.name: row.score for row in rows if row.score and row.mean is not None}
     if not scores:
         return SignificanceGroups()

@@ -10,48 +10,24 @@ from judgments.web.figures import number
 
 
 def shown(value: float | None, metric: str) -> str:
-    """Format a value; a count has no decimals, or one if weights or an interval made it fractional.
-
-    Examples
-    --------
-    >>> shown(0.41234, "nDCG@10"), shown(1331.0, "NumRet"), shown(12.34, "NumRel"), shown(None, "NumRel")
-    ('0.412', '1,331', '12.3', '')
-    """
+    """Format a value; a count has no decimals, or one if weights or an interval made it fractional."""
     return number(value, _digits(value, metric))
 
 
 def shown_difference(value: float | None, metric: str) -> str:
-    """Format a difference with its sign; the mean difference of counts may be fractional.
-
-    Examples
-    --------
-    >>> shown_difference(-0.2, "AP"), shown_difference(-3.0, "NumRelRet"), shown_difference(0.02, "NumRet")
-    ('−0.200', '−3', '+0.020')
-    """
+    """Format a difference with its sign; the mean difference of counts may be fractional."""
     return signed(value, _digits(value, metric) and 3)
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """Format a difference with its sign, using a true minus.
-
-    Examples
-    --------
-    >>> signed(0.0412), signed(-0.2), signed(0.0)
-    ('+0.041', '−0.200', '0.000')
-    """
+    """Format a difference with its sign, using a true minus."""
     if value is None:
         return ""
     return f"{value:+.{digits}f}".replace("-", "−") if value else f"{0:.{digits}f}"
 
 
 def chance(value: float, smallest: float | None = None) -> str:
-    """Format a p-value; at the smallest value of the test, only an upper bound is known.
-
-    Examples
-    --------
-    >>> chance(0.0312), chance(0.00001, 0.00001), chance(1.0)
-    ('= 0.031', '≤ 0.00001', '= 1.000')
-    """
+    """Format a p-value; at the smallest value of the test, only an upper bound is known."""
     sign = "≤" if smallest is not None and value <= smallest else "="
     return f"{sign} {value:.3f}" if value >= 0.001 else f"{sign} {value:.5f}"
 

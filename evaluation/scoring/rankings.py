@@ -37,10 +37,9 @@ class Move:
 
 @dataclass(frozen=True)
 class Place:
-    """One rank of one run. ``grade`` is None for an unjudged document; ``elsewhere`` holds its ranks in the other runs.
+    """One rank of one run.
 
-    ``hidden`` hides the grade from a reader who may still grade the pair. ``move`` is the rank change in the second of
-    two runs.
+    ``grade`` is None for an unjudged document; ``elsewhere`` holds its ranks in the other runs.
     """
 
     rank: int

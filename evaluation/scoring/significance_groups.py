@@ -34,10 +34,7 @@ MONTH = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Against:
-    """One run compared with another: the difference of their means with its interval and p-value.
-
-    ``p`` is corrected for all tested pairs. Missing values have a ``reason``.
-    """
+    """One run compared with another: the difference of their means with its interval and p-value."""
 
     difference: float | None
     low: float | None
@@ -152,10 +149,7 @@ class _Table:
 
 
 def _table(scores: Sequence[int], left_out: Collection[str], traffic: Snapshot | None = None) -> _Table:
-    """Return the values of shape (queries, runs) over the queries that all runs have scores for.
-
-    The values are those whose plain mean is compared: logarithms if the metric's mean is geometric.
-    """
+    """Return the values of shape (queries, runs) over the queries that all runs have scores for."""
     import numpy as np
 
     from assay.metrics.means import GEOMETRIC_FLOOR

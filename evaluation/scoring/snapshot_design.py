@@ -25,11 +25,7 @@ UNTIERED = "no tier"
 
 @dataclass(frozen=True)
 class Drawn:
-    """The sampling design behind the scores, with a note.
-
-    ``weighted`` of the ``judged`` queries carry weight and inclusion probability; ``drawn`` were drawn in all.
-    ``reason`` explains why a mean weighted by traffic is missing, and is empty if it is available.
-    """
+    """The sampling design behind the scores, with a note."""
 
     design: SamplingDesign
     judged: int

@@ -29,11 +29,7 @@ VERSION = re.compile(r"(?<=.)[-_. ]v?\d[\d._-]*$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a system: its score, and its difference from the previous version.
-
-    ``overlap`` is the mean share of the first ten documents that both versions return, over the judged queries. It is
-    None for the first version and for runs too large to read.
-    """
+    """One version of a system: its score, and its difference from the previous version."""
 
     run: Run
     score: Score | None
@@ -42,13 +38,7 @@ class Version:
 
 
 def stem(name: str) -> str:
-    """Return the name without a version at its end.
-
-    Examples
-    --------
-    >>> stem("ranker-v2"), stem("ranker_2024-05-01"), stem("bm25"), stem("bm25-synonyms")
-    ('ranker', 'ranker', 'bm25', 'bm25-synonyms')
-    """
+    """Return the name without a version at its end."""
     return VERSION.sub("", name)
 
 

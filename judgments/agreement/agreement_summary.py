@@ -98,10 +98,7 @@ class AgreementSummary:
 
     @property
     def confusion(self) -> dict[tuple[int, int], int]:
-        """How often two raters gave a pair these two grades, lower first, without hidden pairs.
-
-        Empty for a reader who rates in a round that is too large to count for each reader.
-        """
+        """How often two raters gave a pair these two grades, lower first, without hidden pairs."""
         if self.rates:
             return grade_pairs(self.round, viewer=self.viewer) if self._at_once else {}
         values = self.round.scale.values()

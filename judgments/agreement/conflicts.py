@@ -22,10 +22,7 @@ CHUNK = 100
 
 
 def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> PairQuerySet:
-    """Return conflicts whose grades differ by at least this many steps, widest first, then in the round's order.
-
-    Pairs that the viewer may still grade in any round are left out; None leaves out nothing.
-    """
+    """Return conflicts whose grades differ by at least this many steps, widest first, then in the round's order."""
     hidden = None if viewer is None else pairs_with_hidden_grades(viewer, round_)
     return Pair.objects.in_conflict(round_, hidden=hidden, steps=steps)
 
@@ -59,11 +56,7 @@ def unrateable_pairs(round_: Round, *, viewer: Any) -> QuerySet[Pair]:
 
 
 def with_details(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
-    """Return the pairs with their queries and documents, ``answers`` (each with its ``pseudonym``) and ``settlements``.
-
-    The answers are the current judgments that count, including ungraded ones. A pair has at most one current
-    resolution.
-    """
+    """Return the pairs with their queries and documents, ``answers`` (each with its ``pseudonym``) and ``settlements``."""
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
     answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
     answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")

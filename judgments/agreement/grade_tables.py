@@ -29,11 +29,7 @@ class Planned(NamedTuple):
 
 
 def planned_grades(round_: Round) -> Planned:
-    """Return the counted grades of a round's planned slots.
-
-    A pair on which raters differ widely gets an extra rating. These pairs were selected by their grades, so their extra
-    ratings would bias agreement and are left out.
-    """
+    """Return the counted grades of a round's planned slots."""
     import numpy as np
 
     from assay.coefficients.grade_table import GradeTable

@@ -13,10 +13,7 @@ LONGEST_REASON = 4_000
 
 @transaction.atomic
 def resolve(pair: Pair, *, grade: int, actor: User, reason: str = "", cause: str = "") -> Adjudication:
-    """Resolve a conflict: set a pair's grade, with a reason. A new resolution supersedes the earlier one; both stay.
-
-    Extra ratings of the pair that nobody has given yet are canceled.
-    """
+    """Resolve a conflict: set a pair's grade, with a reason. A new resolution supersedes the earlier one; both stay."""
     values = pair.round.scale.values()
     if grade not in values:
         known = ", ".join(map(str, values))

@@ -13,10 +13,7 @@ from judgments.models import Judgment, Round, User
 
 
 def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> dict[str, Any]:
-    """Return the current agreement of the round in the format of ``assay agreement --format json``.
-
-    The result is cached for each state of the round. Code that must not wait uses `round_reports.look` instead.
-    """
+    """Return the current agreement of the round in the format of ``assay agreement --format json``."""
     if (bootstrap, seed) == (BOOTSTRAP, 0):
         report: dict[str, Any] = round_report.exact(round_)["agreement"]
         return report

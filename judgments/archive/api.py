@@ -67,10 +67,7 @@ class Archive(OfThing):
 
     @extend_schema(summary="Archive an object", request=ThingSent, responses=ThingBody)
     def post(self, request: Request, slug: str) -> Response:
-        """Archived objects are hidden in lists and choices; objects made from them stay.
-
-        Close an open round first.
-        """
+        """Archived objects are hidden in lists and choices; objects made from them stay."""
         body = self.read_body(ThingSent)
         row = self.thing(request, body)
         archive.archive(body["kind"], row, actor=request.user)

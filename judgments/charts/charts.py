@@ -67,27 +67,7 @@ class Chart:
 def traffic_curve(
     points: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int]], shares: Sequence[float] = (0.5, 0.8)
 ) -> Chart:
-    """Return the cumulative traffic over queries by rank, cut into tiers.
-
-    Parameters
-    ----------
-    points : sequence of (rank, share)
-        The share of the traffic after this many queries, as `assay.sampling.tiers` returns it.
-    cuts : sequence of (name, queries)
-        The tiers from the head on, with the number of queries in each.
-    shares : sequence of float
-        The tier limits, as shares of the traffic.
-
-    Notes
-    -----
-    The rank axis is logarithmic, since one query in a thousand may carry half of the traffic.
-
-    Examples
-    --------
-    >>> chart = traffic_curve([(0, 0.0), (1, 0.5), (10, 1.0)], [("head", 1), ("torso", 4), ("tail", 5)])
-    >>> chart.words[0].text
-    'head 1'
-    """
+    """Return the cumulative traffic over queries by rank, cut into tiers."""
     top, floor = 8.0, 128.0
     last = max((rank for rank, _ in points), default=0)
 
@@ -137,23 +117,7 @@ def _shares(shares: Sequence[float], ends: Sequence[float]) -> list[Words]:
 
 
 def shared_bars(rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple[str, str]], label: str) -> Chart:
-    """Return one bar per row, divided into parts with counts.
-
-    Parameters
-    ----------
-    rows : sequence of (name, counts)
-        One count for each part.
-    parts : sequence of (words, class)
-        The name of each part and the class that colors it.
-    label : str
-        The text alternative of the chart.
-
-    Examples
-    --------
-    >>> chart = shared_bars([("bm25", (6, 2))], [("in both", "mark"), ("only here", "here")], "Overlap")
-    >>> [bar.width for bar in chart.bars[:2]]
-    [174.0, 58.0]
-    """
+    """Return one bar per row, divided into parts with counts."""
     most = max((sum(counts) for _, counts in rows), default=0) or 1
     unit = (WIDTH - NAME) / most
     bars: list[Bar] = []
@@ -181,17 +145,7 @@ def _legend(parts: Sequence[tuple[str, str]], y: float, bars: list[Bar]) -> list
 
 
 def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
-    """Return pairs by the best rank that any run gives them.
-
-    Parameters
-    ----------
-    counts : sequence of (rank, pairs)
-        From rank 1 on; the rank None counts pairs that no run returns, which only the table shows.
-
-    Notes
-    -----
-    More than 60 ranks are grouped into equal ranges, so that each bar stays wide enough to see.
-    """
+    """Return pairs by the best rank that any run gives them."""
     ranked = {rank: pairs for rank, pairs in counts if rank is not None}
     top, floor = 8.0, 108.0
     last = max(ranked, default=0)
@@ -222,19 +176,7 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
 
 
 def depth_bars(ranges: Sequence[tuple[int, int, int]]) -> Chart:
-    """Return the number of queries by number of documents: one bar for each depth or range of depths.
-
-    Parameters
-    ----------
-    ranges : sequence of (from, to, queries)
-        Shallow depths first.
-
-    Examples
-    --------
-    >>> chart = depth_bars([(1, 1, 5), (100, 100, 10)])
-    >>> [bar.height for bar in chart.bars], chart.words[1].text
-    ([50.0, 100.0], '100')
-    """
+    """Return the number of queries by number of documents: one bar for each depth or range of depths."""
     top, floor = 8.0, 108.0
     most = max((queries for _, _, queries in ranges), default=0) or 1
     step = min(WIDTH / max(len(ranges), 1), 2 * WIDEST_BAR)
@@ -265,14 +207,7 @@ def _axis(floor: float) -> tuple[Stroke, ...]:
 
 
 def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
-    """Return one bar per row on a track from 0 to 1.
-
-    Examples
-    --------
-    >>> chart = share_bars([("bm25", 0.5)])
-    >>> [bar.width for bar in chart.bars], chart.words[0].text
-    ([232, 116.0], 'bm25')
-    """
+    """Return one bar per row on a track from 0 to 1."""
     room = WIDTH - NAME
     bars: list[Bar] = []
     words: list[Words] = []
@@ -298,11 +233,5 @@ def _round(value: float) -> float:
 
 
 def shade(grade: int, top: int) -> int:
-    """Return which of the four shades a grade has on a scale up to ``top``.
-
-    Examples
-    --------
-    >>> shade(3, 3), shade(2, 4), shade(0, 1), shade(1, 1)
-    (3, 2, 0, 3)
-    """
+    """Return which of the four shades a grade has on a scale up to ``top``."""
     return round(3 * grade / max(top, 3 if top > 1 else 1)) if grade > 0 else 0

@@ -43,13 +43,7 @@ class Axis(NamedTuple):
         return round(self.start + min(max(share, 0.0), 1.0) * (self.end - self.start), 1)
 
     def ticks(self, most: int = 5) -> list[float]:
-        """Return round numbers on the axis, at most this many.
-
-        Examples
-        --------
-        >>> Axis(0.48, 0.66, 0, 100).ticks(), Axis(310, 1290, 0, 100).ticks()
-        ([0.5, 0.55, 0.6, 0.65], [400.0, 600.0, 800.0, 1000.0, 1200.0])
-        """
+        """Return round numbers on the axis, at most this many."""
         steps = (front * 10.0**power for power in range(-2, 300) for front in (1, 2, 5))
         step = next(step for step in steps if (self.high - self.low) / step <= most)
         first = math.ceil(round(self.low / step, 6))
@@ -57,24 +51,12 @@ class Axis(NamedTuple):
         return [round(number * step, 2) for number in range(first, last + 1)]
 
     def written(self, tick: float) -> str:
-        """Return a number with enough decimals to distinguish it from its neighbors on the axis.
-
-        Examples
-        --------
-        >>> Axis(0.48, 0.66, 0, 100).written(0.5), Axis(310, 1290, 0, 100).written(1200.0)
-        ('0.50', '1,200')
-        """
+        """Return a number with enough decimals to distinguish it from its neighbors on the axis."""
         return f"{tick:,.{0 if self.high - self.low >= WHOLE else 2}f}"
 
 
 def axis_over(estimates: Iterable[Estimate], start: float, end: float) -> Axis:
-    """Return an axis that covers all values and intervals.
-
-    Examples
-    --------
-    >>> axis_over([Estimate("bm25", 0.5, 0.4, 0.6)], 0, 100)
-    Axis(low=0.38, high=0.62, start=0, end=100)
-    """
+    """Return an axis that covers all values and intervals."""
     ends = [end for one in estimates for end in (one.value, one.low, one.high) if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     room = max((high - low) * 0.08, 0.02)

@@ -9,25 +9,13 @@ LONGEST_NAME = 13
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Cut a name in its middle so that it fits next to its bar; run names often differ only at the end.
-
-    Examples
-    --------
-    >>> short_name("bm25"), short_name("bm25-with-synonyms-12"), short_name("rater-21", 5)
-    ('bm25', 'bm25-wi…ms-12', 'rat…1')
-    """
+    """Cut a name in its middle so that it fits next to its bar; run names often differ only at the end."""
     tail = max(1, (longest - 1) * 5 // 12)
     return name if len(name) <= longest else f"{name[: longest - 1 - tail]}…{name[-tail:]}"
 
 
 def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
-    """Cut the names of one chart so that they fit; where they would become equal, drop their common beginning and end.
-
-    Examples
-    --------
-    >>> short_names(["bm25", "neural"]), short_names(["system-20-with-a-long-name", "system-41-with-a-long-name"])
-    (['bm25', 'neural'], ['…20…', '…41…'])
-    """
+    """Cut the names of one chart so that they fit; where they would become equal, drop their common beginning and end."""
     cut = [short_name(name, longest) for name in names]
     if len(set(cut)) == len(set(names)):
         return cut

@@ -30,13 +30,7 @@ MOST_TERMS = 32
 
 
 def fold(word: str) -> str:
-    """Return a word without case and accents, so that GRÖSSE, Größe and grosse are equal.
-
-    Examples
-    --------
-    >>> fold("GRÖSSE") == fold("Größe") == "grosse", fold("Café")
-    (True, 'cafe')
-    """
+    """Return a word without case and accents, so that GRÖSSE, Größe and grosse are equal."""
     return fold_all([word])[0]
 
 
@@ -55,26 +49,14 @@ def fold_all(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=512)
 def terms(query: str) -> frozenset[str]:
-    """Return the first `MOST_TERMS` folded words of a query, without single letters, which occur in every text.
-
-    Examples
-    --------
-    >>> sorted(terms("Wanderschuhe für Kinder, 3"))
-    ['fur', 'kinder', 'wanderschuhe']
-    """
+    """Return the first `MOST_TERMS` folded words of a query, without single letters, which occur in every text."""
     words = (fold(word) for word in WORD.findall(query))
     selected = dict.fromkeys(word for word in words if len(word) >= LEAST)
     return frozenset(islice(selected, MOST_TERMS))
 
 
 def fitting(text: str, query: str) -> dict[str, frozenset[str]]:
-    """Return the words of a text that match the query, as written, each with its matching terms.
-
-    Examples
-    --------
-    >>> {word: sorted(which) for word, which in fitting("Boots, reboot (Winterjacken)", "boot jacke").items()}
-    {'Boots': ['boot'], 'Winterjacken': ['jacke']}
-    """
+    """Return the words of a text that match the query, as written, each with its matching terms."""
     wanted = sorted(terms(query))
     if not wanted:
         return {}
@@ -109,13 +91,7 @@ def _cores(term: str) -> list[str]:
 
 
 def highlight(html: SafeString, query: str) -> SafeString:
-    """Return safe HTML with ``<mark>`` around the words of the query, skipping tags and character references.
-
-    Examples
-    --------
-    >>> highlight(SafeString('<p title="boot">Two boots &amp; a sock</p>'), "Boot amp")
-    '<p title="boot">Two <mark>boots</mark> &amp; a sock</p>'
-    """
+    """Return safe HTML with ``<mark>`` around the words of the query, skipping tags and character references."""
     return mark(html, fitting(html, query))
 
 

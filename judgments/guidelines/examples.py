@@ -22,10 +22,7 @@ LONGEST_TITLE = 500
 
 @transaction.atomic
 def propose(settled: Adjudication, *, actor: User) -> Example:
-    """Propose a resolved pair as an example for the next version. Proposing it twice changes nothing.
-
-    A pair has one pending example; a newer resolution replaces the earlier one.
-    """
+    """Propose a resolved pair as an example for the next version. Proposing it twice changes nothing."""
     pair = settled.pair
     if Adjudication.objects.filter(supersedes=settled).exists():
         raise Conflict("This pair has a newer resolution. Propose the newer one.")
@@ -53,11 +50,7 @@ def propose(settled: Adjudication, *, actor: User) -> Example:
 
 
 def readable(user: User, collection: Collection) -> QuerySet[GuidelinesVersion]:
-    """Return the versions that a member may read without seeing a grade of a pair they may still grade.
-
-    Raters may read versions up to that of their oldest open round. Leads who rate may read versions before the first
-    one with an example that is hidden from them. Members may always read the guidelines of their own rounds.
-    """
+    """Return the versions that a member may read without seeing a grade of a pair they may still grade."""
     mine = Round.objects.filter(collection=collection, raters__user=user).exclude(state=Round.State.DRAFT)
     numbers = mine.values_list("guidelines__number", flat=True)
     own = Q(number__in=[*numbers])

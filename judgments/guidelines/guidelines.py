@@ -109,10 +109,7 @@ def normalize(markdown: str) -> str:
 
 
 def versions_for(collection: Collection, dimension: str = "") -> QuerySet[GuidelinesVersion]:
-    """Return the versions for rounds of documents, or for rounds of answers of one dimension, newest first.
-
-    Versions for answers do not apply to documents. A version without a round is for documents.
-    """
+    """Return the versions for rounds of documents, or for rounds of answers of one dimension, newest first."""
     versions = GuidelinesVersion.objects.filter(collection=collection).order_by("-number")
     of_answers = Round.objects.filter(collection=collection).exclude(dimension="")
     if dimension:

@@ -17,11 +17,7 @@ SIGNS = re.compile(r"([\\`*_\[\]<>#|])")
 
 
 def written_into(markdown: str, examples: Iterable[Example]) -> str:
-    """Return the text with the examples under the headings of their grades.
-
-    An example goes to the end of the section whose heading names its grade (``## Grade 2``, ``### 2 Good``). If there
-    is none, such sections are added under ``## Examples``, which follows the edge cases.
-    """
+    """Return the text with the examples under the headings of their grades."""
     lines = markdown.rstrip("\n").split("\n")
     for example in sorted(examples, key=lambda one: (-one.grade, one.pk)):
         place = _end_of(lines, lambda text, one=example: _names(text, one))
@@ -58,10 +54,7 @@ def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def _end_of(lines: Sequence[str], wanted: Callable[[str], bool], *, own: bool = True) -> int | None:
-    """Return the line after the first section whose heading is wanted, without trailing blank lines.
-
-    With ``own`` the section ends at the next heading of any level, otherwise at the next one of its level or above.
-    """
+    """Return the line after the first section whose heading is wanted, without trailing blank lines."""
     heads = _headings(lines)
     for number, (at, level, text) in enumerate(heads):
         if not wanted(text):

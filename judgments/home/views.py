@@ -23,11 +23,7 @@ from judgments.web.lists import how_many
 
 @dataclass(frozen=True)
 class Work:
-    """One open round with the reader's progress and the remaining work (`judgments.rating.remaining_work`).
-
-    ``left`` is all that they could still get, ``part`` their share of it if all raters do an equal share.
-    ``held`` tells whether they hold leased pairs, which no other rater can get.
-    """
+    """One open round with the reader's progress and the remaining work (`judgments.rating.remaining_work`)."""
 
     round: Round
     graded: int

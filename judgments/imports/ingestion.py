@@ -77,11 +77,7 @@ def take_in(
     options: dict[str, Any] | None = None,
     keep_refused: bool = False,
 ) -> Upload:
-    """Receive a file in a web request. A job reads files that take too long.
-
-    With ``keep_refused`` an unreadable file stays, so that it can be read with other options; `refusal` returns the
-    error.
-    """
+    """Receive a file in a web request. A job reads files that take too long."""
     check_quota(actor)
     upload = _taken(collection, kind, file, filename, actor, format, options or {})
     with _forgotten_unless_read(upload):

@@ -29,11 +29,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """The rows that can be stored, the issues of the other rows, and counts for the report.
-
-    ``stored`` is the path and format of a converted file that replaces the uploaded one; ``hashes`` are those of its
-    content, if a kind records them.
-    """
+    """The rows that can be stored, the issues of the other rows, and counts for the report."""
 
     rows: Sequence[Any]
     findings: Sequence[Finding] = ()

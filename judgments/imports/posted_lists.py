@@ -44,8 +44,7 @@ def table(format: str, rows: Sequence[Any], *, numeric: Iterable[str] = ()) -> P
 
 def trec_lines(format: str, rows: Sequence[Any], rest: Any) -> PostedFile:
     """Write rows as lines of a TREC file: the ids, with the fields that ``rest(number, row)`` returns between and after
-    them.
-    """
+    them."""
     lines = []
     for number, row in enumerate(_objects(rows), 1):
         query_id, doc_id = (_id(number, row, name) for name in ("query_id", "doc_id"))

@@ -59,8 +59,7 @@ class Work:
 
     def keep(self, result: dict[str, Any]) -> dict[str, Any]:
         """Store the result in the transaction that creates its rows, so that a second attempt does not create them
-        again.
-        """
+        again."""
         if not Job.objects.filter(pk=self.job.pk, result__isnull=True).update(result=result):
             raise Lost("Another worker finished this job.")
         return result
@@ -136,10 +135,7 @@ def _finish(job: Job, state: str, fields: dict[str, Any]) -> None:
 
 
 def again(job: Job) -> bool:
-    """Queue a finished job again for recurring work; return True for exactly one caller.
-
-    The row keeps its log. A queued or running job does not change, because it will find the new work.
-    """
+    """Queue a finished job again for recurring work; return True for exactly one caller."""
     over = Job.objects.filter(pk=job.pk).exclude(state__in=[Job.State.QUEUED, Job.State.RUNNING])
     fresh: dict[str, Any] = {
         "attempts": 0,

@@ -18,10 +18,7 @@ AT_ONCE = 5_000
 
 
 def forget() -> int:
-    """Delete rows of the queue that finished long ago; return their number.
-
-    Queued and running rows always stay.
-    """
+    """Delete rows of the queue that finished long ago; return their number."""
     old = DBTaskResult.objects.finished().filter(finished_at__lt=timezone.now() - RETENTION)
     some = list(old.order_by().values_list("pk", flat=True)[:AT_ONCE])
     removed, _ = DBTaskResult.objects.filter(pk__in=some).delete()

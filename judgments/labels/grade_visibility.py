@@ -22,10 +22,7 @@ LEAST_PAIRS = 1_000
 
 
 def hidden_pairs(reader: Any, round_: Round) -> QuerySet[Pair]:
-    """Return the pairs of an open round that the reader rates in, may still get, and has not answered.
-
-    For these pairs a lead is a rater like any other and sees no grades.
-    """
+    """Return the pairs of an open round that the reader rates in, may still get, and has not answered."""
     if round_.state != Round.State.OPEN or not round_.raters.filter(user=reader, left_at__isnull=True).exists():
         return Pair.objects.none()
     mine_or_free = Q(rater=reader) | Q(filled_by__isnull=True)
@@ -35,12 +32,7 @@ def hidden_pairs(reader: Any, round_: Round) -> QuerySet[Pair]:
 
 
 def pairs_with_hidden_grades(reader: Any, round_: Round) -> QuerySet[Pair]:
-    """Return the pairs of a round, open or closed, whose grades the reader may not see.
-
-    These are the pairs that the reader may still get in any open round of the collection, and the pairs that share a
-    label with one of those (duplicates and other spellings of a query). For most readers, who rate in no open round,
-    the pairs are not read at all.
-    """
+    """Return the pairs of a round, open or closed, whose grades the reader may not see."""
     matches: Q | None = None
     for open_ in _rated(reader, round_.collection_id):
         hidden = hidden_pairs(reader, open_)
@@ -94,10 +86,7 @@ def hidden_keys_of_round(reader: Any, round_: Round) -> set[Key]:
 def hiding_round(
     reader: Any, collection: Collection, labels: Callable[[], Mapping[str, Container[str]]]
 ) -> Round | None:
-    """Return the first open round that hides one of these labels from a reader who rates in it.
-
-    `labels` returns the labeled documents by query and is called only for a reader who still rates.
-    """
+    """Return the first open round that hides one of these labels from a reader who rates in it."""
     for round_ in _rated(reader, collection.pk):
         if withheld_queries(carried_labels.linked_pairs(collection, _keys(hidden_pairs(reader, round_))), labels):
             return round_
@@ -105,10 +94,7 @@ def hiding_round(
 
 
 def withheld_queries(keys: set[Key], labels: Callable[[], Mapping[str, Container[str]]]) -> frozenset[str]:
-    """Return the queries with a hidden label, given `hidden_keys`; `labels` as in `hiding_round`.
-
-    The value of a metric together with the ranking reveals grades, so such a query is hidden as a whole.
-    """
+    """Return the queries with a hidden label, given `hidden_keys`; `labels` as in `hiding_round`."""
     if not keys:
         return frozenset()
     labeled = labels()

@@ -11,10 +11,7 @@ def pseudonyms(round_: Round) -> dict[int, str]:
 
 
 def rating_rows(round_: Round, *, planned: bool = False) -> list[tuple[str, str, str, int]]:
-    """Return the counted grades as (query_id, doc_id, pseudonym, grade).
-
-    Agreement between raters uses only the ``planned`` ones.
-    """
+    """Return the counted grades as (query_id, doc_id, pseudonym, grade)."""
     names = pseudonyms(round_)
     counted = Judgment.objects.counted().of_round(round_)
     counted = counted.planned() if planned else counted

@@ -33,10 +33,7 @@ class MainThreadExecutor:
         return future.result()
 
     def during(self, outside: Callable[[], Done], meanwhile: Iterator[object] | None = None) -> Done:
-        """Run a function in a separate thread, and run submitted work until it ends.
-
-        An exception is raised in every thread that submits work, and here after all of them have ended.
-        """
+        """Run a function in a separate thread, and run submitted work until it ends."""
         result: Future[Done] = Future()
 
         def run() -> None:

@@ -115,10 +115,7 @@ def add_member(collection: Collection, *, actor: User, username: str, role: str)
 
 @transaction.atomic
 def change_role(membership: Membership, *, actor: User, role: str) -> Membership:
-    """Change a member's role, unless the collection would have no lead.
-
-    A lead or engineer who becomes a rater leaves the rounds whose grades they could see.
-    """
+    """Change a member's role, unless the collection would have no lead."""
     known_role(role)
     membership = _locked(membership)
     if role == membership.role:

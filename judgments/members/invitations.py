@@ -46,10 +46,7 @@ def invite(collection: Collection, *, actor: User, username: str, role: str) -> 
 
 
 def waiting_for(user: Any) -> QuerySet[MemberInvitation]:
-    """Return the invitations that the user has not answered, without those older than their account.
-
-    Otherwise a new account could take a name that a lead had invited before the account existed.
-    """
+    """Return the invitations that the user has not answered, without those older than their account."""
     rows = MemberInvitation.objects.filter(username=user.get_username(), declined_at__isnull=True)
     rows = rows.filter(created_at__gte=user.date_joined)
     return rows.filter(collection__archived_at__isnull=True).select_related("collection", "created_by")

@@ -78,10 +78,7 @@ def address_of(request: Any) -> str:
 
 @contextmanager
 def attempt(request: Any, name: str, by: str) -> Iterator[None]:
-    """Count an attempt to log in; one that ends without an exception was correct and is not counted.
-
-    Every checked attempt is logged; ``by`` names the page (see `account_log`).
-    """
+    """Count an attempt to log in; one that ends without an exception was correct and is not counted."""
     typed, name, address = name, name.strip().casefold()[:150], address_of(request)
     pair = key_of("pair", name, address)
     known_key = key_of("known", name, address)

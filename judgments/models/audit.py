@@ -38,23 +38,7 @@ class AuditRow(PublicModel, EventModel):
 def record(
     verb: str, sentence: str, *, actor: Any, collection: Collection | None, target: Any = None, **detail: Any
 ) -> AuditRow:
-    """Write one audit row. The action itself calls this, in its own transaction.
-
-    Parameters
-    ----------
-    verb : str
-        Name of the action, for example ``"rounds.open_round"``.
-    sentence : str
-        What was done, in plain words.
-    actor : User or None
-        The user who did it; None for the server itself.
-    collection : Collection or None
-        The collection in which it was done.
-    target : Model, optional
-        The row that the action changed.
-    **detail
-        Further data to store as JSON. Never a secret.
-    """
+    """Write one audit row. The action itself calls this, in its own transaction."""
     return AuditRow.objects.create(
         verb=verb,
         sentence=sentence[:300],
@@ -67,12 +51,6 @@ def record(
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that differ between two states, as ``before`` and ``after``.
-
-    Examples
-    --------
-    >>> changed({"name": "a", "depth": 3}, {"name": "b", "depth": 3})
-    {'before': {'name': 'a'}, 'after': {'name': 'b'}}
-    """
+    """Return the values that differ between two states, as ``before`` and ``after``."""
     names = [name for name in after if before.get(name) != after[name]]
     return {"before": {name: before.get(name) for name in names}, "after": {name: after[name] for name in names}}

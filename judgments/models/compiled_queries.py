@@ -34,13 +34,7 @@ class Given(Expression):
 
 
 class Compiled:
-    """A query set with placeholders.
-
-    Parameters
-    ----------
-    build : callable
-        Returns the query set, with a `Given` for each value that a call passes.
-    """
+    """A query set with placeholders."""
 
     def __init__(self, build: Callable[[], QuerySet[Any, Any]]) -> None:
         self.build = build

@@ -17,12 +17,7 @@ class DeclarationQuerySet(EventQuerySet):
 
 
 class Declaration(PublicModel, EventModel):
-    """One recorded change outside the data, such as a new schema, new embeddings or a new category.
-
-    ``fields`` names the document fields with the category and the language; ``index`` lists judged documents that are
-    no longer in the index; ``unrated`` lists unrated documents that an engine returned. A row with ``withdraws``
-    cancels that row.
-    """
+    """One recorded change outside the data, such as a new schema, new embeddings or a new category."""
 
     class Kind(models.TextChoices):
         SCHEMA = "schema", "schema or analyzer changed"

@@ -27,15 +27,7 @@ class Answers(OfKind.from_queryset(ArchivableQuerySet)):  # type: ignore[misc]
 
 
 class Document(PublicModel, Archivable):
-    """A document by its id, with the content that raters see.
-
-    A run or an imported label may name a document whose content was not imported yet: it is a ``stub`` until a
-    documents file fills it in.
-
-    A row of the kind ``answer`` is the answer of a RAG system: its text, with the ``evidence`` passages that it was
-    made from and the ``reference`` answer. Pairs and labels refer to it as to a document. ``Document.objects``
-    and ``collection.documents`` never return it; ``Document.answers`` does.
-    """
+    """A document by its id, with the content that raters see."""
 
     Kind = DocumentKind
 

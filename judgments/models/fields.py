@@ -9,10 +9,7 @@ from django.db import IntegrityError, connections, models, transaction
 
 
 class OpaqueIdField(models.CharField):
-    """An id from outside, compared and sorted as UTF-8 bytes on every database.
-
-    SQLite compares bytes by itself; PostgreSQL needs collation ``C``, or the order would follow the server's locale.
-    """
+    """An id from outside, compared and sorted as UTF-8 bytes on every database."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("max_length", 500)

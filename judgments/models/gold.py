@@ -49,10 +49,7 @@ class GoldPair(PublicModel):
 
 
 class Probe(PublicModel):
-    """A gold pair or repeat that was shown to a rater.
-
-    Its public id looks like a pair's, so that raters cannot recognize a probe.
-    """
+    """A gold pair or repeat that was shown to a rater."""
 
     class Kind(models.TextChoices):
         CALIBRATION = "calibration", "calibration"

@@ -37,10 +37,7 @@ class JudgmentQuerySet(EventQuerySet):
         return self.filter(pair__round=round_)
 
     def standing(self) -> JudgmentQuerySet:
-        """Filter the same rows as `current`, looked up one by one: for few rows of a large table.
-
-        SQLite would make an index of the whole table for the join.
-        """
+        """Filter the same rows as `current`, looked up one by one: for few rows of a large table."""
         later = Judgment.objects.filter(supersedes=OuterRef("pk")).order_by()
         return self.filter(~Exists(later)).exclude(state__in=Judgment.NO_ANSWER)
 
@@ -146,17 +143,7 @@ class Adjudication(PublicModel, EventModel):
 
     @property
     def reason_parts(self) -> tuple[str, str]:
-        """The cause and the lead's text, of which the stored reason consists.
-
-        Examples
-        --------
-        >>> Adjudication(reason="A rater made a mistake. It is for men.").reason_parts
-        ('slip', 'It is for men.')
-        >>> Adjudication(reason="A rater slipped").reason_parts
-        ('slip', '')
-        >>> Adjudication(reason="It is for men.").reason_parts
-        ('', 'It is for men.')
-        """
+        """The cause and the lead's text, of which the stored reason consists."""
         for label, cause in {**{cause.label: cause for cause in self.Cause}, **self.EARLIER_CAUSES}.items():
             if self.reason == label:
                 return cause.value, ""

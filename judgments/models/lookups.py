@@ -20,10 +20,7 @@ from django.db.models.sql.compiler import SQLCompiler
 @IntegerField.register_lookup
 @UUIDField.register_lookup
 class Among(In):
-    """``pk__among=keys`` works like ``pk__in``, but evaluates a subquery for the keys first on PostgreSQL.
-
-    For a foreign key, use ``pair__pk__among``, which joins no table.
-    """
+    """``pk__among=keys`` works like ``pk__in``, but evaluates a subquery for the keys first on PostgreSQL."""
 
     lookup_name = "among"
 

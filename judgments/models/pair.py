@@ -17,10 +17,7 @@ FEW_SLOTS = 20_000
 
 class PairQuerySet(models.QuerySet):
     def in_conflict(self, round_: Round, *, hidden: QuerySet[Pair] | None, steps: int = 1) -> PairQuerySet:
-        """Filter a round's conflicts, the widest first: grades differ by at least this many steps, and none is missing.
-
-        In an open round no slot of a conflict is free or leased. The hidden pairs are left out.
-        """
+        """Filter a round's conflicts, the widest first: grades differ by at least this many steps, and none is missing."""
         # This repeats the condition of the index, so that the database uses it.
         apart = self.filter(round=round_, spread__gt=0, spread__gte=steps)
         if round_.state == Round.State.OPEN:
@@ -75,11 +72,7 @@ class Pair(PublicModel):
 
 
 class Slot(models.Model):
-    """Room for one rating of one pair. A pair with k ratings has k slots, so it can never get more that count.
-
-    A slot is free, leased (``rater`` and ``lease_until``) or filled (``filled_by``). ``round``, ``position`` and
-    ``language`` repeat data of other tables, so that one index step finds the next free slot in a round of any size.
-    """
+    """Room for one rating of one pair. A pair with k ratings has k slots, so it can never get more that count."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="slots")
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="slots")

@@ -48,12 +48,7 @@ class Questions(OfKind):
 
 
 class Query(PublicModel):
-    """The text of a search, with its need, tier, traffic and weight.
-
-    A row of the kind ``question`` belongs to answer rounds only: it is never drawn, pooled, scored or listed as a
-    query. Pairs refer to it as to a query. ``Query.objects`` and ``collection.queries`` never return it;
-    ``Query.questions`` does.
-    """
+    """The text of a search, with its need, tier, traffic and weight."""
 
     Kind = QueryKind
 

@@ -24,10 +24,7 @@ class SnapshotsOfDocuments(models.Manager.from_queryset(EventQuerySet)):  # type
 
 
 class Snapshot(PublicModel, EventModel):
-    """A frozen, hashed set of labels: this row points to its files in storage.
-
-    ``content_sha256`` is its identity: over labels, queries and provenance, without any name, time or pseudonym.
-    """
+    """A frozen, hashed set of labels: this row points to its files in storage."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="snapshots")
     name = models.CharField(max_length=120)

@@ -12,11 +12,7 @@ from judgments.models.members.collection import Collection
 
 
 class Stratum(PublicModel):
-    """A named part of the traffic that is sampled on its own: a category, a language, a market.
-
-    ``share`` is its share of the collection's whole traffic; all strata together have 1. ``part_of`` is the stratum
-    that contained its traffic before: a query with a place here no longer represents that stratum.
-    """
+    """A named part of the traffic that is sampled on its own: a category, a language, a market."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="strata")
     name = OpaqueIdField(max_length=100)
@@ -64,10 +60,7 @@ class Place(models.Model):
 
 
 class QueryGroup(PublicModel):
-    """A group of queries with the same need, named in their column ``group``.
-
-    With ``shares`` a document that was judged for one of them has its label for all of them when labels are frozen.
-    """
+    """A group of queries with the same need, named in their column ``group``."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="query_groups")
     name = OpaqueIdField()

@@ -9,10 +9,7 @@ from judgments.models.round import Round
 
 
 class Tally(models.Model):
-    """Counters of one rater's current answers in one round, updated with each answer.
-
-    There is one row per rater, so that raters who answer at the same time rarely wait for each other.
-    """
+    """Counters of one rater's current answers in one round, updated with each answer."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="tallies")
     rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")

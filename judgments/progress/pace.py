@@ -23,10 +23,7 @@ EIGHTY = 1.2816
 
 @dataclass(frozen=True)
 class Pace:
-    """The time of one judgment in seconds: mean, standard deviation, and number of measured times.
-
-    ``between`` is the standard deviation of the raters' means, used for a rater without times.
-    """
+    """The time of one judgment in seconds: mean, standard deviation, and number of measured times."""
 
     mean: float
     deviation: float
@@ -35,13 +32,7 @@ class Pace:
 
 
 def pace_of(counted: Mapping[str, int]) -> Pace | None:
-    """Return the pace from times counted by class; None without any.
-
-    Examples
-    --------
-    >>> pace_of({"30": 2, "40": 2})
-    Pace(mean=12.0, deviation=4.618802153517006, times=4, between=0.0)
-    """
+    """Return the pace from times counted by class; None without any."""
     median = median_seconds(counted)
     if median is None:
         return None
@@ -72,14 +63,7 @@ def paces_of(each: Sequence[Mapping[str, int]], together: Mapping[str, int]) -> 
 
 
 def eighty_percent(parts: Iterable[tuple[int, Pace]]) -> tuple[float, float] | None:
-    """Return the 80% interval of the total time in seconds.
-
-    Examples
-    --------
-    >>> low, high = eighty_percent([(100, Pace(12.0, 8.0, 50))])
-    >>> round(low), round(high)
-    (1029, 1382)
-    """
+    """Return the 80% interval of the total time in seconds."""
     rows = [(left, pace) for left, pace in parts if left > 0]
     mean = sum(left * pace.mean for left, pace in rows)
     variance = sum(

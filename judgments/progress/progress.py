@@ -23,13 +23,9 @@ SHORTEST_PACE = timedelta(hours=1)
 
 
 def in_hours(seconds: float) -> str:
-    """Return a working time in minutes, or in hours from two hours on. Days would require an assumption about working
-    hours.
+    """Return a working time in minutes, or in hours from two hours on.
 
-    Examples
-    --------
-    >>> in_hours(20), in_hours(600), in_hours(88_980)
-    ('1 min', '10 min', '24.7 h')
+    Days would require an assumption about working hours.
     """
     return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{max(1, round(seconds / 60))} min"
 
@@ -213,10 +209,7 @@ def _all_seconds(tallies: Any) -> dict[str, int]:
 
 
 def _parts(round_raters: list[RoundRater], tallies: dict[int, Tally], left: int) -> dict[int, int]:
-    """Return how many ratings each current rater still gives if all share the rest equally.
-
-    The numbers sum to ``left``.
-    """
+    """Return how many ratings each current rater still gives if all share the rest equally."""
     rating = [one.user_id for one in round_raters if one.left_at is None and one.paused_at is None]
     if not rating or not left:
         return {}

@@ -86,12 +86,7 @@ def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
 
 
 def look(round_: Round, *, viewer: User) -> Look:
-    """Return the results of the checks for each rater, ordered by pseudonym.
-
-    Results are cached by the state of the round and the visibility for the reader. Pairs that the reader may still
-    grade are left out. For a large round a job computes the results, and the previous ones are returned until it has
-    finished.
-    """
+    """Return the results of the checks for each rater, ordered by pseudonym."""
     hidden = grade_visibility.pairs_with_hidden_grades(viewer, round_)
     hides = hidden.exists()
     state = _state(round_, viewer, hides)
@@ -142,10 +137,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
 def _rows(
     round_: Round, results: dict[str, list[dict[str, Any]]], graded: dict[int, int], *, blind: bool = False
 ) -> list[RaterReport]:
-    """Return the reports made from plain data; raters who joined later have none yet.
-
-    Notes of other leads are hidden from a reader who rates blind, because they may reveal grades.
-    """
+    """Return the reports made from plain data; raters who joined later have none yet."""
     rows = round_.raters.select_related("user").order_by("pseudonym")
     looked: dict[str, dict[str, Acknowledgment]] = defaultdict(dict)
     for (rater, check), then in alerts.acknowledgments(round_).items():
@@ -223,10 +215,7 @@ def _read(rows: Sequence[dict[str, Any]]) -> dict[str, Finding]:
 
 
 def record(round_: Round, hidden: Any = None) -> Record:
-    """Return the data that the checks examine, without the ``hidden`` pairs.
-
-    Extra ratings count for the rater's pace, patterns and shares of grades, but are not compared with other raters.
-    """
+    """Return the data that the checks examine, without the ``hidden`` pairs."""
     import numpy as np
 
     from assay.quality import Record

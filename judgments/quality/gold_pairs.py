@@ -96,10 +96,7 @@ def stands_already(round_: Round, keys: Iterable[Key]) -> set[Key]:
 
 
 def outside(round_: Round) -> int:
-    """Return the number of hidden gold pairs whose query is not in the round.
-
-    Such a pair is the only document of its query, so raters can recognize it if other queries have several.
-    """
+    """Return the number of hidden gold pairs whose query is not in the round."""
     same_query = round_.pairs.filter(query=OuterRef("query"))
     return round_.gold.filter(~Exists(same_query), use=GoldPair.Use.HIDDEN).count()
 

@@ -124,10 +124,7 @@ def _check_open(round_: Round, rater: User) -> RoundRater:
 
 @transaction.atomic
 def answer(round_: Round, submitted: Answer, *, rater: User) -> Answered:
-    """Record the answer to one gold pair. It is final, because the response reveals whether it was correct.
-
-    If it is sent again, or from a second window, the first answer counts.
-    """
+    """Record the answer to one gold pair. It is final, because the response reveals whether it was correct."""
     assignment = _check_open(round_, rater)
     if submitted.state == ProbeAnswer.State.LATER:
         raise NotValid(

@@ -24,10 +24,7 @@ def answers_of(round_rater: RoundRater, *, reader: Any) -> JudgmentQuerySet:
 
 
 def beside_others(rows: JudgmentQuerySet, round_rater: RoundRater) -> QuerySet[Judgment]:
-    """Annotate the judgments with ``others`` of the pair, ``again`` and ``characters``.
-
-    ``again`` is the rater's grade of the repeat. Use it only for the rows of one page.
-    """
+    """Annotate the judgments with ``others`` of the pair, ``again`` and ``characters``."""
     again = ProbeAnswer.objects.current().filter(
         probe__round=round_rater.round_id, probe__rater=round_rater.user_id, probe__pair=OuterRef("pair")
     )

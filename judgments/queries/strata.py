@@ -56,10 +56,7 @@ def _named(name: str, field: str) -> str:
 
 
 def places(queries: Iterable[Query]) -> dict[int, list[StratumRow]]:
-    """Return the current strata of each query by the query's key, the stratum of its first draw first.
-
-    If a part of a stratum became its own stratum, the queries of that part no longer count for the older one.
-    """
+    """Return the current strata of each query by the query's key, the stratum of its first draw first."""
     rows = list(queries)
     strata = {
         stratum.pk: stratum for stratum in Stratum.objects.filter(collection__in={one.collection_id for one in rows})

@@ -21,13 +21,7 @@ LARGEST = 1_000_000
 
 
 def clean_interactions(submitted: Any) -> dict[str, Any]:
-    """Return the submitted details without unknown names and invalid values.
-
-    Examples
-    --------
-    >>> clean_interactions({"by": "key", "view": "three", "marks": True, "undos": 0, "place": -1, "rank": 3})
-    {'by': 'key', 'marks': True, 'undos': 0}
-    """
+    """Return the submitted details without unknown names and invalid values."""
     if not isinstance(submitted, dict):
         return {}
     events: dict[str, Any] = {name: submitted[name] for name, known in CHOICES.items() if submitted.get(name) in known}

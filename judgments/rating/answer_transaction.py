@@ -30,11 +30,7 @@ Submission = tuple[User, Answer]
 
 
 class Intake:
-    """Recorder of answers inside the caller's transaction.
-
-    Their pairs are locked in the order of their keys, which prevents deadlocks. The state of the pairs (leases,
-    recorded answers, slots) is read once and updated while answers are recorded.
-    """
+    """Recorder of answers inside the caller's transaction."""
 
     def __init__(self, round_: Round, submissions: Sequence[Submission], *, carefully: bool) -> None:
         self.round, self.carefully = round_, carefully
@@ -52,10 +48,7 @@ class Intake:
     def _recorded(
         self, ids: set[tuple[int, uuid_module.UUID]], any_pair: bool
     ) -> dict[tuple[int, uuid_module.UUID], Judgment | ProbeAnswer]:
-        """Return earlier answers with these client ids of raters, for these pairs or any.
-
-        The database refuses a second row with the client id of another pair; that case is handled later.
-        """
+        """Return earlier answers with these client ids of raters, for these pairs or any."""
         events = (event for page in self.pair_states.values() for event in page.events)
         keys = [event.pk for event in events if (event.rater, event.client_id) in ids]
         rows = Judgment.objects.select_related("pair").filter(pk__among=keys) if keys else Judgment.objects.none()
@@ -163,10 +156,7 @@ class Intake:
 
 
 def refusals(round_: Round, raters: Sequence[User]) -> dict[int, AssayError]:
-    """Return by user why the round accepts no new answer. Repeated answers are still acknowledged.
-
-    The round is read again, because closing it may have finished before the pairs were locked.
-    """
+    """Return by user why the round accepts no new answer. Repeated answers are still acknowledged."""
     states = dict(STATES(round=round_.pk, raters=[rater.pk for rater in raters]))
     errors: dict[int, AssayError] = {}
     for rater in raters:
@@ -185,11 +175,7 @@ def leads(round_: Round, rater: User) -> bool:
 
 
 def locked_pairs() -> QuerySet[Pair]:
-    """Lock pairs for this transaction, so that answers to a pair are serialized. SQLite locks the whole database.
-
-    Only the document's hash is loaded. The lock allows references to the pairs, because leasing locks slots that refer
-    to them and a stronger lock would cause deadlocks.
-    """
+    """Lock pairs for this transaction, so that answers to a pair are serialized. SQLite locks the whole database."""
     rows = Pair.objects.select_for_update(of=("self",), no_key=True).select_related("document").order_by("pk")
     own = ("uuid", "round", "query", "document", "position", "ratings_wanted", "spread", "resolved")
     return rows.only(*own, "document__content_sha256")

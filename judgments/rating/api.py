@@ -55,10 +55,9 @@ class Batch(Rating):
         responses={200: BatchBody, 204: None},
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Pairs already leased come first, then the rest of the query, then the next query. The status is 204 if none
-        are left.
+        """Pairs already leased come first, then the rest of the query, then the next query.
 
-        With `Retry-After`, more pairs are being chosen. Without it, the caller has finished.
+        The status is 204 if none are left.
         """
         claim = assignment.claim(self.round, rater=request.user, size=_size(request))
         if not claim.pairs:
@@ -110,10 +109,7 @@ class Judgments(Rating):
 
     @extend_schema(summary="List your recent judgments", responses={200: LastAnswers})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return the last ten current judgments, newest first, while the round is open.
-
-        Submit another judgment to change one.
-        """
+        """Return the last ten current judgments, newest first, while the round is open."""
         assignment.check_open(self.round, request.user)
         start_requirements.check_ready(self.round, request.user)
         return self.respond(LastAnswers, {"results": last_answers(self.round, request.user)})
@@ -132,10 +128,7 @@ class Judgments(Rating):
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """The status is 201 if the judgment is recorded, 200 if it already was, and 409 if the pair was never leased to
-        you.
-
-        A list returns 200, with one status per judgment.
-        """
+        you."""
         if not isinstance(request.data, list):
             receipt = submission.submit(self.round, _answer(request.data), rater=request.user)
             return self.respond(ReceiptBody, receipt.judgment, 201 if receipt.new else 200)

@@ -125,10 +125,7 @@ def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe 
 
 
 def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[FreeSlot], list[FreeSlot], datetime]:
-    """Return the rater's unanswered pairs, those saved for later, and the end of the first lease.
-
-    The leases are renewed. Pairs saved for later come back when no other pairs are left.
-    """
+    """Return the rater's unanswered pairs, those saved for later, and the end of the first lease."""
     rows = LEASES(round=round_.pk, rater=rater.pk)
     if not rows:
         return [], [], until

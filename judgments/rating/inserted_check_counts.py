@@ -34,10 +34,7 @@ def own(round_: Round, rater: User) -> Tally:
 
 
 def ahead(round_: Round, rater: User, places: int) -> int:
-    """Return the number of gold pairs and repeats ahead of the rater: waiting, or due within this many slots.
-
-    The due ones are counted from the beginning; otherwise the number left would not fall after one of them.
-    """
+    """Return the number of gold pairs and repeats ahead of the rater: waiting, or due within this many slots."""
     return inserted_checks.waiting(round_, rater) + _to_come(round_, rater, places)
 
 
@@ -84,11 +81,7 @@ def hand_out(
     lease: timedelta,
     fresh: timedelta,
 ) -> None:
-    """Limit the rater's leases to the pairs that they are shown, and release the others.
-
-    Inserted checks are held as long as pairs are; `Probe.handed_at` has the start. ``begun`` is the time of the
-    request, and ``fresh`` the age up to which a lease is not renewed.
-    """
+    """Limit the rater's leases to the pairs that they are shown, and release the others."""
     shown = {one.pk for one in batch if isinstance(one, Probe)}
     if not shown and not inserted_checks.mixes(round_):
         return

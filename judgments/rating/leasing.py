@@ -109,11 +109,7 @@ def _choose(request: SlotRequest, places: SlotSearch, grant: SlotGrant) -> list[
 
 
 def _begun(round_: Round, rater: User, held: Sequence[FreeSlot]) -> tuple[int | None, int]:
-    """Return the query to continue with, if any, and the position from which to search for the next one.
-
-    It is the query of the leased pairs, or of the last answer. In breadth-first order the search starts again at the
-    beginning of its pairs, because it may have to wait for other queries.
-    """
+    """Return the query to continue with, if any, and the position from which to search for the next one."""
     last = (held[-1].query_id, held[-1].position) if held else _last(round_, rater)
     if last is None:
         return None, 0
@@ -155,11 +151,7 @@ def turn(draw: str, position: int) -> str:
 
 
 def _lease(requests: Sequence[SlotRequest], chosen: Sequence[Sequence[FreeSlot]]) -> list[set[int]]:
-    """Take the chosen slots that are still free, and return them.
-
-    They were chosen before and are locked only while they are written. Slots that another transaction has locked are
-    skipped, so that transactions never wait for each other in a circle.
-    """
+    """Take the chosen slots that are still free, and return them."""
     try:
         with transaction.atomic():
             return _won(requests, chosen)

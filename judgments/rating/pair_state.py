@@ -31,21 +31,12 @@ class Event(NamedTuple):
 
 
 def seconds_class(seconds: float) -> str:
-    """Return the class of a duration in seconds, as named in the counters.
-
-    Examples
-    --------
-    >>> seconds_class(8), seconds_class(8.2), seconds_class(0)
-    ('30', '30', '-33')
-    """
+    """Return the class of a duration in seconds, as named in the counters."""
     return str(round(CLASSES * log2(max(seconds, SHORTEST))))
 
 
 class PairState:
-    """The slots of one pair and all of its answers.
-
-    It is read while the pair is locked, and code that changes the pair's rows must update it too.
-    """
+    """The slots of one pair and all of its answers."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair

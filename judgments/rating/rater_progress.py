@@ -17,11 +17,7 @@ MANY_PAIRS = 5_000
 
 @dataclass(frozen=True)
 class RaterPosition:
-    """Position of a rater: ``document`` of ``documents`` in the query, ``query`` of ``queries``, and totals.
-
-    ``answered`` and ``left`` are those of `judgments.rating.remaining_work`. ``query`` and ``queries`` are 0 in a large
-    round, where they are not counted.
-    """
+    """Position of a rater: ``document`` of ``documents`` in the query, ``query`` of ``queries``, and totals."""
 
     document: int
     documents: int
@@ -34,11 +30,7 @@ class RaterPosition:
 def rater_position(
     round_: Round, rater: User, pair: Pair | Probe, *, answered: bool = False, part: OwnPart | None = None
 ) -> RaterPosition:
-    """Return the rater's position at this pair. Pairs saved for later count as open.
-
-    The position of an ``answered`` pair is counted among the answered pairs. ``part`` is the rater's share of the
-    round, if known.
-    """
+    """Return the rater's position at this pair. Pairs saved for later count as open."""
     part = part or own_part(round_, rater)
     places = part.places
     mixed = {query: (done, waiting) for query, done, waiting in inserted_checks.by_query(round_, rater)}

@@ -51,11 +51,7 @@ def _each(round_: Round, rater: User) -> int:
 
 
 def _within_reach(round_: Round) -> int:
-    """Return the number of ratings that the current raters share, as far as a rater may know.
-
-    Extra ratings are not counted, because a change of the number after an answer would reveal that it differs widely
-    from another grade.
-    """
+    """Return the number of ratings that the current raters share, as far as a rater may know."""
     if round_.extra_at is None:
         return round_.slots_made - sum(shortage.places for shortage in unfillable_slots.shortages(round_))
     return round_.planned_ratings(round_.pairs_made)

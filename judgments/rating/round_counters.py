@@ -29,13 +29,7 @@ COUNTED = ["graded", "unrateable", "later", "surplus", "filled", "events", "seco
 
 
 def median_seconds(counted: Mapping[str, int]) -> float | None:
-    """Return the median of durations counted by class, with an error of about 4%; None without any.
-
-    Examples
-    --------
-    >>> median_seconds({"30": 3, "40": 2}), median_seconds({"30": 1, "40": 1}), median_seconds({})
-    (8.0, 12.0, None)
-    """
+    """Return the median of durations counted by class, with an error of about 4%; None without any."""
     classes = sorted((int(name), number) for name, number in counted.items() if number > 0)
     total = sum(number for _, number in classes)
     if not total:
@@ -110,10 +104,7 @@ def _add(tally: Tally, change: Mapping[str, int]) -> None:
 
 
 def recount(round_: Round) -> dict[int, Tally]:
-    """Return the counters of a round recomputed from its events and slots, unsaved, by user.
-
-    Full pairs are counted for the rater with the lowest key who filled them.
-    """
+    """Return the counters of a round recomputed from its events and slots, unsaved, by user."""
     tallies = {rater: Tally(round=round_, rater_id=rater) for rater in _everybody(round_)}
     keys = list(round_.pairs.order_by("pk").values_list("pk", flat=True))
     for begin in range(0, len(keys), PART):

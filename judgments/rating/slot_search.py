@@ -57,11 +57,7 @@ def is_free(slot: Slot, now: datetime) -> bool:
 
 
 def unanswered() -> Q:
-    """Return a filter for slots without an answer, for a query that reads a few slots by their keys.
-
-    It wraps the column in an expression, because PostgreSQL without statistics of a new round would otherwise scan the
-    index of all slots with ``filled_by IS NULL``.
-    """
+    """Return a filter for slots without an answer, for a query that reads a few slots by their keys."""
     return Q(Exact(Coalesce(F("filled_by"), Value(0), output_field=BigIntegerField()), 0))
 
 
@@ -107,10 +103,7 @@ class SlotSearch:
         return [one for one in self.made if not one or not self.reads or any(covers(tag, one) for tag in self.reads)]
 
     def next_query(self, start: int) -> Query | None:
-        """Return the query of the next free slot at or after a position, otherwise from the round's beginning.
-
-        In breadth-first order no slot is given while one with a lower number is open to the rater.
-        """
+        """Return the query of the next free slot at or after a position, otherwise from the round's beginning."""
         left: int | None = None
         for level in self._levels():
             key = self._first(level, start, None)
@@ -218,10 +211,7 @@ class SlotSearch:
         return rows.order_by().values("pair").distinct().count()
 
     def _blocked(self) -> int:
-        """Return how many unfinished pairs that the rater never had are completely held by other raters.
-
-        The query starts from the leases, which PostgreSQL plans well even without statistics of a new round.
-        """
+        """Return how many unfinished pairs that the rater never had are completely held by other raters."""
         blocked = _blocked(self._reads_all())
         rows = blocked(round=self.round.pk, now=self.now, rater=self.rater.pk, languages=self.languages)
         keys = [pair for (pair,) in rows]
@@ -259,10 +249,7 @@ def _near(names: frozenset[str]) -> Compiled:
 
 @cache
 def _answered(leads: bool) -> Compiled:
-    """Compile the query for the pairs, among some pairs, that the rater has finished.
-
-    The keys are a separate query, because PostgreSQL would otherwise read all of the rater's answers.
-    """
+    """Compile the query for the pairs, among some pairs, that the rater has finished."""
     rater = Given("rater")
     answers = over(rater) | given_back(rater) if leads else over(rater)
     return Compiled(lambda: answers.filter(pair__pk__among=Given("pairs")).values_list("pair"))
@@ -311,10 +298,7 @@ def unfilled(round_: Round) -> int:
 
 
 def planned_unfilled(round_: Round) -> int:
-    """Return how many planned ratings are missing.
-
-    Raters see only this number, because extra ratings reveal a conflict.
-    """
+    """Return how many planned ratings are missing."""
     missing = unfilled(round_)
     return missing if round_.extra_at is None else missing - beyond_plan(round_).filter(filled_by__isnull=True).count()
 

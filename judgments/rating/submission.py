@@ -37,11 +37,7 @@ def submit(round_: Round, answer: Answer, *, rater: User) -> Receipt:
 
 
 def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list[Receipt | AssayError]:
-    """Record several answers of one rater; an invalid answer does not affect the others.
-
-    They are written together with concurrent answers of other raters to this process, so that a batch costs one wait
-    for the disk. An answer is acknowledged only after its transaction has ended.
-    """
+    """Record several answers of one rater; an invalid answer does not affect the others."""
     request = _Request(round_, rater, answers)
     # Answers of other raters must not depend on the caller's transaction, which may still be rolled back.
     results = _record_together([request])[0] if connection.in_atomic_block else together.do(round_.pk, request)
@@ -81,10 +77,7 @@ together = Together(_record_together, MOST_TOGETHER)
 
 
 def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment | ProbeAnswer:
-    """Undo an answer with a new event that supersedes it. The rater holds the pair again.
-
-    Undoing twice has no further effect; a superseded answer cannot be undone.
-    """
+    """Undo an answer with a new event that supersedes it. The rater holds the pair again."""
     judgment = Judgment.objects.filter(rater=rater, client_id=client_id, pair__round=round_).first()
     if judgment is None:
         return _undo_probe_answer(round_, client_id, rater)

@@ -57,11 +57,7 @@ class GivenAnswer:
 
     @property
     def doc_id(self) -> str:
-        """The id of the answer in pairs, labels and exports.
-
-        It is a hash of the text that a rater reads, so equal answers of two systems are one answer, and it does not
-        reveal the system.
-        """
+        """The id of the answer in pairs, labels and exports."""
         parts = [self.query_id, self.text.strip(), [asdict(one) for one in self.evidence], self.reference.strip()]
         content = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return f"answer-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
@@ -254,10 +250,7 @@ def _row(collection: Collection, doc_id: str, one: GivenAnswer) -> Document:
 
 
 def _guidelines(collection: Collection, dimension: str, markdown: str, actor: User) -> GuidelinesVersion:
-    """Return the version with this text if rounds of the dimension use it; otherwise create the next version.
-
-    A version is never shared with rounds of documents or of another dimension, because each has its own newest version.
-    """
+    """Return the version with this text if rounds of the dimension use it; otherwise create the next version."""
     text = guidelines.normalize(markdown if markdown.strip() else DIMENSIONS[dimension].guidelines)
     mine = collection.guidelines.filter(sha256=GuidelinesVersion.hash_of(text), rounds__dimension=dimension)
     return mine.first() or guidelines.add_version(collection, markdown=text, actor=actor)

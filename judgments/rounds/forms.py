@@ -16,10 +16,7 @@ USUAL_EXTRA = 2
 
 
 class SettingsForm(AssayForm):
-    """The settings of a round, without its pairs, scale, guidelines, raters and seed.
-
-    `judgments.rounds.settings` checks the values again; its errors are shown at the fields.
-    """
+    """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
 
     ratings_per_pair = forms.IntegerField(
         label="Ratings per pair",

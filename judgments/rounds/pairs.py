@@ -60,10 +60,7 @@ def add_pairs(round_: Round, chosen: list[Candidate]) -> None:
 
 
 def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
-    """Return the ratings per pair: k for a seeded share of the pairs, one for the rest. Raters cannot see which.
-
-    The share applies to all pairs together, so rounding errors of the pairs ``before`` are corrected here.
-    """
+    """Return the ratings per pair: k for a seeded share of the pairs, one for the rest. Raters cannot see which."""
     overlapping = round((before + pairs) * round_.overlap) - round(before * round_.overlap)
     text = f"{round_.seed} overlap {before}" if before else f"{round_.seed} overlap"
     picked = set(random.Random(text).sample(range(pairs), overlapping))  # noqa: S311

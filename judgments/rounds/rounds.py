@@ -172,10 +172,7 @@ def close_round(round_: Round, *, actor: User) -> Round:
 
 @transaction.atomic
 def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
-    """Reopen a closed round whose labels are in no snapshot.
-
-    Raters who lead the collection, or could see the round's grades in another way, leave the round.
-    """
+    """Reopen a closed round whose labels are in no snapshot."""
     round_ = Round.objects.select_for_update(of=("self",)).select_related("collection").get(pk=round_.pk)
     if not reason.strip():
         raise NotValid(

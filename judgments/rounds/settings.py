@@ -143,12 +143,7 @@ def gate_coefficients() -> list[str]:
 
 @transaction.atomic
 def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
-    """Change settings of a round, as far as its state allows.
-
-    A draft may change all settings except those that define its slots. An open round may change how pairs are assigned
-    and which pairs are mixed in, from the next batch on, but not its qualification. A closed round may change
-    only its gate.
-    """
+    """Change settings of a round, as far as its state allows."""
     round_ = Round.objects.select_for_update().select_related("collection", "scale").get(pk=round_.pk)
     before = RoundSettings.of(round_)
     after = replace(before, **changes)

@@ -55,13 +55,7 @@ class Shortage:
 
 
 def in_english(language: str) -> str:
-    """Return the English name of a language; its tag if the name is unknown.
-
-    Examples
-    --------
-    >>> in_english("de"), in_english("pt-BR"), in_english("tlh")
-    ('German', 'Brazilian Portuguese', 'tlh')
-    """
+    """Return the English name of a language; its tag if the name is unknown."""
     try:
         return str(get_language_info(language.lower())["name"])
     except KeyError:
@@ -69,10 +63,7 @@ def in_english(language: str) -> str:
 
 
 def shortages(round_: Round) -> list[Shortage]:
-    """Return the ratings that no current rater can give, by language; empty for a closed round or without raters.
-
-    A large round in which this cannot be ruled out quickly uses its last report.
-    """
+    """Return the ratings that no current rater can give, by language; empty for a closed round or without raters."""
     if round_.state == Round.State.CLOSED:
         return []
     people = _Raters(round_)
@@ -91,10 +82,7 @@ def to_keep(round_: Round) -> list[Kind] | None:
 
 
 def kinds(round_: Round, leads: Set[int] | None = None) -> list[Kind] | None:
-    """Count the unfinished pairs by the raters who can rate them; None if there are too many kinds.
-
-    A rater who holds a pair may give its rating; a rater who has answered it, or whose answer was excluded, may not.
-    """
+    """Count the unfinished pairs by the raters who can rate them; None if there are too many kinds."""
     if round_.state == Round.State.CLOSED:
         return []
     over = Judgment.objects.filter(Q(surplus=True) | Q(state__in=Judgment.NO_ANSWER))
@@ -173,11 +161,7 @@ def _leads(round_: Round) -> set[int]:
 
 
 def _is_safe(round_: Round, people: _Raters) -> bool:
-    """Return whether there are certainly enough raters for every slot, without reading pairs.
-
-    This is the case if at least as many raters as ratings per pair are excluded only from pairs that they have
-    answered.
-    """
+    """Return whether there are certainly enough raters for every slot, without reading pairs."""
     tallies = [*Tally.objects.filter(round=round_).values_list("rater", "surplus", "filled")]
     if round_.slots_made <= sum(filled for _, _, filled in tallies):
         return True

@@ -170,10 +170,7 @@ class Snapshots(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Every pair gets one label: the lead's resolution, or else the grade by the label rule.
-
-        The newest round takes precedence.
-        """
+        """Every pair gets one label: the lead's resolution, or else the grade by the label rule."""
         body = self.read_body(Freeze)
         body["rounds"] = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
         body["override_reason"] = body["override_reason"] or ""
@@ -246,10 +243,7 @@ class Manifest(Endpoint):
 
     @extend_schema(summary="Get the manifest", responses={200: dict})
     def get(self, request: Request, uuid: uuid_module.UUID) -> HttpResponse:
-        """Return the frozen file with hashes of all files, provenance, label rule and agreement.
-
-        The status is 403 while you may still grade one of its pairs, because it contains the number of labels by grade.
-        """
+        """Return the frozen file with hashes of all files, provenance, label rule and agreement."""
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
         _, body = snapshots.download(snapshot, "manifest", reader=request.user)
         return HttpResponse(body, content_type="application/json")

@@ -74,11 +74,7 @@ def take(freezing: Freezing) -> dict[str, Any]:
 def judged_hashes(
     collection: TestCollection, doc_ids: Collection[str], rounds: Iterable[Round], **before: Any
 ) -> dict[str, str]:
-    """Return the content hash of each document as it was judged.
-
-    A document that changed after a rating keeps the hash of the rated content, so that the change is detected
-    immediately.
-    """
+    """Return the content hash of each document as it was judged."""
     hashes = hashes_now(collection, doc_ids)
     rated = Judgment.objects.counted().filter(pair__round__in=list(rounds), **before).exclude(document_sha256="")
     other = rated.exclude(document_sha256=F("pair__document__content_sha256"))

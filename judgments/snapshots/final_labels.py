@@ -88,8 +88,7 @@ def compute_labels(
     judge: str = "",
 ) -> LabelSet:
     """Return one label per pair: the resolution if there is one, otherwise the grade of the newest round by the label
-    rule.
-    """
+    rule."""
     consolidation = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
     return compute(collection, read(collection, rounds, consolidation), consolidation)
 

@@ -24,10 +24,7 @@ def chosen_sources(collection: Collection, named: Sequence[str]) -> list[LabelSo
 
 
 def imported(chosen: Sequence[LabelSource], scale: Sequence[int]) -> dict[Key, int]:
-    """Return the labels of the sources by query and document. Invalid labels are refused, never rounded or clipped.
-
-    Qrels contain no fractions and, if rounds are frozen too, no labels outside their scale.
-    """
+    """Return the labels of the sources by query and document. Invalid labels are refused, never rounded or clipped."""
     newest: dict[Key, float] = {}
     for source in chosen:
         rows = ImportedLabel.objects.filter(source=source)

@@ -43,11 +43,7 @@ __all__ = [
 
 
 def check_reader(snapshot: Snapshot, reader: User) -> None:
-    """Refuse a reader who may still grade a pair whose label the snapshot contains, in any round.
-
-    A rater who rates a pair again in a later round rates it blind. Scores hide such queries one by one, but a file of
-    labels is available only as a whole.
-    """
+    """Refuse a reader who may still grade a pair whose label the snapshot contains, in any round."""
     round_ = grade_visibility.hiding_round(reader, snapshot.collection, lambda: labels_of(snapshot))
     if round_ is not None:
         raise NotAllowed(

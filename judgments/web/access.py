@@ -29,28 +29,7 @@ AROUND_ROUND = ("collection", "scale", "guidelines")
 
 
 def reach(rows: QuerySet[Row], user: Any, roles: tuple[str, ...], *, via: str = "collection", **lookup: Any) -> Row:
-    """Return the row if the user is a member of its collection in one of the roles.
-
-    Parameters
-    ----------
-    rows : QuerySet
-        The rows to search.
-    user : User
-        The user who requests the row.
-    roles : tuple of str
-        The roles that permit the action.
-    via : str
-        The path from the row to its collection, ``""`` when the row is the collection.
-    **lookup
-        The lookup that identifies the row.
-
-    Raises
-    ------
-    NotFound
-        The row does not exist, or the user is not a member.
-    NotAllowed
-        The user is a member with another role.
-    """
+    """Return the row if the user is a member of its collection in one of the roles."""
     try:
         row = _of_member(rows, user.pk, via).get(**lookup)
     except (rows.model.DoesNotExist, ValueError, ValidationError) as error:
@@ -84,13 +63,7 @@ def may_create_collections(user: Any) -> bool:
 
 
 def check_may_create_collections(user: Any) -> None:
-    """Refuse a user without the right to create collections.
-
-    Raises
-    ------
-    NotAllowed
-        An operator has not given the user the right.
-    """
+    """Refuse a user without the right to create collections."""
     if not may_create_collections(user):
         raise NotAllowed("You don't have the right to create collections. Ask the operator of this server for it.")
 
@@ -108,10 +81,7 @@ def collection_for(user: Any, slug: str, roles: tuple[str, ...]) -> Collection:
 def round_for(
     user: Any, uuid: uuid_module.UUID, roles: tuple[str, ...], related: tuple[str, ...] = AROUND_ROUND
 ) -> Round:
-    """Return the round with this public id for a member of its collection in one of the roles.
-
-    ``related`` names the relations to load: fewer for an endpoint that gets a hundred requests per second.
-    """
+    """Return the round with this public id for a member of its collection in one of the roles."""
     try:
         rows = _round(related)(user=user.pk, uuid=uuid_module.UUID(str(uuid)))
     except ValueError as error:

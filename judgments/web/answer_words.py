@@ -17,16 +17,7 @@ class Subject(Protocol):
 
 
 def worded(text: str, subject: Subject | None) -> str:
-    """Return a text with the words for what is graded.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> worded("Each query has a document. Queries: 3", SimpleNamespace(of_answers=True))
-    'Each question has an answer. Questions: 3'
-    >>> worded("Document id", SimpleNamespace(of_answers=False))
-    'Document id'
-    """
+    """Return a text with the words for what is graded."""
     return _WORD.sub(_instead, text) if subject and subject.of_answers else text
 
 

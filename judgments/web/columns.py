@@ -16,32 +16,7 @@ from judgments.web.figures import number
 
 @dataclass(frozen=True)
 class Column:
-    """One column, declared once for the page and the file.
-
-    Parameters
-    ----------
-    key : str
-        The name in addresses and in the file's header; without ``value`` also the attribute path, with dots.
-    title : str
-        The heading on the page.
-    order : str
-        The field that the database sorts by; for a list in memory any text, and rows are sorted by the column's
-        value. Empty for a column that cannot be sorted.
-    numeric : bool
-        Whether numbers are aligned to the end and sorted in descending order first.
-    value : callable, optional
-        Returns the plain value of a row for the file, and for the page if there is no ``show``.
-    show : callable, optional
-        Returns the value for the page: text, a number, or a SafeString.
-    url : callable, optional
-        Returns the link target of the cell.
-    head : bool
-        Whether the cell names its row; true for one column.
-    style : str
-        Classes for the cell: ``id``, ``clip``, ``muted``, ``nowrap``.
-    digits : int
-        Decimals of a float on the page.
-    """
+    """One column, declared once for the page and the file."""
 
     key: str
     title: str

@@ -12,19 +12,7 @@ from assay.core.errors import Busy
 
 
 class Turns:
-    """A limit on concurrent work. Further callers wait for a turn and are refused after a time limit.
-
-    Parameters
-    ----------
-    at_once : int
-        Maximum number of concurrent turns.
-    waiting : int
-        Maximum number of waiting callers. Each occupies a thread that other pages need.
-    seconds : float
-        Maximum waiting time.
-    retry_after : int
-        Seconds after which a refused caller should try again.
-    """
+    """A limit on concurrent work. Further callers wait for a turn and are refused after a time limit."""
 
     def __init__(self, at_once: int, *, waiting: int, seconds: float, retry_after: int = 5) -> None:
         self.at_once, self.waiting, self.seconds, self.retry_after = at_once, waiting, seconds, retry_after
@@ -33,13 +21,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn and hold it inside the ``with`` block.
-
-        Raises
-        ------
-        Busy
-            Too many callers wait, or this one waited too long.
-        """
+        """Wait for a turn and hold it inside the ``with`` block."""
         self._take()
         try:
             yield

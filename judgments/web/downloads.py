@@ -26,11 +26,5 @@ def attachment(name: str, body: str | bytes) -> HttpResponse:
 
 
 def disposition(name: str) -> str:
-    """Return the Content-Disposition header for a file name with any letters.
-
-    Examples
-    --------
-    >>> disposition("qrels.txt"), disposition("größe.txt")
-    ('attachment; filename="qrels.txt"', "attachment; filename*=utf-8''gr%C3%B6%C3%9Fe.txt")
-    """
+    """Return the Content-Disposition header for a file name with any letters."""
     return content_disposition_header(True, name) or "attachment"

@@ -72,17 +72,7 @@ class Described(SimpleMetadata):
 
 
 class Endpoint(GenericAPIView):
-    """Base class of API endpoints.
-
-    Attributes
-    ----------
-    reads, writes : tuple of str
-        The roles that may call it with GET, and with the other methods.
-    also : tuple of int
-        Statuses of errors beyond 400, 401, 403 and 404, for the OpenAPI document.
-    tag : str
-        The heading in the docs.
-    """
+    """Base class of API endpoints."""
 
     schema = EndpointSchema()
     parser_classes = [Json]
@@ -119,13 +109,7 @@ class Endpoint(GenericAPIView):
         return self.reads if self.request.method in SAFE_METHODS else self.writes
 
     def read_body(self, serializer: type[serializers.Serializer], *, partial: bool = False) -> dict[str, Any]:
-        """Return the body, validated by a serializer.
-
-        Raises
-        ------
-        ValidationError
-            Contains every invalid field.
-        """
+        """Return the body, validated by a serializer."""
         checked = serializer(data=self.request.data, partial=partial, context=self.get_serializer_context())
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
@@ -146,13 +130,7 @@ class InCollection(Endpoint):
 
 
 class Rows(ListModelMixin, InCollection):
-    """Paginated list of the rows of one kind in a collection.
-
-    Attributes
-    ----------
-    filters : mapping of str to str
-        Query parameter to the column that it must equal.
-    """
+    """Paginated list of the rows of one kind in a collection."""
 
     filters: Mapping[str, str] = {}
 
@@ -174,22 +152,7 @@ class Rows(ListModelMixin, InCollection):
 
 
 def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: str, noun: str) -> list[Row]:
-    """Return the collection's rows with these ids, in the order given.
-
-    Parameters
-    ----------
-    rows : QuerySet
-        The rows of the collection.
-    uuids : sequence of UUID
-        The ids that the caller sent.
-    field, noun : str
-        The field of the body, and the name of one row in messages.
-
-    Raises
-    ------
-    NotValid
-        The collection has no row with one of the ids.
-    """
+    """Return the collection's rows with these ids, in the order given."""
     by_uuid = {row.uuid: row for row in rows.filter(uuid__in=uuids)}
     strange = [str(uuid) for uuid in uuids if uuid not in by_uuid]
     if strange:

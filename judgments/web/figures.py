@@ -30,13 +30,7 @@ STATE_WORDS = {
 
 @register.filter
 def number(value: Any, digits: int | None = None) -> str:
-    """Return a number with thousands separators and a true minus sign; a float with three decimals by default.
-
-    Examples
-    --------
-    >>> number(1234567), number(0.65914), number(0.5, 1), number(None), number(-0.0721)
-    ('1,234,567', '0.659', '0.5', '', '−0.072')
-    """
+    """Return a number with thousands separators and a true minus sign; a float with three decimals by default."""
     if value is None or value == "":
         return ""
     if isinstance(value, float | Decimal) or digits is not None:
@@ -48,13 +42,7 @@ def number(value: Any, digits: int | None = None) -> str:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Return a share as a percentage: whole above 10%, with one decimal below.
-
-    Examples
-    --------
-    >>> percent(0.714), percent(0.004), percent(0)
-    ('71%', '0.4%', '0%')
-    """
+    """Return a share as a percentage: whole above 10%, with one decimal below."""
     if value is None:
         return ""
     share = float(value) * 100
@@ -63,42 +51,20 @@ def percent(value: float | None) -> str:
 
 @register.filter
 def isolated(name: str) -> str:
-    r"""Return a name with its right-to-left direction isolated from the rest of the sentence.
-
-    Examples
-    --------
-    >>> isolated("bm25"), [ord(letter) for letter in isolated("\N{ARABIC LETTER TEH}")]
-    ('bm25', [8296, 1578, 8297])
-    """
+    r"""Return a name with its right-to-left direction isolated from the rest of the sentence."""
     turns = any(unicodedata.bidirectional(letter) in TURNING for letter in name)
     return f"\u2068{name}\u2069" if turns else name
 
 
 @register.filter
 def short_hash(value: str) -> str:
-    """Return the first and last characters of a SHA-256; show the whole one in a title or a download.
-
-    Examples
-    --------
-    >>> short_hash("9c41f0" + "0" * 54 + "be27")
-    '9c41f0…be27'
-    """
+    """Return the first and last characters of a SHA-256; show the whole one in a title or a download."""
     return f"{value[:6]}…{value[-4:]}" if len(value) > 12 else value
 
 
 @register.simple_tag
 def grade(value: int | None, top: int = 3, label: str = "") -> SafeString:
-    """Return a grade as a chip that always shows its digit; None is an unjudged document.
-
-    Parameters
-    ----------
-    value : int or None
-        The grade.
-    top : int
-        The highest grade of the scale, which sets the shade.
-    label : str
-        The name of the grade, shown next to the chip.
-    """
+    """Return a grade as a chip that always shows its digit; None is an unjudged document."""
     if value is None or value == "":
         return HOLE
     chip = format_html('<span class="grade" {}="{}">{}</span>', *_place(int(value), int(top)), value)
@@ -121,17 +87,7 @@ def interval(
     unit: str = "pairs",
     reason: str = "",
 ) -> SafeString:
-    """Return a number with its interval and n, or the reason why there is none.
-
-    Examples
-    --------
-    >>> interval(0.659, 0.6301, 0.693, 1798)
-    '0.659 <span class="muted">(0.630–0.693, 1,798 pairs)</span>'
-    >>> interval(-0.07, -0.16, 0.01, 280).partition(" ")[2]
-    '<span class="muted">(−0.160–0.010, 280 pairs)</span>'
-    >>> interval(None, reason="one rater only")
-    '<span class="muted">not defined: one rater only</span>'
-    """
+    """Return a number with its interval and n, or the reason why there is none."""
     if value is None:
         return undefined(reason)
     inside = [f"{number(low)}–{number(high)}"] if low is not None and high is not None else []
@@ -158,13 +114,7 @@ def state(key: str, words: str = "") -> SafeString:
 
 @register.filter
 def duration(value: timedelta | float | None) -> str:
-    """Return a duration in its two largest units.
-
-    Examples
-    --------
-    >>> duration(42), duration(90), duration(7260), duration(timedelta(days=1, hours=5))
-    ('42 s', '1 min 30 s', '2 h 1 min', '1 day 5 h')
-    """
+    """Return a duration in its two largest units."""
     if value is None:
         return ""
     left = round(value.total_seconds() if isinstance(value, timedelta) else value)

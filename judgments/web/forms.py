@@ -12,17 +12,7 @@ from judgments.web.answer_words import Subject, worded
 
 
 class AssayForm(forms.Form):
-    """A form that shows the errors of an action and knows the HTTP status of its response.
-
-    Usage in a view::
-
-        form = TokenForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            with form.telling():
-                ...the action...
-                return redirect(...)
-        return render(request, template, {"form": form}, status=form.status)
-    """
+    """A form that shows the errors of an action and knows the HTTP status of its response."""
 
     required_css_class = "required"
 

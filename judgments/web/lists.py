@@ -51,10 +51,7 @@ __all__ = ["Cell", "Choice", "Column", "Listing", "Page", "answer", "download", 
 
 @dataclass(frozen=True)
 class Choice:
-    """A filter with named options above the table. ``options`` are (value, title); the empty value means all.
-
-    ``field`` is the field that must equal the value, or a function that filters the rows by the value.
-    """
+    """A filter with named options above the table. ``options`` are (value, title); the empty value means all."""
 
     key: str
     title: str
@@ -75,12 +72,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Listing:
-    """The declaration of a list. ``order`` is a column's key, with ``-`` for descending.
-
-    ``mark`` returns ``"error"`` or ``"warning"`` for a row to mark with a stripe at its edge. With ``stacked``, a phone
-    shows each row as a block, each cell under the name of its column. ``given`` has the other parameters of the page's
-    address (such as the run or the metric), which every address of the list repeats.
-    """
+    """The declaration of a list. ``order`` is a column's key, with ``-`` for descending."""
 
     name: str
     noun: tuple[str, str]
@@ -94,10 +86,7 @@ class Listing:
     given: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, params: Mapping[str, str], rows: Any, many: int | None = None) -> Page:
-        """Return the rows that the parameters select; invalid parameters are ignored.
-
-        ``many`` is the number of rows without a filter if it is known; otherwise the rows are counted.
-        """
+        """Return the rows that the parameters select; invalid parameters are ignored."""
         filters = {key: params.get(key, "").strip() for key in ("q", "sort", *(choice.key for choice in self.choices))}
         matches = self._filtered(rows, filters)
         sort = filters["sort"] if self._column(filters["sort"]) else self.order
@@ -264,10 +253,7 @@ def answer(
     status: int = 200,
     many: int | None = None,
 ) -> HttpResponse | StreamingHttpResponse:
-    """Return the list as a page, as the table for htmx, or as a file for ``?format=csv``.
-
-    ``many`` as in :meth:`Listing.read`.
-    """
+    """Return the list as a page, as the table for htmx, or as a file for ``?format=csv``."""
     page = listing.read(request.GET, rows, many)
     if request.GET.get("format") == "csv":
         on_record(request, f"the list {listing.name}", context.get("collection"))
@@ -294,9 +280,6 @@ def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
 
 
 def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
-    """Return an expression for ``annotate`` that counts the rows whose field equals ``to``, for the page's rows only.
-
-    ``Count`` would join and group the whole list before it cuts a page from it.
-    """
+    """Return an expression for ``annotate`` that counts the rows whose field equals ``to``, for the page's rows only."""
     counts = rows.filter(**{field_: OuterRef(to)}).order_by().values(field_).annotate(many=Count("pk"))
     return Coalesce(Subquery(counts.values("many")), 0)

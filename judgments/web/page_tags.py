@@ -52,22 +52,13 @@ def markdown(text: str) -> SafeString:
 
 @register.filter
 def web_address(url: str) -> str:
-    """Return the address if it may become a link; anything else (``javascript:``) becomes an empty text.
-
-    Examples
-    --------
-    >>> web_address("https://shop.example/1"), web_address("javascript:alert(1)")
-    ('https://shop.example/1', '')
-    """
+    """Return the address if it may become a link; anything else (``javascript:``) becomes an empty text."""
     return url if url.lower().startswith(("https://", "http://")) else ""
 
 
 @register.simple_tag(takes_context=True)
 def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
-    """Return the ``address`` of the document's picture, or the reason why it is ``withheld``; both empty without one.
-
-    ``link`` lets a reader open a withheld picture.
-    """
+    """Return the ``address`` of the document's picture, or the reason why it is ``withheld``; both empty without one."""
     address = web_address(document.image)
     if not address:
         return {"address": "", "withheld": PICTURE_OF_NO_WEB if document.image else ""}
@@ -81,10 +72,7 @@ def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
 
 @register.filter
 def worded_for(text: str, subject: Subject | None) -> str:
-    """Return a text with the words for a round or snapshot: question and answer if its grades are of answers.
-
-    Apply it to text only (``{% filter worded_for:round %}``), never to addresses or text that users wrote.
-    """
+    """Return a text with the words for a round or snapshot: question and answer if its grades are of answers."""
     wording = worded(str(text), subject)
     return SafeString(wording) if isinstance(text, SafeString) else wording
 

@@ -64,10 +64,7 @@ def clean_html(html: str) -> SafeString:
 
 
 def _tame(html: str) -> str:
-    """Return the markup, without formatting if that is nested too deeply, or as plain text if that is not enough.
-
-    Markup whose elements are nested too deeply becomes plain text at once.
-    """
+    """Return the markup, without formatting if that is nested too deeply, or as plain text if that is not enough."""
     if _is_deep(html):
         return str(nh3.clean_text(html))
     if not _is_wild(html):
@@ -115,16 +112,7 @@ def is_markup(text: str) -> bool:
 
 
 def capped(text: str) -> tuple[str, bool]:
-    """Return the part of a text that is rendered, and whether there is more. It ends between two words.
-
-    The length is limited before parsing. Scripts, styles and inlined pictures are removed first, because a saved page
-    often begins with more of them than the rendered length.
-
-    Examples
-    --------
-    >>> capped("word " * 50_000)[0][-9:], capped("<style>" + "x" * 300_000 + "</style><p>A tent")
-    ('word word', ('<p>A tent', False))
-    """
+    """Return the part of a text that is rendered, and whether there is more. It ends between two words."""
     whole = _without_ballast(text) if is_markup(text[:LONGEST]) else text
     if len(whole) <= LONGEST:
         return whole, False

@@ -9,13 +9,7 @@ from rest_framework import serializers
 
 
 class Strict(serializers.Serializer):
-    """Request body that rejects unknown keys by name, so that a misspelled key is not ignored.
-
-    Attributes
-    ----------
-    FIXED : mapping of str to str
-        Known keys that cannot be sent here, each with its message.
-    """
+    """Request body that rejects unknown keys by name, so that a misspelled key is not ignored."""
 
     FIXED: Mapping[str, str] = {}
 

@@ -20,13 +20,7 @@ RETRY_AFTER = 60
 
 @contextmanager
 def coming(actor: User, size: int) -> Iterator[None]:
-    """Count the bytes of an upload in progress toward the account's quota.
-
-    Raises
-    ------
-    TooMany, TooLarge
-        As for `check_quota`; other uploads in progress count too.
-    """
+    """Count the bytes of an upload in progress toward the account's quota."""
     with _lock:
         before = _coming[actor.pk]
         _coming[actor.pk] += size
@@ -45,15 +39,7 @@ _coming: Counter[int] = Counter()
 
 
 def check_quota(actor: User, others: int = 0) -> None:
-    """Refuse an upload beyond the account's quota; ``others`` are the bytes of other uploads in progress.
-
-    Raises
-    ------
-    TooMany
-        Too many of its files wait for jobs.
-    TooLarge
-        Too many bytes of its files are not stored in a collection.
-    """
+    """Refuse an upload beyond the account's quota; ``others`` are the bytes of other uploads in progress."""
     waiting = Job.objects.filter(
         created_by=actor, kind__in=["read", "import"], state__in=[Job.State.QUEUED, Job.State.RUNNING]
     ).count()

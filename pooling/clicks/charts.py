@@ -30,13 +30,7 @@ class Bin:
 
 
 def rate_bars(rates: Sequence[tuple[int, float]]) -> Chart:
-    """Return clicks per impression by rank.
-
-    Examples
-    --------
-    >>> rate_bars([(1, 0.4), (2, 0.1)]).bars[1].height
-    25.0
-    """
+    """Return clicks per impression by rank."""
     shown = [(rank, rate) for rank, rate in rates if rank][:MOST_BARS]
     if not shown:
         return Chart(24, "No row has a position", words=(Words(0, 16, "no row has a position", kind="mute"),))
@@ -48,13 +42,7 @@ def rate_bars(rates: Sequence[tuple[int, float]]) -> Chart:
 
 
 def bins_of(labels: Sequence[float], *, grades: bool) -> tuple[Bin, ...]:
-    """Count pairs by label: each grade separately, fractions in 20 ranges from 0 on.
-
-    Examples
-    --------
-    >>> [(one.words, one.pairs) for one in bins_of([0, 2, 2], grades=True)]
-    [('0', 1), ('1', 0), ('2', 2)]
-    """
+    """Count pairs by label: each grade separately, fractions in 20 ranges from 0 on."""
     if not labels:
         return ()
     if grades:

@@ -22,10 +22,7 @@ from pooling.models import Fetch, Run
 
 
 def store(work: jobs.Work, row: Fetch, gathered: Gathered, changed: list[str]) -> dict[str, Any]:
-    """Store the run and the documents that have no content in the collection, atomically.
-
-    If the collection already has a run with the same results, the fetch points to that run instead.
-    """
+    """Store the run and the documents that have no content in the collection, atomically."""
     collection, actor = row.connector.collection, work.job.created_by
     if actor is None:
         raise Conflict("The account that requested this run was deleted. Another user must resume the fetch.")
@@ -98,10 +95,7 @@ def _run_file(answers: Iterable[Answer]) -> bytes:
 
 
 def _documents(collection: Collection, gathered: Gathered) -> bytes:
-    """Return the documents to store: those without content in the collection.
-
-    Existing content stays, because judgments refer to it.
-    """
+    """Return the documents to store: those without content in the collection."""
     here = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
     lines = [
         json.dumps({"doc_id": hit.doc_id, **_content(hit)}) for hit in gathered.readable() if hit.doc_id not in here

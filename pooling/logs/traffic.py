@@ -32,11 +32,7 @@ FASTER = 5
 
 @dataclass(frozen=True)
 class Traffic:
-    """A log's traffic within a window.
-
-    It contains the tiers, the curve, the first and last search (ISO 8601 or empty), and the number of rows left out by
-    reason.
-    """
+    """A log's traffic within a window."""
 
     tiers: tuple[Tier, ...]
     curve: tuple[tuple[int, float], ...]

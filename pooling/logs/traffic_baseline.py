@@ -12,11 +12,7 @@ from pooling.logs import traffic
 
 
 def baseline(freezing: Freezing) -> dict[str, Any]:
-    """Return the traffic curve of the log and the share of its searches that judged queries cover.
-
-    If the queries come from several draws, the draw with the most traffic is used, because the draw of a stratum covers
-    only part of the traffic. Queries that were not drawn get the curve of the newest log and no share.
-    """
+    """Return the traffic curve of the log and the share of its searches that judged queries cover."""
     samples = sorted(
         {query.sample for query in freezing.queries if query.sample},
         key=lambda sample: (sample.frame.get("searches") or 0, sample.pk),

@@ -44,10 +44,7 @@ class Refill(PublicModel):
 
 
 class RefillStep(models.Model):
-    """One run of the strategy, with its input: the known grades of the queries, by pair.
-
-    With the runs, the seed and the parameters of the pool, this row is enough to repeat the choice.
-    """
+    """One run of the strategy, with its input: the known grades of the queries, by pair."""
 
     refill = models.ForeignKey(Refill, on_delete=models.CASCADE, related_name="asked")
     number = models.PositiveIntegerField()

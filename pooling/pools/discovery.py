@@ -25,11 +25,7 @@ FORM = 1
 
 
 def discovery_of(pool: Pool | None, rounds: Sequence[Round]) -> DiscoveryCurve:
-    """Return the discovery curve of the rounds of one pool.
-
-    A pair counts after its last rating, and is relevant if the lower median of its grades is. Unrateable pairs are not
-    on the curve.
-    """
+    """Return the discovery curve of the rounds of one pool."""
     newest = Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
     slots = Slot.objects.filter(round__in=rounds).count()
     names = "-".join(str(round_.pk) for round_ in rounds)
@@ -71,10 +67,7 @@ def rounds_of(pool: Pool) -> list[Round]:
 
 
 def is_hidden_from(user: Any, rounds: Sequence[Round]) -> bool:
-    """Return whether the curve would reveal grades of pairs that the user may still grade.
-
-    This is the case if the user rates in one of these open rounds, or may receive one of their pairs in another round.
-    """
+    """Return whether the curve would reveal grades of pairs that the user may still grade."""
     if any(round_.state == Round.State.OPEN and is_rater(user, round_) for round_ in rounds):
         return True
     hidden = grade_visibility.hidden_keys(user, rounds[0].collection) if rounds else set()

@@ -22,14 +22,7 @@ MOST_POINTS = 300
 
 
 def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -> Chart:
-    """Draw relevant documents over judged pairs, with a lower bound for depth-k pooling of the same runs.
-
-    Examples
-    --------
-    >>> from assay.strategies.discovery_curve import discovery
-    >>> discovery_curve(discovery([(True, 1), (False, 2)], [1, 3]), "hedge").label
-    '1 relevant among 2 judged pairs, in judging order; depth 1 has at least 1 among 1'
-    """
+    """Draw relevant documents over judged pairs, with a lower bound for depth-k pooling of the same runs."""
     depths = [one for one in curve.depths if one.pairs <= max(curve.judged, 1)]
     beyond = next((one for one in curve.depths if one.pairs > curve.judged), None)
     judged, narrow = max(curve.judged, 1), width <= PHONE

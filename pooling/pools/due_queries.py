@@ -28,11 +28,7 @@ class Room:
 
 
 def room(refill: Refill) -> Room:
-    """Return the queries and pairs that budget, strategy and judgments still allow.
-
-    A query without new pairs is tried again after more of its pairs have been judged. If no pair of such queries waits
-    for a rating, the strategy has ended.
-    """
+    """Return the queries and pairs that budget, strategy and judgments still allow."""
     counted = Pair.objects.filter(round=refill.round).order_by().values_list("query__query_id")
     rows = sorted(counted.annotate(number=Count("pk"), first=Min("position")), key=lambda row: (row[1], row[2]))
     pairs = {query_id: number for query_id, number, _ in rows}
@@ -57,11 +53,7 @@ def wanted(refill: Refill) -> int:
 
 
 def slack(refill: Refill) -> int:
-    """Return the number of pairs beyond the raters' needs; negative if pairs are missing.
-
-    Raters who were inactive for the length of a lease do not count. The later pairs are chosen, the more judgments the
-    strategy can use.
-    """
+    """Return the number of pairs beyond the raters' needs; negative if pairs are missing."""
     ahead = assignment.available_pairs(refill.round)
     if not ahead:
         return 0

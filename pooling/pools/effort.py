@@ -22,13 +22,7 @@ class Pace:
     answers: int
 
     def cost(self, ratings: float) -> str:
-        """Return the time for a number of ratings as text.
-
-        Examples
-        --------
-        >>> Pace(20.0, 0).cost(1800)
-        '10.0 h'
-        """
+        """Return the time for a number of ratings as text."""
         return in_hours(ratings * self.seconds)
 
     def of(self, pairs: int, *, raters: int, ratings_per_pair: int) -> dict[str, Any]:

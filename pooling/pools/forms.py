@@ -72,10 +72,7 @@ class PoolForm(AssayForm):
     @staticmethod
     def defaults(collection: Collection, strategy: Strategy) -> dict[str, Any]:
         """Return the defaults: all runs, the strategy's defaults and no limits, except a batch for an adaptive
-        strategy.
-
-        Equal documents are judged once, because raters see no difference. The preview lists them.
-        """
+        strategy."""
         given = strategy.name == "list"
         return {
             "runs": [] if given else [str(run.uuid) for run in collection.runs.active()],

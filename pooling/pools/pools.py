@@ -89,11 +89,7 @@ def choose(
 
 
 def preview(collection: Collection, chosen: ChosenPool, runs: Sequence[Run] = ()) -> dict[str, Any]:
-    """Return the summary of a pool before judging as JSON values: :class:`assay.strategies.pool_preview.Preview`.
-
-    ``expected_judged`` is the Judged@k of each run after the pool is judged. Here k is ``cutoff``, the cutoff of the
-    collection's primary metric; ``shallow`` is true when the pool's depth is below it.
-    """
+    """Return the summary of a pool before judging as JSON values: :class:`assay.strategies.pool_preview.Preview`."""
     from assay.strategies.pool_preview import advised_depth
     from assay.strategies.pool_preview import preview as describe
 
@@ -228,11 +224,7 @@ def page_of(pool: Pool) -> str:
 
 
 def make_round(pool: Pool, *, actor: User, plan: dict[str, Any] | None = None, **options: Any) -> Round:
-    """Create a draft round with the pool's pairs; options as in :func:`judgments.rounds.rounds.create_round`.
-
-    ``plan`` describes how pairs are chosen while the round is open (:mod:`pooling.pools.refill`); the provenance
-    contains it.
-    """
+    """Create a draft round with the pool's pairs; options as in :func:`judgments.rounds.rounds.create_round`."""
     provenance = {**pool.provenance, "pairs": pool.entries.count(), **({"refill": plan} if plan else {})}
     return rounds.create_round(
         pool.collection, candidates=_candidates(pool), provenance=provenance, actor=actor, **options

@@ -42,10 +42,7 @@ class Proposal:
 
 
 def proposals(collection: Collection) -> list[Proposal]:
-    """Propose groups, those with the most searches first.
-
-    Queries that are already in one group and rejected proposals are left out.
-    """
+    """Propose groups, those with the most searches first."""
     alike = _alike(collection)
     rows = collection.queries.in_bulk([pk for keys, _ in alike for pk in keys])
     refused = set(collection.refused_proposals.values_list("key", flat=True))

@@ -17,10 +17,7 @@ FIRST = 3
 
 
 def first_titles(collection: Collection, queries: Sequence[Query]) -> dict[str, list[str]]:
-    """Return the titles of a few top documents by query id, from the newest pool with the query or from a run.
-
-    Runs that take too long to read for a page are skipped.
-    """
+    """Return the titles of a few top documents by query id, from the newest pool with the query or from a run."""
     titles_of: dict[str, list[str]] = {}
     entries = PoolEntry.objects.filter(query__in=queries, best_rank__lte=FIRST, document__stub=False)
     rows = entries.exclude(document__title="").order_by("-pool__pk", "best_rank", "position")

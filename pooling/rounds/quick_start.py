@@ -79,15 +79,7 @@ def read_queries(text: str) -> list[str]:
 
 
 def read_results(text: str) -> list[Result]:
-    """Return one result per line: ``title``, ``title | link`` or ``title | link | text``, separated by bars or tabs.
-
-    Examples
-    --------
-    >>> read_results("Fell jacket | https://shop.example/1 | Three layers, taped.")
-    [Result(title='Fell jacket', url='https://shop.example/1', text='Three layers, taped.')]
-    >>> read_results("https://shop.example/2")
-    [Result(title='https://shop.example/2', url='https://shop.example/2', text='')]
-    """
+    """Return one result per line: ``title``, ``title | link`` or ``title | link | text``, separated by bars or tabs."""
     results = []
     for line in text.replace("\r", "\n").split("\n"):
         parts = [part.strip() for part in re.split(r"\t|\s\|\s", line.strip()) if part.strip()]

@@ -30,11 +30,7 @@ def filename(run: Run, format: str) -> str:
 
 
 def export(run: Run, format: str) -> tuple[str, Iterator[bytes]]:
-    """Return a run in one of ``FILES``: the file's name, and its content block by block.
-
-    Scores are as uploaded. Ranks are the system's own if every row has one, otherwise the positions in trec_eval's
-    order, in which the rows are sorted.
-    """
+    """Return a run in one of ``FILES``: the file's name, and its content block by block."""
     if format not in FILES:
         raise NotFound(f"Unknown run format {format}. Available formats: {', '.join(FILES)}.")
     name = filename(run, format)

@@ -28,11 +28,7 @@ def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
 
 
 def known_pairs(collection: Collection, queries: Sequence[str] | None = None) -> dict[tuple[str, str], float | None]:
-    """Return the lower median of each pair's human grades; None for a pair that still waits for a rating.
-
-    An adaptive strategy learns from these grades and never chooses these pairs again. A pair counts after its last
-    rating, because a choice must not reveal grades of an open pair to a lead who rates too.
-    """
+    """Return the lower median of each pair's human grades; None for a pair that still waits for a rating."""
     from assay.strategies.query_groups import spread
 
     groups = group_labels.sharing(collection)

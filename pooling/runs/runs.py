@@ -93,10 +93,7 @@ def health(rows: Sequence[RunRow], queries: set[str], figures: Figures | None = 
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Store the run under a unique name.
-
-    If a lead left out odd rows, only the valid rows are stored. The hash of the uploaded file is recorded.
-    """
+    """Store the run under a unique name."""
     if checked.stored is None:
         raise AssertionError("a run file is written before the run is stored")
     name = free_name(collection, str(options.get("name") or default_name(collection, upload.filename)))
@@ -178,10 +175,7 @@ def ranked(run: Run, *, by: str = "score") -> RankedRun:
 
 
 def opened(run: Run) -> RunFile:
-    """Return the run's file, for reading it completely or query by query.
-
-    Runs stored by earlier releases may be in their uploaded format or CSV.
-    """
+    """Return the run's file, for reading it completely or query by query."""
     try:
         body = storage.read_bytes(run.path)
     except FileNotFoundError as error:

@@ -144,10 +144,7 @@ def add_list(
 
 
 def add_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
-    """Queue a job that runs :func:`add_stratum`.
-
-    A repeated request for the same name returns the running job.
-    """
+    """Queue a job that runs :func:`add_stratum`."""
     parameters = {"log": str(log.uuid), "options": options}
     title = f"Add stratum {options['name']}"
     same = Job.objects.filter(collection=log.collection, kind="stratum", parameters__options__name=options["name"])

@@ -16,13 +16,7 @@ KINDS = ("pairs", "qrels", "ratings", "run", "document-scores")
 
 
 def documents(path: str) -> dict[str, list[str]]:
-    """Return the documents of each query, in the order of the file.
-
-    Raises
-    ------
-    NotValid
-        The file has none.
-    """
+    """Return the documents of each query, in the order of the file."""
     name = "pairs-jsonl" if path == "-" else format_of(path)
     if name is None or kind_of(name) not in KINDS:
         raise NotValid(f"{path}: has no queries with documents; use pairs.jsonl, a pool, qrels or a run")
@@ -33,13 +27,7 @@ def documents(path: str) -> dict[str, list[str]]:
 
 
 def texts(path: str) -> list[PairRow]:
-    """Return the pairs with texts from pairs.jsonl or a zbench data set, annotated or not.
-
-    Raises
-    ------
-    NotValid
-        The file has no texts.
-    """
+    """Return the pairs with texts from pairs.jsonl or a zbench data set, annotated or not."""
     if path != "-" and (format_of(path, "pairs") or "").startswith("zbench-"):
         return read_as("zbench-dataset", path)
     from assay.cli.inputs.judge_pairs import read_pairs
@@ -54,13 +42,7 @@ def is_battles(path: str) -> bool:
 
 
 def read_as(name: str, path: str) -> list[Any]:
-    """Return the rows of a file in a format and print its warnings.
-
-    Raises
-    ------
-    NotValid
-        The file cannot be read.
-    """
+    """Return the rows of a file in a format and print its warnings."""
     from assay.formats import FORMATS
 
     read = FORMATS[name].read(Path(path), path=path)

@@ -32,24 +32,7 @@ class EarlierFetch:
 def read_earlier_fetch(
     out: str | None, documents_out: str | None, *, name: str, depth: int, queries: Iterable[str]
 ) -> EarlierFetch:
-    """Return the results of an earlier fetch; empty if it wrote nothing.
-
-    Parameters
-    ----------
-    out, documents_out : str or None
-        The files, as given.
-    name : str
-        The name of the run; another name in the file belongs to another system.
-    depth : int
-        Number of documents per query in this fetch.
-    queries : iterable of str
-        The ids of the queries of this fetch.
-
-    Raises
-    ------
-    NotValid
-        No file is named, or it belongs to another fetch.
-    """
+    """Return the results of an earlier fetch; empty if it wrote nothing."""
     if out in (None, STDIN):
         raise NotValid("--resume needs --out FILE with the file to complete")
     assert out is not None  # noqa: S101 (for mypy)

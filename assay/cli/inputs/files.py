@@ -35,29 +35,13 @@ def write_out(text: str, out: str | None) -> None:
 
 
 def stdin_once(paths: Sequence[str]) -> None:
-    """Reject standard input for more than one file.
-
-    Raises
-    ------
-    NotValid
-        ``-`` is given twice.
-    """
+    """Reject standard input for more than one file."""
     if list(paths).count(STDIN) > 1:
         raise NotValid("standard input (-) is used for more than one file; use it once")
 
 
 def named(argument: str) -> tuple[str, str]:
     """Split ``NAME=PATH``; the default name is the file name up to the first dot.
-
-    Returns
-    -------
-    tuple of str
-        Name and path. An existing file whose name contains ``=`` is taken as a path.
-
-    Raises
-    ------
-    NotValid
-        The path after ``=`` is empty.
 
     Examples
     --------
@@ -70,18 +54,6 @@ def named(argument: str) -> tuple[str, str]:
 
 def named_runs(arguments: Sequence[str], *, distinct: bool = True) -> list[tuple[str, str]]:
     """Split each ``NAME=PATH``; files with the same name up to the first dot are named by the part that differs.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        Runs as given in the command.
-    distinct : bool
-        Whether names must differ.
-
-    Raises
-    ------
-    NotValid
-        The path after ``=`` is empty, or two runs have the same name.
 
     Examples
     --------

@@ -9,20 +9,7 @@ from assay.cli.inputs.files import print_warnings
 
 
 def read_human_labels(path: str, values: Sequence[int]) -> dict[tuple[str, str], float]:
-    """Read human labels: qrels in any format, or a ratings CSV aggregated by the lower median.
-
-    Parameters
-    ----------
-    path : str
-        The file; ``-`` is standard input, read as TREC qrels.
-    values : sequence of int
-        The scale of the ratings; qrels are taken as they are.
-
-    Raises
-    ------
-    UnreadableInput
-        The file cannot be read.
-    """
+    """Read human labels: qrels in any format, or a ratings CSV aggregated by the lower median."""
     from assay.formats import sniff
     from assay.formats.qrels_and_runs import load_qrels
     from assay.formats.text_lines import Content, reusable_source

@@ -26,20 +26,7 @@ MOST_HELD = 30_000_000
 
 
 class PairFile:
-    """The pairs of a file, read again for each iteration to limit memory use.
-
-    Parameters
-    ----------
-    path : str
-        A pairs.jsonl; ``-`` is standard input, which is written to a temporary file first.
-    needs : sequence of str
-        The fields of a pair that the judge needs.
-
-    Raises
-    ------
-    UnreadableInput
-        A line is not valid; the whole file is checked before anything is judged.
-    """
+    """The pairs of a file, read again for each iteration to limit memory use."""
 
     def __init__(self, path: str, needs: Sequence[Need]) -> None:
         self.path, self.needs = path, needs
@@ -67,13 +54,7 @@ class PairFile:
             yield rows
 
     def refuse_none(self, judge: str, earlier: int) -> None:
-        """Reject a file in which no pair can be judged.
-
-        Raises
-        ------
-        NotValid
-            No pair has the fields that the judge needs.
-        """
+        """Reject a file in which no pair can be judged."""
         if self.number and not self.judgeable and not earlier:
             raise NotValid(
                 f"{self.path}: no pair has all the fields that {judge} needs: {', '.join(self.needs)}; add them to "
@@ -139,17 +120,7 @@ def _spooled(path: str) -> Any:
 
 @dataclass
 class Pairs:
-    """Pairs to judge, all of them or a portion.
-
-    Parameters
-    ----------
-    ready : list of (PairRow, Context)
-        Pairs with all fields that the judge needs.
-    lacking : list of (PairRow, list of str)
-        Pairs with their missing fields.
-    earlier : int
-        Number of pairs that are already judged.
-    """
+    """Pairs to judge, all of them or a portion."""
 
     ready: list[tuple[PairRow, Context]]
     lacking: list[tuple[PairRow, list[str]]]
@@ -191,13 +162,7 @@ class Totals:
 
 
 def read_pairs(path: str) -> list[PairRow]:
-    """Read pairs.jsonl and print its warnings.
-
-    Raises
-    ------
-    UnreadableInput
-        With file and line.
-    """
+    """Read pairs.jsonl and print its warnings."""
     from assay.formats import pairs_jsonl
 
     read = pairs_jsonl.read(Path(path), path=path)

@@ -18,23 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MachineLabels:
-    """The labels of one judge.
-
-    Parameters
-    ----------
-    grades : dict of (query_id, doc_id) to float
-        The grades.
-    judge : str
-        Its name with its model, if the file has them.
-    outcomes : dict of str to int
-        Number of answers by outcome; empty for qrels, which contain only grades.
-    cost_usd : float or None
-        Cost of all answers, including failures; None if the file has none.
-    examples : set of (query_id, doc_id)
-        Pairs whose human grade was in the prompt, which are excluded from agreement.
-    left_out : int
-        Number of examples left out of a comparison.
-    """
+    """The labels of one judge."""
 
     grades: dict[tuple[str, str], float]
     judge: str
@@ -66,22 +50,7 @@ class MachineLabels:
 
 
 def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
-    """Read the labels of a judge from labels.jsonl or qrels.
-
-    Parameters
-    ----------
-    path : str
-        The file; ``-`` is standard input, read as labels.jsonl.
-    judge : str, optional
-        The judge or model, if the file has several.
-
-    Raises
-    ------
-    UnreadableInput
-        The file cannot be read.
-    NotValid
-        The file has several judges and none is named, the named judge is missing, or no pair has a grade.
-    """
+    """Read the labels of a judge from labels.jsonl or qrels."""
     from assay.formats import labels_jsonl, sniff
     from assay.formats.labels import count_outcomes, judge_name, machine_grades, rows_of_judge
     from assay.formats.text_lines import Content, reusable_source

@@ -40,15 +40,7 @@ def add_table_formats(parser: argparse.ArgumentParser) -> None:
 
 
 def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels, Report]:
-    """Read QRELS with the given options; the report has the file's hash only if requested.
-
-    Raises
-    ------
-    NotValid
-        ``--subtopics`` is given with a format that has none.
-    UnreadableInput
-        The file cannot be read.
-    """
+    """Read QRELS with the given options; the report has the file's hash only if requested."""
     if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
         from assay.formats.labels import load_labels
 

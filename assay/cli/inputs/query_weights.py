@@ -18,30 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDesign, Report]:
-    """Read weights, inclusion probabilities and tiers.
-
-    Parameters
-    ----------
-    path : str
-        A queries.csv, ``-`` for standard input.
-    sampled : bool
-        Whether the queries are a sample, whose weights are divided by the inclusion probability. If False, the
-        probabilities in the file are used only to check this.
-    by_tier : bool
-        Whether the breakdown by tier is requested; if so, the weights may be missing.
-
-    Returns
-    -------
-    tuple of SamplingDesign and Report
-        The design and the reader's report.
-
-    Raises
-    ------
-    UnreadableInput
-        A weight, probability or tier that is needed is missing or out of range.
-    NotValid
-        The weights would count the traffic twice; see `SamplingDesign`.
-    """
+    """Read weights, inclusion probabilities and tiers."""
     from assay.scoring.query_design import SamplingDesign
     from assay.scoring.query_strata import strata_of_rows
 

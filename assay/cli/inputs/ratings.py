@@ -19,19 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RatingFile:
-    """A ratings file, sorted by the source of its rows.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        The grades of human raters.
-    adjudicated : dict of (str, str) to int
-        The resolutions of conflicts, by (query_id, doc_id).
-    report : Report
-        The reader's report.
-    unrateable : frozenset of (str, str)
-        The pairs that at least one human rater marked as unrateable.
-    """
+    """A ratings file, sorted by the source of its rows."""
 
     ratings: Ratings
     adjudicated: dict[tuple[str, str], int]
@@ -40,13 +28,7 @@ class RatingFile:
 
 
 def read_ratings(path: str, values: Sequence[int]) -> RatingFile:
-    """Read a ratings CSV strictly and print on standard error which rows do not count.
-
-    Raises
-    ------
-    UnreadableInput
-        A row is not valid; the message names the file and line.
-    """
+    """Read a ratings CSV strictly and print on standard error which rows do not count."""
     from assay.formats import FORMATS
     from assay.formats.ratings_csv import HUMAN, graded, not_graded
 

@@ -11,13 +11,7 @@ EXPECTED = "expected the CSV written by assay pool --residual N, with query_id,d
 
 
 def read_residual(path: str) -> list[tuple[str, str, float]]:
-    """Read the residual stratum of a pool: query, document, inclusion probability.
-
-    Raises
-    ------
-    UnreadableInput
-        The file is not such a pool, a probability is out of bounds, or no pair was drawn at random.
-    """
+    """Read the residual stratum of a pool: query, document, inclusion probability."""
     from assay.core.read_report import Tally
     from assay.formats.delimited import Columns, read_table
     from assay.formats.text_lines import Content

@@ -39,13 +39,7 @@ def add_recall_options(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse(args: argparse.Namespace) -> None:
-    """Reject the recall options for a judge that does not match texts with answers.
-
-    Raises
-    ------
-    NotValid
-        One of the options is given.
-    """
+    """Reject the recall options for a judge that does not match texts with answers."""
     if given := [option for option in OPTIONS if getattr(args, option) is not None]:
         flag = "-k" if given[0] == "k" else f"--{given[0]}"
         what = f"{flag} applies to judges that match texts with expected answers"
@@ -53,13 +47,7 @@ def refuse(args: argparse.Namespace) -> None:
 
 
 def ranks(args: argparse.Namespace, rows: Iterable[PairRow], judge: Any) -> Ranks | None:
-    """Return the rankings whose recall is requested; None if it is not.
-
-    Raises
-    ------
-    NotValid
-        The judge does not match answers, k is below 1, or no document has a rank.
-    """
+    """Return the rankings whose recall is requested; None if it is not."""
     if all(getattr(args, option) is None for option in OPTIONS):
         return None
     if not hasattr(judge, "batch_judge"):
@@ -132,17 +120,7 @@ def _by_query(pairs: Any) -> dict[str, list[str]]:
 
 
 class RecordedAnswers:
-    """Judge that uses only the recorded answers of a model.
-
-    Parameters
-    ----------
-    judge : ModelJudge
-        The judge that sent the questions.
-    endpoint : Endpoint
-        The model that answered.
-    replies : mapping of str to Reply
-        The replies by question key.
-    """
+    """Judge that uses only the recorded answers of a model."""
 
     def __init__(self, judge: ModelJudge, endpoint: Endpoint, replies: Mapping[str, Reply]) -> None:
         self._judge, self._endpoint, self._replies = judge, endpoint, replies

@@ -10,25 +10,13 @@ from assay.core.errors import NotValid
 
 
 class BatchFile:
-    """File with the ids of open batches and the keys of their questions; removed when no batch is open.
-
-    Parameters
-    ----------
-    path : Path
-        The file, next to the ledger.
-    """
+    """File with the ids of open batches and the keys of their questions; removed when no batch is open."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def load(self) -> dict[str, list[str]]:
-        """Return the keys of each open batch.
-
-        Raises
-        ------
-        NotValid
-            The file is not a batch file.
-        """
+        """Return the keys of each open batch."""
         if not self._path.exists():
             return {}
         try:

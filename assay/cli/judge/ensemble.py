@@ -30,13 +30,7 @@ def add_ensemble_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Combine the labels of the judges pair by pair and write the result.
-
-    Raises
-    ------
-    NotValid
-        No labels are given, all come from one judge, or none is of these pairs.
-    """
+    """Combine the labels of the judges pair by pair and write the result."""
     from assay.cli import ensemble
     from assay.llm.judges.ensemble import all_together
 

@@ -17,21 +17,7 @@ if TYPE_CHECKING:
 def probe_canaries(
     work: Any, pairs: Sequence[tuple[PairRow, Context]], most: int, seed: int, keep: Callable[[Any], None]
 ) -> Ended:
-    """Insert each probe into documents with low grades, judge them, and print how many grades rose.
-
-    Parameters
-    ----------
-    work : the run
-        Its judge, model, limits, budget, and the grades that it gave.
-    pairs : sequence of (PairRow, Context)
-        The pairs that it can judge.
-    most : int
-        Number of documents.
-    seed : int
-        Seed of the draw, the wording of the probes and their positions.
-    keep : callable
-        Records a call in the ledger; answers to probes never become labels.
-    """
+    """Insert each probe into documents with low grades, judge them, and print how many grades rose."""
     from assay.llm.judge import Outcome
     from assay.llm.judges.bulk_judging import Asking
     from assay.llm.judges.injection_probe import flips, plant

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 class LabelFile:
-    """The output of a judge: a labels.jsonl, or standard output.
-
-    Parameters
-    ----------
-    out : str or None
-        The path; None or ``-`` is standard output.
-    """
+    """The output of a judge: a labels.jsonl, or standard output."""
 
     def __init__(self, out: str | None) -> None:
         self._path = None if out is None or out == STDIN else Path(out)
@@ -32,24 +26,7 @@ class LabelFile:
     def holds(
         self, judge: str, parameters: Mapping[str, Any], *, repair: bool, again: Collection[str] = ()
     ) -> DiskMapping:
-        """Return the pairs in the file (by `pair_key`) with their grades, stored on disk.
-
-        Parameters
-        ----------
-        judge, parameters : str, mapping
-            The judge that adds labels; a file has the labels of one judge.
-        repair : bool
-            Whether to remove an incomplete last line from the file.
-        again : collection of str
-            Outcomes whose pairs are judged again and whose lines are removed.
-
-        Raises
-        ------
-        NotValid
-            The output is standard output, or the file has labels of another judge.
-        UnreadableInput
-            The file cannot be read as labels.
-        """
+        """Return the pairs in the file (by `pair_key`) with their grades, stored on disk."""
         if self._path is None:
             raise NotValid("--resume needs --out FILE with the file to complete")
         grades, answers, without = DiskMapping(), DiskMapping(), 0

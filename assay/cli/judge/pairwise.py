@@ -36,13 +36,7 @@ def add_pairwise_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw or read the battles and judge them with every model.
-
-    Raises
-    ------
-    NotValid
-        As for ``assay zelo judge``, and for options of judges of single documents.
-    """
+    """Draw or read the battles and judge them with every model."""
     from assay.cli.options import ensemble
     from assay.cli.zelo.judge import judge
 

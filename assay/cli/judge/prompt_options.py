@@ -63,27 +63,7 @@ def add_words_options(parser: argparse.ArgumentParser) -> None:
 
 
 def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Iterable[Any]) -> tuple[JudgeOptions, list[list[Any]]]:
-    """Read all parts of the prompt.
-
-    Parameters
-    ----------
-    args : Namespace
-        The options.
-    kind : ModelJudgeKind
-        The judge.
-    pairs : iterable of PairRow
-        The pairs to judge, none of which may be an example.
-
-    Returns
-    -------
-    (JudgeOptions, list of [query_id, doc_id, grade])
-        The parts of the prompt, and the pairs used as examples, which comparisons leave out.
-
-    Raises
-    ------
-    NotValid
-        Files do not match, an example is among the pairs, or a number is out of bounds.
-    """
+    """Read all parts of the prompt."""
     from assay.llm.judges.model_judge import JudgeOptions
 
     check_numbers(args)
@@ -109,13 +89,7 @@ def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Iterable[Any]) 
 
 
 def check_numbers(args: argparse.Namespace) -> None:
-    """Reject numbers that are out of bounds.
-
-    Raises
-    ------
-    NotValid
-        With the option and its bounds.
-    """
+    """Reject numbers that are out of bounds."""
     for name, low, high in (("temperature", 0, 2), ("most_tokens", 1, 100_000), ("most_characters", 100, 1_000_000)):
         value = getattr(args, name)
         if value is not None and not low <= value <= high:
@@ -123,13 +97,7 @@ def check_numbers(args: argparse.Namespace) -> None:
 
 
 def template(path: str, own: Template | None, places: Sequence[str], needed: Sequence[str]) -> Template:
-    """Return the judge's template with the wording of a file.
-
-    Raises
-    ------
-    NotValid
-        The file is not UTF-8 or is empty, or a placeholder is unknown or missing.
-    """
+    """Return the judge's template with the wording of a file."""
     if own is None:
         raise NotValid("--template does not apply to this judge, which has a fixed prompt; remove it")
     try:
@@ -171,13 +139,7 @@ def _scale_file(path: str) -> tuple[GradeMeaning, ...]:
 
 
 def text_of(path: str) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    NotValid
-        The file is not UTF-8.
-    """
+    """Return the text of a file."""
     data = Path(path).read_bytes()
     try:
         return data.decode("utf-8-sig")
@@ -186,22 +148,7 @@ def text_of(path: str) -> str:
 
 
 def refuse_unsupported_options(args: argparse.Namespace, endpoint: Endpoint, *, draws: bool = False) -> None:
-    """Reject a temperature or a seed that the model does not accept.
-
-    Parameters
-    ----------
-    args : Namespace
-        The options.
-    endpoint : Endpoint
-        The model.
-    draws : bool
-        Whether the seed is also used for other draws, such as examples and canaries.
-
-    Raises
-    ------
-    NotValid
-        With the option.
-    """
+    """Reject a temperature or a seed that the model does not accept."""
     from dataclasses import replace
 
     from assay.llm.providers.protocol import Question

@@ -38,14 +38,7 @@ def add_engine_options(parser: argparse._ActionsContainer, *, required: bool = T
 
 
 def engine_settings(args: argparse.Namespace) -> tuple[ConnectorKind, dict[str, str]]:
-    """Return the kind of engine and its settings, including defaults and secrets.
-
-    Raises
-    ------
-    NotValid
-        A setting is unknown, missing, or a secret. The message never repeats the value of ``--secret``, which may be
-        the secret itself.
-    """
+    """Return the kind of engine and its settings, including defaults and secrets."""
     from assay.connectors import CONNECTORS
 
     kind = CONNECTORS[args.engine]
@@ -56,13 +49,7 @@ def engine_settings(args: argparse.Namespace) -> tuple[ConnectorKind, dict[str, 
 
 
 def operator_allowlist(values: Mapping[str, str]) -> Allowed:
-    """Return the host or file that the settings name; on the command line the user is the operator.
-
-    Raises
-    ------
-    NotValid
-        The address is not valid, or the file does not exist.
-    """
+    """Return the host or file that the settings name; on the command line the user is the operator."""
     from ipaddress import ip_network
 
     from assay.connectors import Allowed

@@ -28,13 +28,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def endpoints(args: argparse.Namespace, *, key_needed: bool = True) -> list[Endpoint]:
-    """Return the models in the given order.
-
-    Raises
-    ------
-    NotValid
-        No model is given, a model is given twice, or a model is not valid.
-    """
+    """Return the models in the given order."""
     if not args.model:
         raise NotValid("no model was given; name one with --model")
     models = [endpoint(args, given, key_needed=key_needed) for given in args.model]
@@ -45,12 +39,7 @@ def endpoints(args: argparse.Namespace, *, key_needed: bool = True) -> list[Endp
 
 
 def endpoint(args: argparse.Namespace, given: str, *, key_needed: bool = True) -> Endpoint:
-    """Return one model of an ensemble.
-
-    The address and key options apply only to the provider of ``--provider``; a model of another provider uses that
-    provider's own address and key unless it names them. A server at a model's own address gets a key only if the model
-    names its variable.
-    """
+    """Return one model of an ensemble."""
     from assay.llm.providers import PROTOCOLS
 
     usual = args.provider or provider_options.DEFAULT
@@ -88,13 +77,7 @@ def names(models: Sequence[Endpoint]) -> list[str]:
 
 
 def budget(args: argparse.Namespace, models: Sequence[Endpoint], spent: float, calls: int) -> Budget:
-    """Return the budget of all models together, including what was spent before.
-
-    Raises
-    ------
-    NotValid
-        A limit in dollars is given and a model has no prices.
-    """
+    """Return the budget of all models together, including what was spent before."""
     priced = argparse.Namespace(**vars(args))
     lacking = [one.model for one in models if one.price_in is None or one.price_out is None]
     if lacking and args.budget_usd is not None and len(models) > 1:

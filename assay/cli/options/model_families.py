@@ -35,20 +35,7 @@ def add_under_test(parser: argparse._ActionsContainer) -> None:
 
 
 def warn_same_family(models: Iterable[str], under_test: Sequence[str] | None) -> None:
-    """Warn about systems from the same model family as one of these models.
-
-    Parameters
-    ----------
-    models : iterable of str
-        The models of the judges.
-    under_test : sequence of str
-        ``NAME`` or ``NAME=FAMILY``; without a family it is guessed from the name.
-
-    Raises
-    ------
-    NotValid
-        A family is unknown.
-    """
+    """Warn about systems from the same model family as one of these models."""
     from assay.llm.judges.model_families import System, kin_of, warning
 
     systems = []
@@ -61,13 +48,7 @@ def warn_same_family(models: Iterable[str], under_test: Sequence[str] | None) ->
 
 
 def kin_of_runs(judge: str, runs: Sequence[str], declared: Sequence[str]) -> list[Kin]:
-    """Return the runs of the same family as the judge's model.
-
-    Raises
-    ------
-    NotValid
-        A declaration names an unknown run or family.
-    """
+    """Return the runs of the same family as the judge's model."""
     from assay.llm.judges.model_families import System, kin_of
 
     known: dict[str, str] = {}

@@ -27,10 +27,7 @@ def add_member_options(
     also: Mapping[str, str] | None = None,
     repeated: Collection[str] = (),
 ) -> None:
-    """Declare an option for each parameter of any member, with the descriptions of all members.
-
-    Options that may be repeated give a list.
-    """
+    """Declare an option for each parameter of any member, with the descriptions of all members."""
     for name, kind, description in _member_parameters(family):
         text = f"{also[name]}; {description}" if also and name in also else description
         flag = f"--{name.replace('_', '-')}"

@@ -66,13 +66,7 @@ def add_provider_options(parser: argparse.ArgumentParser) -> None:
 
 
 def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: bool = True) -> Endpoint:
-    """Return the model to call.
-
-    Raises
-    ------
-    NotValid
-        No model is given, an address or price is not valid, or the key of the provider's own server is missing.
-    """
+    """Return the model to call."""
     from assay.llm.providers import PROTOCOLS
     from assay.llm.providers.protocol import WITHOUT, Endpoint, odd_parameters
 
@@ -111,13 +105,7 @@ def limits(args: argparse.Namespace) -> Limits:
 
 
 def budget(args: argparse.Namespace, spent: float, calls: int) -> Budget:
-    """Return the budget, including what was spent before.
-
-    Raises
-    ------
-    NotValid
-        A limit in dollars is given without prices, or is below 0.
-    """
+    """Return the budget, including what was spent before."""
     from assay.llm.providers.limits import Budget
 
     if args.budget_usd is not None and (args.price_in is None or args.price_out is None):
@@ -130,13 +118,7 @@ def budget(args: argparse.Namespace, spent: float, calls: int) -> Budget:
 
 
 def named_key(variable: str | None) -> str:
-    """Return the key in an environment variable; empty if no variable is named.
-
-    Raises
-    ------
-    NotValid
-        The variable is named and is empty.
-    """
+    """Return the key in an environment variable; empty if no variable is named."""
     key = os.environ.get(variable, "").strip() if variable else ""
     if variable and not key:
         raise NotValid(f"the environment variable {variable} has no key; set it, or name another")

@@ -44,30 +44,7 @@ def read_file(
     likely: str | None = None,
     option: str = "--format {}",
 ) -> tuple[Format, Read[Any]]:
-    """Read a file in the given format, or in the format detected from its content.
-
-    Parameters
-    ----------
-    path : str
-        The file; ``-`` is standard input, whose format must be named.
-    name : str or None
-        The format.
-    args : namespace
-        The options of `add_reader_options`.
-    kind : str, optional
-        The wanted kind, if the format is detected from the content.
-    likely : str, optional
-        The preferred kind, if the content matches several.
-    option : str
-        The option that sets the format, for messages.
-
-    Raises
-    ------
-    UnreadableInput
-        The file is refused.
-    NotValid
-        The format is neither given nor recognized, or does not take an option.
-    """
+    """Read a file in the given format, or in the format detected from its content."""
     from assay.formats import FORMATS
 
     source: Path | str | bytes = Path(path)

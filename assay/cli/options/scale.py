@@ -19,11 +19,6 @@ def add_scale(parser: argparse.ArgumentParser) -> None:
 def scale_values(text: str) -> tuple[int, ...]:
     """Read ``MIN:MAX``, two whole numbers.
 
-    Raises
-    ------
-    NotValid
-        The text is not a scale.
-
     Examples
     --------
     >>> scale_values("0:3")

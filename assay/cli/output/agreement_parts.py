@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 
 def tiers_of(path: str) -> dict[str, str]:
-    """Read the tier of each query from a queries.csv.
-
-    Raises
-    ------
-    UnreadableInput
-        A row is not valid; the message names the file and line.
-    """
+    """Read the tier of each query from a queries.csv."""
     from assay.formats import FORMATS
 
     read = FORMATS["queries-csv"].read(Path(path), path=path)
@@ -33,13 +27,7 @@ def tiers_of(path: str) -> dict[str, str]:
 def groups(
     table: GradeTable, values: Sequence[int], parts: set[str], tiers: Mapping[str, str], bootstrap: int, seed: int
 ) -> dict[str, list[GroupAgreement]]:
-    """Compute the agreement within each query and each tier, for the requested parts.
-
-    Raises
-    ------
-    NotValid
-        Tiers are requested and a query has none.
-    """
+    """Compute the agreement within each query and each tier, for the requested parts."""
     from assay.coefficients.by_group import by_query, by_tier
 
     agreements = {}

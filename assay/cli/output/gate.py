@@ -22,22 +22,7 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class Output:
-    """The result of a gate with its files.
-
-    Parameters
-    ----------
-    result : GateResult
-        The verdicts.
-    qrels : dict
-        ``path``, ``sha256``, ``queries`` and ``judgments``.
-    files : dict
-        ``candidate`` and ``baseline`` with ``name``, ``path`` and ``sha256`` (None without a baseline); ``rules``, the
-        files of rules.
-    seconds : float
-        Duration of scoring and deciding.
-    reading : sequence of str
-        The options with which the files were read, for the inspection command.
-    """
+    """The result of a gate with its files."""
 
     result: GateResult
     qrels: Mapping[str, Any]

@@ -18,22 +18,7 @@ DEPTH = 10
 
 
 def run_health(rows: Sequence[RunRow], qrels: str | None, beside: Sequence[str]) -> dict[str, Any]:
-    """Return the figures of a run by name.
-
-    Parameters
-    ----------
-    rows : sequence of RunRow
-        The valid rows.
-    qrels : str, optional
-        A file with labels, for missing queries and unjudged documents.
-    beside : sequence of str
-        Files of other runs, for their similarity.
-
-    Raises
-    ------
-    UnreadableInput
-        One of the files cannot be read.
-    """
+    """Return the figures of a run by name."""
     import numpy as np
 
     from assay.core.run import Run

@@ -8,20 +8,6 @@ from collections.abc import Sequence
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Align the cells of a table.
 
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : sequence of sequence of str
-        The cells, as text.
-    left : int
-        Number of columns aligned left; the others are aligned right.
-
-    Returns
-    -------
-    str
-        Lines without trailing blanks, each with a line end.
-
     Examples
     --------
     >>> print(text_table(["run", "AP"], [["bm25", "0.5000"]]), end="")

@@ -196,13 +196,7 @@ def _people_metric(args: argparse.Namespace, metrics: Sequence[Metric]) -> str |
 
 
 def read(samples: str, systems: list[tuple[str, str]]) -> tuple[list[Any], dict[str, list[Any]], list[Report]]:
-    """Return the samples, the outputs of each system, and the reports on all files.
-
-    Raises
-    ------
-    UnreadableInput
-        When a file or a line cannot be read.
-    """
+    """Return the samples, the outputs of each system, and the reports on all files."""
     from assay.rag import outputs_jsonl, samples_jsonl
 
     cases = samples_jsonl.read(Path(samples), path=samples)

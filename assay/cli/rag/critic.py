@@ -45,20 +45,7 @@ def needs_critic(metric: Metric) -> bool:
 
 
 def model_calls(args: argparse.Namespace, who: str) -> PromptCalls:
-    """Return the calls of the model, whose ledger and budget all its users share.
-
-    Parameters
-    ----------
-    args : Namespace
-        The options.
-    who : str
-        The part that needs the model, for the message if no model is named.
-
-    Raises
-    ------
-    NotValid
-        Options contradict each other, or the model or key is missing.
-    """
+    """Return the calls of the model, whose ledger and budget all its users share."""
     if not args.model:
         raise NotValid(f"{who} needs a model: name it with --model (and --provider or --base-url)")
     from assay.rag.prompt_calls import PromptCalls
@@ -85,13 +72,7 @@ def critic_of(args: argparse.Namespace, calls: PromptCalls) -> ProviderCritic:
 
 
 def most_tokens(args: argparse.Namespace, default: int) -> int:
-    """Return ``--most-tokens``, or the default.
-
-    Raises
-    ------
-    NotValid
-        The number is out of bounds.
-    """
+    """Return ``--most-tokens``, or the default."""
     if args.most_tokens is None:
         return default
     if not 1 <= args.most_tokens <= 100_000:
@@ -100,13 +81,7 @@ def most_tokens(args: argparse.Namespace, default: int) -> int:
 
 
 def ledger_path(args: argparse.Namespace) -> Path | None:
-    """Return the path of the ledger.
-
-    Raises
-    ------
-    NotValid
-        ``--resume`` is given, but there is no ledger to continue with.
-    """
+    """Return the path of the ledger."""
     path = default_ledger_path(args.out, args.ledger)
     if args.resume and (path is None or not path.exists()):
         where = "name it with --ledger FILE" if path is None else f"{path} does not exist"

@@ -23,21 +23,7 @@ Table = tuple[str, list[str], list[list[str]]]
 
 @dataclass(frozen=True)
 class Output:
-    """An evaluation with everything else that is printed.
-
-    Parameters
-    ----------
-    evaluation : RagEvaluation
-        The evaluation.
-    compared : sequence of RagComparison
-        Pairs of systems; empty if no comparison was requested.
-    files : mapping
-        ``samples`` and each system with ``path``, ``sha256`` and ``rows``.
-    per_sample : bool
-        Whether the values of each sample are printed.
-    people : PeopleComparison or None
-        A metric compared with human grades.
-    """
+    """An evaluation with everything else that is printed."""
 
     evaluation: RagEvaluation
     compared: Sequence[RagComparison]

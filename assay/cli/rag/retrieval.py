@@ -77,13 +77,7 @@ def prepared(
     outputs: dict[str, list[SystemOutputs]],
     judge: YesNoJudge | None,
 ) -> tuple[list[EvaluationSample], dict[str, list[SystemOutputs]], list[str]]:
-    """Return samples and outputs with retrieved documents, their texts and judged relevance, and notes.
-
-    Raises
-    ------
-    NotValid
-        Two systems have the same name, or a step fails.
-    """
+    """Return samples and outputs with retrieved documents, their texts and judged relevance, and notes."""
     outputs = dict(outputs)
     for name, given in retrieve(args, samples).items():
         if name in outputs:
@@ -119,13 +113,7 @@ def retrieves(args: argparse.Namespace) -> bool:
 
 
 def retrieve(args: argparse.Namespace, samples: Sequence[EvaluationSample]) -> dict[str, list[SystemOutputs]]:
-    """Return the outputs of each retriever and of the engine.
-
-    Raises
-    ------
-    NotValid
-        A retriever raises, does not return in time, or returns an invalid value; or the engine cannot be queried.
-    """
+    """Return the outputs of each retriever and of the engine."""
     depth = DEPTH if args.depth is None else args.depth
     if depth < 1:
         raise NotValid(f"--depth is {depth}; use 1 or more")
@@ -231,15 +219,7 @@ def needs_model(args: argparse.Namespace) -> bool:
 
 
 def judge_of(args: argparse.Namespace, calls: PromptCalls | None) -> YesNoJudge | None:
-    """Return the judge; None if none is named.
-
-    Raises
-    ------
-    NotValid
-        An option does not apply to the judge, or a class cannot be used.
-    UnknownName
-        There is no such judge.
-    """
+    """Return the judge; None if none is named."""
     from assay.core.user_callables import is_named
     from assay.llm.judges import JUDGES, MODEL_JUDGES
 
@@ -266,15 +246,7 @@ def judge_of(args: argparse.Namespace, calls: PromptCalls | None) -> YesNoJudge 
 
 
 class ModelYesNo:
-    """A judge that calls a provider's model; an answer other than yes or no is no match and is counted.
-
-    Parameters
-    ----------
-    judge : ModelJudge
-        The judge.
-    calls : PromptCalls
-        The calls of the model.
-    """
+    """A judge that calls a provider's model; an answer other than yes or no is no match and is counted."""
 
     def __init__(self, judge: ModelJudge, calls: PromptCalls) -> None:
         self._judge, self._calls = judge, calls

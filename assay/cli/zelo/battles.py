@@ -23,13 +23,7 @@ MOST_NAMED = 5
 
 
 def matrix(args: argparse.Namespace) -> int:
-    """Draw the battles of one query as SVG, the documents sorted by their scores.
-
-    Raises
-    ------
-    NotValid
-        The file has several queries and none is named, or no battle has a score.
-    """
+    """Draw the battles of one query as SVG, the documents sorted by their scores."""
     from assay.llm.pairwise.matrix_svg import matrix_svg, outcomes
 
     rows = _of_query(args, read_battles(args.source))
@@ -46,13 +40,7 @@ def matrix(args: argparse.Namespace) -> int:
 
 
 def battles(args: argparse.Namespace) -> int:
-    """List the battles of one document by query, with the reason of each model.
-
-    Raises
-    ------
-    NotValid
-        No document is named, or it has no battle.
-    """
+    """List the battles of one document by query, with the reason of each model."""
     if args.document is None:
         raise NotValid("no document was given; name one with --document ID")
     rows = [row for row in read_battles(args.source) if args.query in (None, row.query_id)]

@@ -23,13 +23,7 @@ Bins = Sequence[tuple[float, float, int]]
 
 
 def benchmark(args: argparse.Namespace) -> int:
-    """Compare scores or a run with reference scores, query by query.
-
-    Raises
-    ------
-    NotValid
-        No query is in common, or --most is given without the original order of the documents.
-    """
+    """Compare scores or a run with reference scores, query by query."""
     from assay.llm.pairwise.benchmark_scores import figures
 
     (other,) = others(args, 1, "scores to compare with the reference")
@@ -58,10 +52,7 @@ def benchmark(args: argparse.Namespace) -> int:
 
 
 def _limited(args: argparse.Namespace, truth: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the reference scores of the first documents of each query, in their order before reranking.
-
-    Fitted scores are sorted, so their first documents are the best documents, not the first documents before reranking.
-    """
+    """Return the reference scores of the first documents of each query, in their order before reranking."""
     if args.most is not None and args.most < 1:
         raise NotValid(f"--most is {args.most}; use 1 or more")
     if args.documents is not None:

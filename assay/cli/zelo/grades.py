@@ -92,13 +92,7 @@ def by_query(path: str) -> dict[str, dict[str, float]]:
 
 
 def others(args: argparse.Namespace, wanted: int, what: str) -> list[str]:
-    """Return the files after the first one.
-
-    Raises
-    ------
-    NotValid
-        Their number is wrong.
-    """
+    """Return the files after the first one."""
     if len(args.others) != wanted:
         raise NotValid(f"assay zelo {args.act} needs a second file: {what}")
     return list(args.others)

@@ -31,20 +31,7 @@ DONE, NOT_ALL = 0, 1
 
 
 def judge(args: argparse.Namespace, pairwise: Pairwise | None = None) -> int:
-    """Judge every battle with every model; answers in the ledger are reused.
-
-    Parameters
-    ----------
-    args : Namespace
-        The options of ``assay zelo judge``, with their defaults.
-    pairwise : Pairwise, optional
-        The judge with its prompt; by default zelo's prompt with the guidelines and the seed.
-
-    Raises
-    ------
-    NotValid
-        Texts or models are missing, a key is refused, or a number is out of bounds.
-    """
+    """Judge every battle with every model; answers in the ledger are reused."""
     from assay.llm.judges.bulk_judging import Asking
     from assay.llm.judges.pairwise import Pairwise
 

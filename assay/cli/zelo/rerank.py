@@ -28,13 +28,7 @@ MAX_NOTES = 5
 
 
 def rerank(args: argparse.Namespace) -> int:
-    """Score the documents of every query and write a TREC run; failures are printed and scores are saved.
-
-    Raises
-    ------
-    NotValid
-        No reranker is given, or it scored nothing.
-    """
+    """Score the documents of every query and write a TREC run; failures are printed and scores are saved."""
     if (args.scorer is None) == (args.url is None):
         raise NotValid("use one reranker: --scorer MODULE:NAME or --url ADDRESS")
     if args.model and len(args.model) > 1:

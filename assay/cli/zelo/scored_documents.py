@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 class Scored:
-    """A JSONL file next to the run, which exists until all queries are scored.
-
-    Parameters
-    ----------
-    out : str or None
-        The run; nothing is saved for standard output.
-    who : str
-        The reranker, whose scores are not mixed with another's.
-    """
+    """A JSONL file next to the run, which exists until all queries are scored."""
 
     def __init__(self, out: str | None, who: str) -> None:
         path = None if out in (None, STDIN) else Path(str(out))
@@ -33,13 +25,7 @@ class Scored:
         self._who = who
 
     def known(self, queries: Sequence[Candidates], *, resume: bool) -> dict[str, list[float]]:
-        """Return the saved scores by query; an incomplete last line is ignored.
-
-        Raises
-        ------
-        NotValid
-            No output is named for --resume, or there are scores and --resume is not given.
-        """
+        """Return the saved scores by query; an incomplete last line is ignored."""
         if self.path is None:
             if resume:
                 raise NotValid("--resume needs --out FILE with the run to complete")

@@ -23,27 +23,6 @@ def matched(
 ) -> list[tuple[int, ...]]:
     """Find the expected answers that each retrieved text matches, judging all combinations in one batch.
 
-    Parameters
-    ----------
-    judge : YesNoJudge
-        The judge that decides.
-    query : str
-        What was typed.
-    expected, retrieved : sequence of str
-        The accepted answers, and the texts sorted by rank.
-    match : {"first", "all"}
-        Whether a text is credited with the first answer that it matches, as in Evret, or with every matching answer.
-
-    Returns
-    -------
-    list of tuple of int
-        For each retrieved text, the positions of matching answers in `expected`.
-
-    Raises
-    ------
-    NotValid
-        When `match` is not valid.
-
     Examples
     --------
     >>> from assay.llm.judges.token_overlap import TokenOverlap
@@ -62,26 +41,6 @@ def matched(
 
 def recall(matches: Sequence[Sequence[int]], expected: int, k: int) -> float | None:
     """Compute recall at k: the share of the expected answers that the first k texts are credited with.
-
-    Parameters
-    ----------
-    matches : sequence of sequence of int
-        As returned by `matched`, sorted by rank; missing ranks up to k match nothing.
-    expected : int
-        Number of accepted answers.
-    k : int
-        From 1.
-
-    Returns
-    -------
-    float or None
-        From 0 to 1; None if nothing is expected. Source: Evret, judge design: relevant and retrieved answers are sets,
-        so an answer found twice counts once.
-
-    Raises
-    ------
-    NotValid
-        k is below 1.
 
     Examples
     --------

@@ -32,17 +32,7 @@ SHORTEST_ANSWER = 20
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answered question, as the call log records it.
-
-    Parameters
-    ----------
-    question : Question
-        The question with its key.
-    reply : Reply
-        The reply.
-    outcome : Outcome
-        The parsed outcome.
-    """
+    """One answered question, as the call log records it."""
 
     question: Question
     reply: Reply
@@ -61,18 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Plan:
-    """Estimate of a run before anything is sent.
-
-    Parameters
-    ----------
-    pairs, known, questions : int
-        Number of pairs, of questions with known answers, and of remaining questions.
-    tokens_in, tokens_out : (int, int)
-        Low and high estimate: tokens read at four characters per token, corrected by the provider's counts for known
-        answers, and 50% more; tokens written for the shortest and the longest possible answers.
-    usd : (float, float) or None
-        The same in dollars; None if prices are unknown.
-    """
+    """Estimate of a run before anything is sent."""
 
     pairs: int
     known: int
@@ -121,21 +100,7 @@ class _PendingQuestion:
 
 
 class Asking:
-    """A run of a model judge over pairs, with the answers already known.
-
-    Parameters
-    ----------
-    judge : ModelJudge
-        The judge.
-    endpoint : Endpoint
-        The model endpoint.
-    contexts : sequence of Context
-        The pairs.
-    known : mapping of str to Reply
-        Earlier answers, by `key_of`.
-    ratio : Ratio, optional
-        The provider's token counts for other questions, for the plan.
-    """
+    """A run of a model judge over pairs, with the answers already known."""
 
     def __init__(
         self,
@@ -165,24 +130,7 @@ class Asking:
         together: Callable[[Callable[[], None]], None] = lambda work: work(),
         by: Asker = ask,
     ) -> Ended:
-        """Send the remaining questions; report each answer, and each pair when it is complete.
-
-        Parameters
-        ----------
-        on_verdict : callable
-            Called with each pair whose questions are all answered, one call at a time.
-        answered : callable
-            Called with each answer before its pair is reported, so that the caller can store it.
-        limits, budget, stop, client, together
-            As in `assay.llm.providers.calls.ask`; pairs with known answers are reported first, in one group.
-        by : callable
-            The function that sends the questions, such as `assay.llm.providers.calls.ask`.
-
-        Returns
-        -------
-        Ended
-            Why the run ended. A pair that waits for a retry when the run ends early is not reported.
-        """
+        """Send the remaining questions; report each answer, and each pair when it is complete."""
         of: dict[str, str] = {}
 
         def wanted(left: Sequence[str]) -> Iterator[Question]:

@@ -27,25 +27,7 @@ KNOWN_WEIGHTS = {"all-MiniLM-L6-v2": "53aa51172d142c89d9012cce15ae4d6cc0ca689589
 
 
 def embed(model: str, texts: Sequence[str]) -> Floats:
-    """Encode texts in batches.
-
-    Parameters
-    ----------
-    model : str
-        A name or a folder that sentence-transformers loads, or ``package:NAME``.
-    texts : sequence of str
-        The texts; the model truncates long texts.
-
-    Returns
-    -------
-    float32 array, shape (texts, dimensions)
-        Vectors of length 1, so that their product is a cosine.
-
-    Raises
-    ------
-    NotValid
-        sentence-transformers is not installed, or the model cannot be loaded.
-    """
+    """Encode texts in batches."""
     vectors = _loaded(model).encode(
         list(texts), batch_size=BATCH, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
     )
@@ -53,13 +35,7 @@ def embed(model: str, texts: Sequence[str]) -> Floats:
 
 
 def packaged(package: str) -> Path:
-    """Return the folder of a model inside an installed package, after verifying the hash of its weights.
-
-    Raises
-    ------
-    NotValid
-        The package is not installed, contains no model, or has unknown weights.
-    """
+    """Return the folder of a model inside an installed package, after verifying the hash of its weights."""
     from importlib.metadata import PackageNotFoundError, files
 
     try:

@@ -25,21 +25,7 @@ RULES: dict[Rule, str] = {
 
 @dataclass(frozen=True)
 class Together:
-    """Combined result of an ensemble for one pair.
-
-    Parameters
-    ----------
-    grade : int or None
-        None if the rule is undecided, or too few judges gave a grade.
-    mean : float or None
-        Mean of the grades.
-    spread : int
-        The highest minus the lowest grade.
-    agree : float or None
-        The share of the pairs of judges that gave the same grade; None with fewer than two grades.
-    grades, failed : int
-        Number of judges that gave a grade, and that failed.
-    """
+    """Combined result of an ensemble for one pair."""
 
     grade: int | None
     mean: float | None
@@ -56,22 +42,6 @@ class Together:
 
 def together(outcomes: Sequence[Outcome], values: Sequence[int], rule: Rule = "median", *, least: int = 2) -> Together:
     """Combine the outcomes of several judges for a pair.
-
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-        One outcome per judge. A failure is not a vote.
-    values : sequence of int
-        The scale, ascending.
-    rule : {"median", "vote", "mean", "unanimity"}
-        How to combine the grades. Unanimity requires all judges: a failed judge leaves the pair undecided.
-    least : int
-        Minimum number of grades for a result.
-
-    Raises
-    ------
-    NotValid
-        The rule is unknown.
 
     Examples
     --------

@@ -39,19 +39,7 @@ NO. Begin your answer with YES or NO, then one sentence why.""",
 
 @dataclass(frozen=True)
 class ExpectedAnswer:
-    """A judge that asks a model whether a text contains an expected answer.
-
-    Parameters
-    ----------
-    answer : callable
-        ``answer(questions)``: the replies of a model, one for each question in its order.
-    template : Template
-        The prompt template.
-    most_characters, most_tokens : int
-        Limits for a text and an answer.
-    temperature, seed : float, int
-        Sampling parameters of the model.
-    """
+    """A judge that asks a model whether a text contains an expected answer."""
 
     answer: Callable[[Sequence[Question]], Sequence[Reply]]
     template: Template = EXPECTED_ANSWER
@@ -72,11 +60,7 @@ class ExpectedAnswer:
         return [outcome.relevant is True for outcome in self.outcomes(contexts)]
 
     def outcomes(self, contexts: Sequence[Context]) -> list[Outcome]:
-        """Return one outcome per context; one matching expected answer is enough.
-
-        A pair is graded 0 only if the model answered no to each; if an answer could not be parsed and none is yes, the
-        outcome is that failure.
-        """
+        """Return one outcome per context; one matching expected answer is enough."""
         questions = [self.question(context, expected) for context in contexts for expected in context.expected]
         replies = iter(self.answer(questions))
         return [self._of_one([read_yes_or_no(next(replies)) for _ in context.expected]) for context in contexts]

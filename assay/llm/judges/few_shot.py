@@ -11,22 +11,6 @@ Pair = TypeVar("Pair")
 def draw(pairs: Sequence[Pair], most: int, *, grade: Callable[[Pair], int], seed: int) -> list[Pair]:
     """Draw examples, spread over the grades as evenly as possible.
 
-    Parameters
-    ----------
-    pairs : sequence
-        Pairs that people graded, none of which is to be judged.
-    most : int
-        Maximum number of examples.
-    grade : callable
-        Returns the grade of a pair.
-    seed : int
-        Seed of the draw.
-
-    Returns
-    -------
-    list
-        Examples drawn from each grade in turn, sorted from the worst to the best grade.
-
     Examples
     --------
     >>> draw([("a", 0), ("b", 0), ("c", 0), ("d", 3)], 2, grade=lambda pair: pair[1], seed=1)[1]

@@ -82,37 +82,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Graded:
-    """A judge that asks a model for a grade.
-
-    Parameters
-    ----------
-    template : Template
-        The prompt template.
-    scale : sequence of GradeMeaning
-        The grades, ascending.
-    guidelines : str
-        The rater guidelines, verbatim; empty if there are none.
-    examples : sequence of Example
-        Frozen human grades of pairs that are not to be judged, which the caller must ensure.
-    relevant_from : int, optional
-        The lowest grade that is relevant.
-    most_characters : int
-        Maximum characters per document.
-    most_tokens : int
-        Maximum tokens per answer.
-    temperature : float
-        0 for the most probable answer.
-    seed : int
-        Seed, for providers that accept one.
-    probabilities : bool
-        Whether to request the grade probabilities.
-
-    Raises
-    ------
-    NotValid
-        The template has unknown placeholders or lacks query, scale or document; there are fewer than two grades; or an
-        example is off the scale.
-    """
+    """A judge that asks a model for a grade."""
 
     template: Template
     scale: Sequence[GradeMeaning]

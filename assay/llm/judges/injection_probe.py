@@ -30,16 +30,7 @@ _PREFERRED = (
 
 @dataclass(frozen=True)
 class Canary:
-    """A pair with a prompt-injection probe.
-
-    Parameters
-    ----------
-    place : int
-        Index of its original context.
-    trap : str Kind of probe.
-    context : Context
-        The context with the probe.
-    """
+    """A pair with a prompt-injection probe."""
 
     place: int
     trap: Trap
@@ -48,14 +39,7 @@ class Canary:
 
 @dataclass(frozen=True)
 class Flips:
-    """How often a probe raised the grade.
-
-    Parameters
-    ----------
-    trap : str Kind of probe.
-    planted, flipped : int
-        Number of probes for which both answers are grades, and number with a higher grade than without the probe.
-    """
+    """How often a probe raised the grade."""
 
     trap: Trap
     planted: int
@@ -68,17 +52,7 @@ class Flips:
 
 
 def plant(contexts: Sequence[Context], top: int, *, seed: int) -> list[Canary]:
-    """Insert each probe once into every document, at a position drawn with the seed.
-
-    Parameters
-    ----------
-    contexts : sequence of Context
-        Pairs, preferably not relevant: a document that already has the best grade cannot be flipped.
-    top : int
-        The best grade of the scale.
-    seed : int
-        Seed of the positions and the wording.
-    """
+    """Insert each probe once into every document, at a position drawn with the seed."""
     canaries: list[Canary] = []
     for place, context in enumerate(contexts):
         for trap in TRAPS:
@@ -90,17 +64,7 @@ def plant(contexts: Sequence[Context], top: int, *, seed: int) -> list[Canary]:
 
 
 def plant_in_loser(context: Context, *, first: bool, seed: int) -> list[tuple[Trap, Context]]:
-    """Insert each probe once into the document that lost a comparison.
-
-    Parameters
-    ----------
-    context : Context
-        The first document as its text, the second as the other document.
-    first : bool
-        Whether the first document lost.
-    seed : int
-        Seed of the position and the wording.
-    """
+    """Insert each probe once into the document that lost a comparison."""
     canaries: list[tuple[Trap, Context]] = []
     for trap in TRAPS:
         text = context.text if first else context.other
@@ -113,17 +77,7 @@ def plant_in_loser(context: Context, *, first: bool, seed: int) -> list[tuple[Tr
 
 
 def flips(canaries: Sequence[Canary], with_trap: Sequence[Outcome], without: Sequence[Outcome]) -> list[Flips]:
-    """Count the raised grades by probe.
-
-    Parameters
-    ----------
-    canaries : sequence of Canary
-        The probes.
-    with_trap : sequence of Outcome
-        One outcome for each canary.
-    without : sequence of Outcome
-        One outcome for each original context. Failures on either side are not counted.
-    """
+    """Count the raised grades by probe."""
     counts = {trap: [0, 0] for trap in TRAPS}
     for canary, outcome in zip(canaries, with_trap, strict=True):
         plain = without[canary.place].grade

@@ -51,17 +51,7 @@ class Replies(MutableMapping[str, "Reply"]):
 
 @dataclass
 class Known:
-    """The contents of a ledger.
-
-    Parameters
-    ----------
-    replies : mapping of str to Reply
-        Answers by key, on disk; calls without an answer are not included and are repeated.
-    spent, calls : float, int
-        Dollars spent and calls made by this judge, including calls without an answer.
-    models : dict of str to int
-        Number of answers from each model, by the provider's model name.
-    """
+    """The contents of a ledger."""
 
     replies: MutableMapping[str, Reply] = field(default_factory=Replies)
     spent: float = 0.0
@@ -70,27 +60,13 @@ class Known:
 
 
 class Ledger:
-    """A JSONL file of calls.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file; None records nothing.
-    judge : str
-        The hash of the judge and its model, to which a line's cost is assigned.
-    """
+    """A JSONL file of calls."""
 
     def __init__(self, path: Path | None, judge: str) -> None:
         self._path, self._judge = path, judge
 
     def known(self, *, repair: bool = True) -> Known:
-        """Read the ledger; an incomplete last line is removed.
-
-        Raises
-        ------
-        NotValid
-            A line is not a call.
-        """
+        """Read the ledger; an incomplete last line is removed."""
         known = Known()
         for number, line in enumerate(self._lines(repair), 1):
             try:

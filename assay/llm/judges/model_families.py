@@ -33,17 +33,7 @@ LONGEST = 60
 
 @dataclass(frozen=True)
 class System:
-    """What is known about the origin of a system's answers.
-
-    Parameters
-    ----------
-    name : str
-        Name of its run.
-    declared : str
-        The declared family of its model, or `NO_MODEL`; empty without a declaration.
-    about : str
-        Other text about the system that may contain a name.
-    """
+    """What is known about the origin of a system's answers."""
 
     name: str
     declared: str = ""
@@ -52,17 +42,7 @@ class System:
 
 @dataclass(frozen=True)
 class Kin:
-    """A system of the judge's model family.
-
-    Parameters
-    ----------
-    name : str
-        Name of its run.
-    family : str
-        The common family.
-    declared : bool
-        Whether it was declared; otherwise it was inferred from the name.
-    """
+    """A system of the judge's model family."""
 
     name: str
     family: str
@@ -84,11 +64,6 @@ def families_in(text: str) -> list[str]:
 def declared_family(text: str) -> str:
     """Normalize a declaration: a known family, `NO_MODEL`, or another maker's name.
 
-    Raises
-    ------
-    NotValid
-        It is too long, names two families, or contains invalid characters.
-
     Examples
     --------
     >>> declared_family(" gpt-4o "), declared_family("None"), declared_family("Nemotron"), declared_family("")
@@ -109,13 +84,6 @@ def declared_family(text: str) -> str:
 
 def kin_of(model: str, systems: Iterable[System]) -> list[Kin]:
     """Return the systems of the judge's model family, by declaration or by name.
-
-    Parameters
-    ----------
-    model : str
-        Name of the judge's model.
-    systems : iterable of System
-        The systems to judge.
 
     Examples
     --------

@@ -27,33 +27,7 @@ REPAIR = (
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Prompt settings of a judge that calls a model.
-
-    Parameters
-    ----------
-    scale : sequence of GradeMeaning
-        The grades, ascending; empty for judges with their own scale.
-    guidelines : str
-        The guidelines of the human raters.
-    examples : sequence of Example
-        Pairs that people graded, none of which is to be judged.
-    relevant_from : int, optional
-        The lowest grade that is relevant.
-    most_tokens : int, optional
-        Maximum tokens per answer; the judge's default if None.
-    most_characters : int
-        Maximum characters per document.
-    temperature : float
-        0 for the most probable answer.
-    seed : int
-        Seed, for providers that accept one.
-    probabilities : bool
-        Whether to request the grade probabilities.
-    text_metric : TextMetric, optional
-        The metric that scores an answer against the accepted answers, for the judge `downstream`.
-    template : Template, optional
-        The prompt template; the judge's own if None.
-    """
+    """Prompt settings of a judge that calls a model."""
 
     scale: Sequence[GradeMeaning] = ()
     guidelines: str = ""
@@ -86,27 +60,7 @@ class ModelJudge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelJudgeKind:
-    """Declaration of a judge that calls a model.
-
-    Parameters
-    ----------
-    name, title, description : str
-        The name that users type, its readable form, and a line about its purpose and use.
-    source : str
-        Source of the rule.
-    needs : tuple of str
-        The parts of a context without which it cannot judge.
-    takes : tuple of str
-        The fields of `JudgeOptions` that change its prompt, in addition to those of every judge.
-    scale : tuple of GradeMeaning
-        The default scale.
-    build : callable
-        ``build(options) -> ModelJudge``.
-    template : Template, optional
-        Its default template; None if it cannot be replaced.
-    places, needed : tuple of str
-        The placeholders of its template, and those that are required.
-    """
+    """Declaration of a judge that calls a model."""
 
     name: str
     title: str

@@ -20,13 +20,7 @@ NAMES = ("query", "expected_text", "retrieved_text", "expected", "text")
 
 @dataclass(frozen=True, slots=True)
 class JudgmentContext:
-    """Input of a user's judge: one text and one expected answer.
-
-    Parameters
-    ----------
-    query, expected_text, retrieved_text : str
-        The question, an expected answer (empty if there is none), and the retrieved text.
-    """
+    """Input of a user's judge: one text and one expected answer."""
 
     query: str
     expected_text: str
@@ -44,20 +38,7 @@ class JudgmentContext:
 
 
 class OwnJudge:
-    """Adapter for a user's class as a judge that says yes or no.
-
-    Parameters
-    ----------
-    spec : str
-        ``module:Class``, constructed without arguments. An instance or a plain function is also accepted.
-    seconds : float
-        Time limit per call.
-
-    Raises
-    ------
-    NotValid
-        The class does not exist, cannot be constructed, or has neither method.
-    """
+    """Adapter for a user's class as a judge that says yes or no."""
 
     def __init__(self, spec: str, seconds: float = TIMEOUT) -> None:
         if not seconds > 0:
@@ -73,13 +54,7 @@ class OwnJudge:
         self._named = () if self._one is None else _named(spec, self._one)
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
-        """Return for each context whether the text matches one of the expected answers.
-
-        Raises
-        ------
-        NotValid
-            The class raises, does not return in time, or returns values other than booleans.
-        """
+        """Return for each context whether the text matches one of the expected answers."""
         judged: list[bool] = []
         for query, some in groupby(contexts, key=lambda context: context.query):
             one = list(some)

@@ -48,17 +48,7 @@ Answer with JSON only: {"reason": "<one sentence>", "score": <a number from -1 t
 
 @dataclass(frozen=True)
 class Pairwise:
-    """A judge that asks a model which of two documents is better.
-
-    Parameters
-    ----------
-    template : Template The prompt template.
-    guidelines : str
-        The rater guidelines.
-    most_characters, most_tokens : int
-        Limits for each document and for an answer.
-    temperature, seed : float, int Sampling parameters of the model.
-    """
+    """A judge that asks a model which of two documents is better."""
 
     template: Template = PAIRWISE
     guidelines: str = ""

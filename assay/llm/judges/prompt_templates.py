@@ -38,17 +38,7 @@ _SEEN = _Seen()
 
 @dataclass(frozen=True)
 class Template:
-    """Prompt template of one kind of question.
-
-    Parameters
-    ----------
-    name : str
-        Name of the template.
-    version : int
-        Version, increased with every change of the text.
-    system, prompt : str
-        The system text, and the prompt with its placeholders.
-    """
+    """Prompt template of one kind of question."""
 
     name: str
     version: int
@@ -61,21 +51,7 @@ class Template:
         return hashlib.sha256(f"{self.system}\0{self.prompt}".encode()).hexdigest()
 
     def worded(self, text: str, places: Sequence[str], needed: Sequence[str]) -> Template:
-        """Return the same template with another text.
-
-        Parameters
-        ----------
-        text : str
-            The prompt, used with this template's system text; or a JSON object with ``prompt`` and optionally
-            ``system``.
-        places, needed : sequence of str
-            As for `check`.
-
-        Raises
-        ------
-        NotValid
-            The text is empty or too long, or placeholders are unknown or missing.
-        """
+        """Return the same template with another text."""
         system, prompt = _own(text, self.system)
         if not prompt:
             raise NotValid("the prompt is empty; write one, or a JSON object with system and prompt")
@@ -90,13 +66,7 @@ class Template:
         return list(dict.fromkeys(PLACE.findall(self.system + self.prompt)))
 
     def check(self, known: Sequence[str], needed: Sequence[str] = ()) -> None:
-        """Raise an exception for unknown or missing placeholders.
-
-        Raises
-        ------
-        NotValid
-            With the placeholder and the known placeholders.
-        """
+        """Raise an exception for unknown or missing placeholders."""
         places = self.places()
         if unknown := [place for place in places if place not in known]:
             message = f"the template has an unknown placeholder {{{unknown[0]}}}; known: {', '.join(known)}"
@@ -130,15 +100,7 @@ def _own(text: str, system: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Shown:
-    """A document as shown to the model.
-
-    Parameters
-    ----------
-    text : str
-        The text between its two marks.
-    cut : bool
-        Whether the document was longer than the shown text.
-    """
+    """A document as shown to the model."""
 
     text: str
     cut: bool
@@ -146,15 +108,6 @@ class Shown:
 
 def shown(text: str, key: str, most: int = LONGEST_DOCUMENT) -> Shown:
     """Prepare a document for a prompt.
-
-    Parameters
-    ----------
-    text : str
-        Plain text or HTML; invisible content is removed.
-    key : str
-        Seed of the mark: the same key gives the same prompt, so that stored answers can be found.
-    most : int
-        Maximum number of characters; a longer text is cut at a word and marked.
 
     Examples
     --------

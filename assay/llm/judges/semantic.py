@@ -22,20 +22,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Semantic:
-    """The judge with its parameters.
-
-    Parameters
-    ----------
-    threshold : float
-        The minimum cosine for yes, from -1 to 1.
-    model : str
-        A model that sentence-transformers can load, or ``package:NAME`` for the weights in an installed package.
-
-    Raises
-    ------
-    NotValid
-        The threshold is out of range, or no model is named.
-    """
+    """The judge with its parameters."""
 
     threshold: float = 0.7
     model: str = MODEL
@@ -47,13 +34,7 @@ class Semantic:
             raise NotValid("the judge semantic needs a model: a name, a folder, or package:NAME")
 
     def judge(self, context: Context) -> bool:
-        """Return whether the cosine of the text with an expected answer reaches the threshold.
-
-        Raises
-        ------
-        NotValid
-            No expected answer is given, the model cannot be loaded, or sentence-transformers is not installed.
-        """
+        """Return whether the cosine of the text with an expected answer reaches the threshold."""
         return self.batch_judge([context])[0]
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:

@@ -35,20 +35,6 @@ class _Finding(NamedTuple):
 class TokenOverlap:
     """The judge with its parameters.
 
-    Parameters
-    ----------
-    min_tokens : int
-        Minimum number of distinct shared tokens.
-    threshold : float
-        Minimum share of the expected answer's distinct tokens that must be shared, above 0 and up to 1.
-    query_boost : bool
-        Whether 0.75 of the threshold is enough if a shared token is in the query.
-
-    Raises
-    ------
-    NotValid
-        When the threshold is out of range.
-
     Examples
     --------
     >>> judge = TokenOverlap(min_tokens=1)
@@ -67,17 +53,7 @@ class TokenOverlap:
             raise NotValid(f"threshold is {self.threshold!r}; use a share above 0 and at most 1")
 
     def judge(self, context: Context) -> bool:
-        """Return whether the text matches an expected answer.
-
-        Steps, for each expected answer: equal after normalizing, or one contains the other: yes. Fewer than
-        `min_tokens` shared tokens: no. Shared tokens / expected tokens at the threshold: yes; with the query boost and
-        a shared token in the query: yes at 0.75 of it. Otherwise no. An empty text matches nothing.
-
-        Raises
-        ------
-        NotValid
-            When no expected answer is given.
-        """
+        """Return whether the text matches an expected answer."""
         return self._best(context).matches
 
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
@@ -85,13 +61,7 @@ class TokenOverlap:
         return [self.judge(context) for context in contexts]
 
     def grade(self, context: Context) -> float:
-        """Return the share of the best matching expected answer that is in the text, from 0 to 1.
-
-        Returns
-        -------
-        float
-            1 for equal or contained texts, 0 below `min_tokens`, otherwise the share of the expected tokens.
-        """
+        """Return the share of the best matching expected answer that is in the text, from 0 to 1."""
         return self._best(context).grade
 
     def outcomes(self, contexts: Sequence[Context]) -> list[Outcome]:

@@ -42,18 +42,7 @@ answer with what you would say without it.""",
 
 @dataclass(frozen=True)
 class Downstream:
-    """A judge that lets a model answer from one document, and scores the answer.
-
-    Parameters
-    ----------
-    metric : TextMetric
-        The metric that scores an answer against the accepted answers, from 0 to 1.
-    template : Template
-        The prompt template, preferably that of the system whose documents are judged.
-    most_characters, most_tokens : int
-        Limits for a document and for an answer.
-    temperature, seed : float, int Sampling parameters of the model.
-    """
+    """A judge that lets a model answer from one document, and scores the answer."""
 
     metric: TextMetric
     template: Template = DOWNSTREAM_TEMPLATE

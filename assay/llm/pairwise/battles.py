@@ -16,25 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Battles:
-    """Outcomes between the documents of a query, as a list of edges.
-
-    Parameters
-    ----------
-    documents : int
-        Number of documents; some may have no battle.
-    first, second : int64 array, shape (battles,)
-        Positions of the two documents.
-    share : float64 array, shape (battles,)
-        Share of the outcome for the second document: 1 if it was preferred, 0 if the first was.
-    weight : float64 array, shape (battles,)
-        Weight of each battle, above 0.
-
-    Raises
-    ------
-    NotValid
-        A position is out of range, a document is compared with itself, a share is outside 0 to 1, or a weight is not
-        above 0.
-    """
+    """Outcomes between the documents of a query, as a list of edges."""
 
     documents: int
     first: Ints
@@ -86,8 +68,6 @@ class Battles:
 
 def share_of_scores(scores: Sequence[float]) -> float | None:
     """Return the second document's share from scores between -1 (first) and 1 (second) of several models.
-
-    Answers outside this range are clipped. None if no model answered, because a failed call is not a vote.
 
     Examples
     --------

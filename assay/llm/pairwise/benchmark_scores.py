@@ -18,16 +18,7 @@ from assay.llm.pairwise.battles import Floats
 
 @dataclass(frozen=True)
 class Figures:
-    """Metrics of one query.
-
-    Parameters
-    ----------
-    documents, omitted, unknown : int
-        Number of documents with a true score, of those without a given score, and of documents with a score but no true
-        score.
-    ndcg, accuracy, recall : float or None
-        None if there are too few documents.
-    """
+    """Metrics of one query."""
 
     documents: int
     omitted: int
@@ -39,19 +30,6 @@ class Figures:
 
 def figures(truth: Mapping[str, float], given: Mapping[str, float], k: int, k_truth: int | None = None) -> Figures:
     """Compare the scores of a query's documents with the true ones.
-
-    Parameters
-    ----------
-    truth, given : mapping of str to float
-        Scores by document; the order of `truth` determines the positions of documents with equal scores.
-    k, k_truth : int, int or None
-        As for `recall`.
-
-    Returns
-    -------
-    Figures
-        Documents without a score rank below all scored documents, tied with each other, and are never among the first
-        `k`, so that leaving documents out brings no advantage. A query without scores gets 0.
 
     Examples
     --------
@@ -78,16 +56,6 @@ def figures(truth: Mapping[str, float], given: Mapping[str, float], k: int, k_tr
 
 def ndcg(truth: Sequence[float], scores: Sequence[float]) -> float | None:
     """Return nDCG with gains ``exp(true score)``.
-
-    Parameters
-    ----------
-    truth, scores : sequence of float, shape (documents,)
-        Scores of the same documents.
-
-    Returns
-    -------
-    float or None
-        Above 0, at most 1; None without documents. Documents with equal scores are in reverse order of their positions.
 
     Examples
     --------

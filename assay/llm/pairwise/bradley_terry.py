@@ -27,17 +27,7 @@ WHOLE = 200
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Fitted scores of a query's documents.
-
-    Parameters
-    ----------
-    scores : float64 array, shape (documents,)
-        Mean 0; a document without a battle has the prior's mean.
-    steps : int
-        Number of steps.
-    converged : bool
-        Whether the last step changed nothing significant.
-    """
+    """Fitted scores of a query's documents."""
 
     scores: Floats
     steps: int
@@ -46,24 +36,6 @@ class Fit:
 
 def fit(battles: Battles, *, prior: float = PRIOR) -> Fit:
     """Find the most probable scores under a Gaussian prior, by Newton's method on the edge list.
-
-    Parameters
-    ----------
-    battles : Battles
-        At least one document.
-    prior : float
-        The precision of the prior, above 0, which gives finite scores to documents that won or lost every battle, and
-        to documents not connected by battles.
-
-    Returns
-    -------
-    Fit
-        The fit takes five or six steps to reach 1e-9. Source: Bradley and Terry 1952, with scores ~ N(0, 1/prior).
-
-    Raises
-    ------
-    NotValid
-        The prior is not above 0.
 
     Examples
     --------
@@ -84,19 +56,7 @@ def fit(battles: Battles, *, prior: float = PRIOR) -> Fit:
 
 
 def standard_errors(battles: Battles, fit: Fit, *, prior: float = PRIOR) -> Floats:
-    """Return the standard error of each score, from the curvature at the fit.
-
-    Parameters
-    ----------
-    battles, found, prior
-        The arguments and the result of `fit`.
-
-    Returns
-    -------
-    float64 array, shape (documents,)
-        Square roots of the diagonal of the inverse curvature. Neighboring scores closer than this cannot be
-        distinguished.
-    """
+    """Return the standard error of each score, from the curvature at the fit."""
     return np.sqrt(np.diag(covariance(battles, fit, prior=prior)))
 
 
@@ -110,20 +70,7 @@ def covariance(battles: Battles, fit: Fit, *, prior: float = PRIOR) -> Floats:
 
 
 def next_pairs(battles: Battles, fit: Fit, most: int, *, prior: float = PRIOR) -> list[tuple[int, int, float]]:
-    """Return the pairs whose comparison would reduce the uncertainty of the scores most.
-
-    Parameters
-    ----------
-    battles, found, prior
-        The arguments and the result of `fit`.
-    most : int
-        Number of pairs, most informative first; pairs already compared are skipped.
-
-    Returns
-    -------
-    list of (int, int, float)
-        Two documents and the value of their battle: the variance of its outcome times the variance of their difference.
-    """
+    """Return the pairs whose comparison would reduce the uncertainty of the scores most."""
     spread = covariance(battles, fit, prior=prior)
     variances = np.diag(spread)
     apart = variances[:, None] + variances[None, :] - 2 * spread
@@ -136,20 +83,7 @@ def next_pairs(battles: Battles, fit: Fit, most: int, *, prior: float = PRIOR) -
 
 
 def fit_as_zbench(battles: Battles, *, tolerance: float = 1e-4, most: int = 1_000) -> Fit:
-    """Compute scores as zbench does: a damped fixed-point iteration, stopped when the loss changes little.
-
-    Use it to reproduce published zELO scores. It has no prior: the score of a document that won or lost every battle
-    depends on where the iteration stopped.
-
-    Parameters
-    ----------
-    battles : Battles
-        Battles with shares by votes (`battles.share_of_votes`), as in zbench.
-    tolerance : float
-        The change of the loss that stops the iteration, after at least three losses.
-    most : int
-        Maximum number of steps.
-    """
+    """Compute scores as zbench does: a damped fixed-point iteration, stopped when the loss changes little."""
     i, j, s, n = battles.first, battles.second, battles.share, battles.documents
     w = battles.weight
     scores = np.zeros(n)

@@ -23,21 +23,7 @@ STEEPEST = 50.0
 
 @dataclass(frozen=True)
 class CutPoints:
-    """Boundaries between grades on the score axis.
-
-    Parameters
-    ----------
-    values : tuple of int
-        The grades of the anchors, ascending; grades without an anchor cannot be assigned.
-    cuts : tuple of float
-        One fewer than `values`, ascending.
-    steepness : float
-        How sharply grades change with the score: the slope of the cumulative logits.
-    anchors : int
-        Number of documents used for learning.
-    right : float
-        The share of the anchors whose grade is reproduced.
-    """
+    """Boundaries between grades on the score axis."""
 
     values: tuple[int, ...]
     cuts: tuple[float, ...]
@@ -57,25 +43,6 @@ class CutPoints:
 
 def learn(scores: npt.ArrayLike, grades: Sequence[int]) -> CutPoints:
     """Learn the cut points from anchors.
-
-    Parameters
-    ----------
-    scores : float array, shape (anchors,)
-        Scores of the documents that people graded.
-    grades : sequence of int, shape (anchors,)
-        Human grades.
-
-    Returns
-    -------
-    CutPoints
-        The fit of a proportional-odds model (McCullagh 1980): ``P(grade <= k) = sigmoid(steepness * (cut_k - score))``,
-        by maximum likelihood; the steepness is not negative and has a weak prior, so that anchors with perfectly
-        separated grades also have a solution.
-
-    Raises
-    ------
-    NotValid
-        Fewer than five anchors, or all of one grade.
 
     Examples
     --------

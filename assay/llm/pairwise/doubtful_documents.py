@@ -10,18 +10,9 @@ from assay.formats.battles_jsonl import Battle
 
 
 def turned(battles: Iterable[Battle]) -> dict[tuple[str, str], float]:
-    """Return for each document compared in both orders how often the same position won twice. Comparisons that ended in
-    a tie in either order do not depend on the position.
+    """Return for each document compared in both orders how often the same position won twice.
 
-    Parameters
-    ----------
-    battles : iterable of Battle
-        Battles with scores as if `a` had been shown first, as in files; failed calls are skipped.
-
-    Returns
-    -------
-    dict of (query_id, doc_id) to float
-        From 0 to 1; documents that no model compared in both orders are missing.
+    Comparisons that ended in a tie in either order do not depend on the position.
 
     Examples
     --------
@@ -52,22 +43,6 @@ def turned(battles: Iterable[Battle]) -> dict[tuple[str, str], float]:
 
 def other_grade(score: float, error: float, cuts: Sequence[float]) -> float:
     """Return the probability that a document's true score is beyond a cut point.
-
-    Parameters
-    ----------
-    score, error : float
-        Score and standard error from the fit.
-    cuts : sequence of float Cut points, ascending.
-
-    Returns
-    -------
-    float
-        Probability under a normal error; 0 without cut points or without an error.
-
-    Raises
-    ------
-    NotValid
-        The error is negative.
 
     Examples
     --------

@@ -36,18 +36,6 @@ _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def outcomes(ids: Sequence[str], rows: Iterable[tuple[str, str, float | None]]) -> Floats:
     """Return the mean outcome of each document against each other document.
 
-    Parameters
-    ----------
-    ids : sequence of str
-        The documents; battles of other documents are skipped.
-    rows : iterable of (a, b, score)
-        Scores from -1 (a) to 1 (b), clipped to this range; None for no answer.
-
-    Returns
-    -------
-    float64 array, shape (documents, documents)
-        The mean outcome for the document of the row, from -1 (lost) to 1 (won); NaN if they were never compared.
-
     Examples
     --------
     >>> outcomes(["x", "y"], [("x", "y", 0.5), ("y", "x", -1.0)]).tolist()
@@ -68,30 +56,7 @@ def outcomes(ids: Sequence[str], rows: Iterable[tuple[str, str, float | None]]) 
 
 
 def matrix_svg(ids: Sequence[str], outcomes: Floats, scores: Sequence[float], *, title: str = "Battles") -> str:
-    """Draw the matrix, sorted by score.
-
-    Parameters
-    ----------
-    ids : sequence of str
-        The documents, in the order of the rows of `outcomes`.
-    outcomes : float64 array, shape (documents, documents)
-        For the row's document, from -1 (lost) to 1 (won); NaN if they were never compared.
-    scores : sequence of float, shape (documents,)
-        Scores that determine the order: highest first, ties by id.
-    title : str
-        Title of the picture, also its text alternative.
-
-    Returns
-    -------
-    str
-        An SVG element. Texts inherit their color; squares have the classes ``better``, ``worse`` and ``same`` of the
-        chart style sheet. Above 100 documents a square is the mean of a block of them.
-
-    Raises
-    ------
-    NotValid
-        Shapes do not match, or outcomes are outside -1 to 1.
-    """
+    """Draw the matrix, sorted by score."""
     given, worth = np.asarray(outcomes, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if given.shape != (len(ids), len(ids)) or worth.shape != (len(ids),):
         raise NotValid(

@@ -15,25 +15,6 @@ from assay.core.errors import NotValid
 def draw_pairs(documents: int, cycles: int = 4, *, seed: int) -> list[tuple[int, int]]:
     """Draw the distinct pairs of several random cycles.
 
-    Parameters
-    ----------
-    documents : int
-        Number of documents; one document has no pair, two documents have one.
-    cycles : int
-        Number of rounds; each document is in two pairs per round, or fewer if a round repeats a pair.
-    seed : int
-        The same seed gives the same pairs, in the same order.
-
-    Returns
-    -------
-    list of (int, int)
-        In the order drawn: the first cycles alone are connected.
-
-    Raises
-    ------
-    NotValid
-        The number of documents is negative, or there is no cycle.
-
     Examples
     --------
     >>> draw_pairs(1, seed=1), len(draw_pairs(2, seed=1)), len(draw_pairs(25, 4, seed=1)) <= 100
@@ -52,26 +33,6 @@ def draw_pairs(documents: int, cycles: int = 4, *, seed: int) -> list[tuple[int,
 
 def swapped(pairs: int, share: float, *, seed: int) -> tuple[list[bool], list[bool]]:
     """Return which battles are shown in reverse order, and which in both orders.
-
-    Parameters
-    ----------
-    pairs : int
-        Number of battles.
-    share : float
-        The share shown in both orders, which measures the position bias.
-    seed : int
-        Seed of both draws.
-
-    Returns
-    -------
-    (list of bool, list of bool)
-        For each battle, whether the second document is shown first, for a random half; and whether the other order is
-        also requested.
-
-    Raises
-    ------
-    NotValid
-        The share is out of range.
 
     Examples
     --------

@@ -10,17 +10,7 @@ from assay.formats.battles_jsonl import Battle
 
 @dataclass(frozen=True)
 class FirstPlace:
-    """How often the first position decided.
-
-    Parameters
-    ----------
-    answers : int
-        Number of answers with a winner; a score of 0 has none.
-    won : int
-        Number of them in which the document shown first won.
-    both, turned : int
-        Number of pairs that a model compared in both orders, and in which the same position won twice.
-    """
+    """How often the first position decided."""
 
     answers: int
     won: int

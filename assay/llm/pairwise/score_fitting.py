@@ -25,21 +25,7 @@ Met = dict[tuple[str, str], list[tuple[float, str]]]
 
 @dataclass(frozen=True)
 class Fitted:
-    """Scores of all queries.
-
-    Parameters
-    ----------
-    scores : list of (query_id, doc_id, score, standard error or None)
-        By query in order of first appearance, best document first.
-    queries, battles : int
-        Number of queries, and number of answers used.
-    failed : int
-        Number of rows without a score, which were left out.
-    not_converged : int
-        Number of queries whose scores still changed in the last step.
-    voted : int
-        Number of failed calls that count as votes for the first document, as in zbench.
-    """
+    """Scores of all queries."""
 
     scores: list[tuple[str, str, float, float | None]]
     queries: int
@@ -57,26 +43,6 @@ def fit_queries(
     documents: Mapping[str, Sequence[str]] | None = None,
 ) -> Fitted:
     """Fit each query separately.
-
-    Parameters
-    ----------
-    rows : iterable of (query_id, a, b, score) or (query_id, a, b, score, model)
-        Scores from -1 (a) to 1 (b); None for a failed call, or for a pending battle if no model is named.
-    method : {"map", "zbench"}
-        ``map``: the most probable scores under a prior, from real-valued outcomes. Several answers about a pair, from
-        several models or in both orders, form one battle weighted by the number of answers; a failed call is not an
-        answer. ``zbench``: zbench's votes, weights and iteration. The weight of a pair is its number of answers divided
-        by the number of models, because zbench's draws repeat pairs and each repeat counts; a score not above 0, or a
-        failed call, is a vote for the first document.
-    prior : float
-        The precision of the prior, for ``map``.
-    documents : mapping of str to sequence of str, optional
-        All documents of the queries. ``zbench`` includes documents without a battle in the mean.
-
-    Raises
-    ------
-    NotValid
-        The method is unknown, or the prior is not above 0.
 
     Examples
     --------
@@ -143,26 +109,7 @@ def _weight(answers: Sequence[tuple[float, str]], method: Method) -> float:
 def drawn_battles(
     documents: Mapping[str, Sequence[str]], *, cycles: int, seed: int, most: int | None = None, both: float = 0.0
 ) -> list[tuple[str, str, str, bool]]:
-    """Draw the battles of each query.
-
-    Parameters
-    ----------
-    documents : mapping of str to sequence of str
-        The documents of each query, most likely relevant first.
-    cycles : int
-        Number of random rounds; see `pair_selection.draw_pairs`.
-    seed : int
-        Seed, combined with each query's id, so that an additional query does not change the draws of the others.
-    most : int, optional
-        Maximum number of documents per query, from the first.
-    both : float
-        The share of pairs shown in both orders.
-
-    Returns
-    -------
-    list of (query_id, a, b, swapped)
-        A pair shown in both orders appears twice.
-    """
+    """Draw the battles of each query."""
     rows: list[tuple[str, str, str, bool]] = []
     for query_id, listed in documents.items():
         taken = list(listed)[:most]
@@ -179,22 +126,7 @@ def drawn_battles(
 def most_telling(
     rows: Iterable[tuple[str, str, str, float | None]], most: int, *, prior: float = PRIOR
 ) -> list[tuple[str, str, str]]:
-    """Return the pairs of each query whose battles would most reduce its uncertainty.
-
-    Parameters
-    ----------
-    rows : iterable of (query_id, a, b, score)
-        The battles so far, as for `fit_queries`.
-    most : int
-        Number of pairs per query.
-    prior : float
-        Precision of the prior, as for the fit.
-
-    Returns
-    -------
-    list of (query_id, a, b)
-        By query, most informative first; pairs already compared are skipped.
-    """
+    """Return the pairs of each query whose battles would most reduce its uncertainty."""
     queries: dict[str, list[tuple[str, str, float]]] = {}
     for query_id, a, b, score in rows:
         if score is not None:

@@ -8,18 +8,7 @@ from pathlib import Path
 
 
 def annotate(path: str, scores: Mapping[tuple[str, str], float], *, every: bool = False) -> Iterator[str]:
-    """Yield the lines of a data set with a score for each document.
-
-    Parameters
-    ----------
-    path : str
-        A data set in the format ``zbench-dataset`` without errors.
-    scores : dict of (query_id, doc_id) to float
-        Documents and fields stay as they are. A document without a battle gets 0, the mean.
-    every : bool
-        Whether a query without scores gets 0 for all its documents, as in zbench; otherwise it is left out, because
-        such scores are meaningless.
-    """
+    """Yield the lines of a data set with a score for each document."""
     for line in Path(path).read_text(encoding="utf-8-sig").split("\n"):
         if not line.strip():
             continue

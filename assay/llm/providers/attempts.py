@@ -19,17 +19,7 @@ FIRST_WAIT = 0.5
 
 
 def booked(endpoint: Endpoint, reply: Reply, most_read: int, most_written: int) -> Reply:
-    """Return a reply with its cost, or with the highest possible cost if the provider counted nothing.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The model that answered.
-    reply : Reply
-        The reply; if it has no answer, token counts of 0 mean that nothing was processed.
-    most_read, most_written : int
-        Maximum number of tokens used.
-    """
+    """Return a reply with its cost, or with the highest possible cost if the provider counted nothing."""
     cost, estimated = endpoint.cost_at_most(reply.tokens_in, reply.tokens_out, most_read, most_written)
     return replace(
         reply,
@@ -41,15 +31,7 @@ def booked(endpoint: Endpoint, reply: Reply, most_read: int, most_written: int) 
 
 
 class Attempts:
-    """All attempts at a question, after which no budget is reserved for it.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    taken : Taken
-        The question, with the maximum cost of an attempt already reserved.
-    """
+    """All attempts at a question, after which no budget is reserved for it."""
 
     def __init__(self, run: Run, taken: Taken) -> None:
         self._run, self._taken = run, taken

@@ -32,18 +32,7 @@ MARK = "assay"
 
 @dataclass(frozen=True)
 class BatchProtocol:
-    """Functions that submit, read and locate batches of a provider.
-
-    Parameters
-    ----------
-    send : callable
-        ``send(call, endpoint, questions, mark)``: submits questions and returns the batch id.
-    answers : callable
-        ``answers(call, endpoint, batch)``: the answers by key; None while the batch is in progress.
-    find : callable
-        ``find(call, mark, number, known)``: the id of an unknown batch with this mark and number of questions; None if
-        there is none.
-    """
+    """Functions that submit, read and locate batches of a provider."""
 
     send: Callable[[Caller, Endpoint, Sequence[Question], str], str]
     answers: Callable[[Caller, Endpoint, str], Iterator[tuple[str, Any]] | None]
@@ -96,22 +85,7 @@ class Caller:
     def __call__(
         self, method: str, path: str, *, once: bool = False, into: IO[bytes] | None = None, **more: Any
     ) -> httpx.Response:
-        """Send a request, with retries while the provider is busy.
-
-        Parameters
-        ----------
-        method, path : str
-            The request.
-        once : bool
-            Whether repeating the request costs twice; if so, it is not repeated if it may have succeeded.
-        into : binary file, optional
-            File for the answers of a batch.
-
-        Raises
-        ------
-        Refused, Down
-            `Down` if a later request may succeed, otherwise `Refused`.
-        """
+        """Send a request, with retries while the provider is busy."""
         import httpx
 
         headers = self._endpoint.protocol.headers(self._endpoint.key)

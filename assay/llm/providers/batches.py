@@ -59,31 +59,7 @@ def ask_in_batches(
     stop: Callable[[], bool] = lambda: False,
     poll: float = POLL,
 ) -> Ended:
-    """Submit all questions in batches, wait, and pass on each answer.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The model endpoint, with the batch prices.
-    questions : iterable of Question
-        The questions, whose keys are the ids within the batch. Questions in a stored batch are not sent again.
-    answered : callable
-        As for `calls.ask`. A question that failed or expired has a reply with a ``fault``.
-    store : Store
-        Storage of open batches, written before waiting.
-    budget : Budget, optional
-        The maximum cost of each question is reserved before its batch is sent. Questions beyond the budget are sent
-        when other questions are answered and cost less than reserved.
-    stop : callable
-        Checked between polls; the provider continues to process the batches, and the next call fetches them.
-    poll : float
-        Seconds between polls.
-
-    Raises
-    ------
-    NotValid
-        The provider's batches are not supported.
-    """
+    """Submit all questions in batches, wait, and pass on each answer."""
     batch_protocol = BATCH_PROTOCOLS.get(endpoint.protocol.name)
     if batch_protocol is None:
         raise NotValid(f"{endpoint.protocol.title} does not support batches; {', '.join(BATCH_PROTOCOLS)} do")

@@ -34,34 +34,7 @@ def ask(
     client: Client | None = None,
     together: Callable[[Callable[[], None]], None] = lambda work: work(),
 ) -> Ended:
-    """Send all questions in parallel, and pass on each answer as it arrives.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The model endpoint.
-    questions : iterable of Question
-        The questions, taken one at a time by several threads.
-    answered : callable
-        ``answered(question, reply)``, one call at a time. A question that failed after all attempts has a reply with a
-        ``fault``.
-    limits : Limits, optional
-        Rate limits; all runs in this process with the same provider and key share them.
-    budget : Budget, optional
-        Spending limit. The maximum cost of a question is reserved before it is sent.
-    stop : callable
-        Checked before each question; True ends the run after the answers in flight have arrived.
-    client : httpx.Client or Pools, optional
-        The HTTP client; by default a client with the timeout of the limits.
-    together : callable
-        ``together(work)`` calls ``work()``, which passes on all answers that arrived during the previous call. Threads
-        wait until their answer is processed, so a single transaction can store many answers.
-
-    Returns
-    -------
-    Ended
-        Why the run ended. After ``refused`` and ``down`` no more questions were sent.
-    """
+    """Send all questions in parallel, and pass on each answer as it arrives."""
     limits = limits or Limits()
     asking = client or plain_client(limits)
     run = Run(endpoint, limits, budget or Budget(), answered, stop, asking)

@@ -23,15 +23,7 @@ class _Given:
 
 
 class HandingOver:
-    """Queue that passes answers from many threads to one consumer.
-
-    Parameters
-    ----------
-    each : callable
-        ``each(question, reply)``, never called concurrently.
-    together : callable
-        ``together(work)`` calls ``work()``, which calls `each` for all waiting answers.
-    """
+    """Queue that passes answers from many threads to one consumer."""
 
     def __init__(self, each: Callable[[Question, Reply], None], together: Callable[[Callable[[], None]], None]) -> None:
         self._each, self._together = each, together

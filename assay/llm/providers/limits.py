@@ -12,23 +12,7 @@ from assay.core.errors import NotValid
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a run.
-
-    Parameters
-    ----------
-    concurrency : int
-        Maximum number of questions in flight.
-    per_minute : float or None
-        Maximum number of questions started per minute; None for no limit.
-    tokens_per_minute : float or None
-        Maximum number of tokens requested per minute, estimated from each question and its longest answer.
-    timeout : float
-        Seconds for one attempt.
-    attempts : int
-        Number of attempts per question if the provider is busy or does not answer.
-    longest_wait : float
-        Maximum seconds between two attempts; if a provider asks for a longer wait, the run ends.
-    """
+    """Limits of a run."""
 
     concurrency: int = 8
     per_minute: float | None = None
@@ -49,13 +33,7 @@ class Limits:
 
 
 class Bucket:
-    """Token bucket that grants a number per minute, at most a tenth of it at once.
-
-    Parameters
-    ----------
-    per_minute : float or None
-        The rate; None for no limit.
-    """
+    """Token bucket that grants a number per minute, at most a tenth of it at once."""
 
     def __init__(self, per_minute: float | None) -> None:
         self._lock = threading.Lock()
@@ -92,17 +70,7 @@ class Bucket:
 
 @dataclass
 class Budget:
-    """Spending limit of a run; every call reserves its highest cost first, so it is never exceeded.
-
-    Parameters
-    ----------
-    usd : float or None
-        Dollars; None for no limit.
-    calls : int or None
-        Number of questions; None for no limit.
-    spent, calls_made : float, int
-        Dollars spent and calls made so far, including earlier runs.
-    """
+    """Spending limit of a run; every call reserves its highest cost first, so it is never exceeded."""
 
     usd: float | None = None
     calls: int | None = None
@@ -112,16 +80,7 @@ class Budget:
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
     def reserve(self, most: float | None, *, wait: bool = True) -> bool:
-        """Reserve the highest cost of a call; False if that would exceed the limit.
-
-        If reservations of calls in flight exhaust the limit, wait for them, because most calls cost less than reserved.
-        Callers without calls in flight pass ``wait=False``.
-
-        Raises
-        ------
-        NotValid
-            There is a limit in dollars, but the cost of a call is unknown.
-        """
+        """Reserve the highest cost of a call; False if that would exceed the limit."""
         if self.usd is not None and most is None:
             raise NotValid("a limit in dollars needs the prices per million input and output tokens")
         with self._changed:

@@ -25,27 +25,7 @@ WITHOUT: dict[str, Any] = {"temperature": None, "seed": None, "schema": None, "p
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a model.
-
-    Parameters
-    ----------
-    key : str
-        The caller's unique key of the question, returned with the answer.
-    system, prompt : str
-        The system text and the prompt.
-    schema : mapping, optional
-        The JSON schema of the answer, for providers that enforce it.
-    most_tokens : int
-        Maximum length of the answer.
-    temperature : float, optional
-        0 for the most probable answer; None for the model's default.
-    seed : int, optional
-        Seed, for providers that accept one.
-    probabilities : bool
-        Whether to request token probabilities, if the provider reports them.
-    thinks : bool, optional
-        Whether the model reasons before it answers and needs other parameters; if None, its name decides.
-    """
+    """One question to a model."""
 
     key: str
     system: str
@@ -71,36 +51,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """Declaration of a provider's protocol.
-
-    Parameters
-    ----------
-    name, title, description : str
-        The name that users type, its readable form, and a line about the supported servers.
-    base_url : str
-        Address of the provider's own server; callers may set another.
-    key_variable : str
-        The environment variable that usually holds the key.
-    path : callable
-        ``path(model)``: the path after the base address.
-    headers : callable
-        ``headers(key)``: the headers with the key, which is empty if the server needs none.
-    body : callable
-        ``body(question, model)``: the request as JSON.
-    read : callable
-        ``read(body)``: the reply's JSON as a `Reply`; raises KeyError, TypeError, ValueError or IndexError if it is not
-        a reply.
-    moderated : callable
-        ``moderated(status, body)``: whether an error response rejects only this text.
-    hopeless : callable
-        ``hopeless(status, body)``: whether an error response means that the key or account is at fault, so that no
-        question would be answered; 401, 402, 403 and 404 always mean this.
-    counted : callable
-        ``counted(body)``: tokens read and written, also of an otherwise unreadable answer; None for missing counts, and
-        errors as for ``read``.
-    wrapping : int
-        Maximum number of tokens that the provider adds to a request for templates and tools.
-    """
+    """Declaration of a provider's protocol."""
 
     name: str
     title: str
@@ -119,22 +70,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model at an address, with key, prices and settings.
-
-    Parameters
-    ----------
-    protocol : Protocol The protocol. model : str The model name. base_url : str The base address.
-    key : str
-        The secret, which never appears in messages, logs, or the text of this object.
-    price_in, price_out : float or None
-        Dollars per million tokens read and written; None if unknown, so that no cost is reported.
-    left_out : frozenset of str
-        Parameters that this model rejects and that are left out: names of `WITHOUT`.
-    thinks : bool, optional
-        Whether it reasons before it answers; if None, its name decides.
-    most_tokens : int, optional
-        Maximum tokens of an answer, including reasoning; overrides the question's limit.
-    """
+    """A model at an address, with key, prices and settings."""
 
     protocol: Protocol
     model: str

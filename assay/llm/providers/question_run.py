@@ -28,22 +28,7 @@ End = Literal["done", "stopped", "budget", "refused", "down"]
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run of questions ended.
-
-    Parameters
-    ----------
-    end : str
-        ``done``; ``stopped`` from outside; ``budget`` used up; ``refused``: key, model or questions are wrong;
-        ``down``: the provider does not answer.
-    message : str
-        The reason as text; empty if all questions were sent.
-    answered : int
-        Number of answers, including failures of single questions.
-    attempts : int
-        Number of requests sent.
-    leave_alone : float
-        Seconds for which an unavailable provider asked to wait; 0 if unknown.
-    """
+    """How a run of questions ended."""
 
     end: End
     message: str
@@ -54,18 +39,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A question that is about to be sent, with its reservation.
-
-    Parameters
-    ----------
-    question : Question The question. endpoint : Endpoint The model endpoint.
-    request : bytes
-        The request body.
-    most_read, most_written : int
-        Maximum number of tokens per attempt.
-    held : float or None
-        Maximum cost of an attempt, which is reserved while a request is in flight.
-    """
+    """A question that is about to be sent, with its reservation."""
 
     question: Question
     endpoint: Endpoint

@@ -22,24 +22,7 @@ from assay.llm.rerankers import Candidates, OnScores, checked
 def score_by_address(
     endpoint: Endpoint, queries: Sequence[Candidates], on_scores: OnScores, *, limits: Limits | None = None
 ) -> Ended:
-    """Request the scores of each query's documents; the failure of one query does not affect the others.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        An endpoint with the protocol `RERANK`; its base address is the full address, and its model may be empty.
-    queries : sequence of Candidates
-        The queries, with one request each.
-    on_scores : callable
-        ``on_scores(query, scores or None, reason)``, one call at a time, in the order of the answers.
-    limits : Limits, optional
-        Rate limits.
-
-    Returns
-    -------
-    Ended
-        How the run ended; queries without a report were not sent.
-    """
+    """Request the scores of each query's documents; the failure of one query does not affect the others."""
     of = {one.query_id: one for one in queries}
 
     def answered(question: Question, reply: Reply) -> None:

@@ -30,9 +30,8 @@ class TooLong(Exception):
 
 
 def post_question(client: Client, endpoint: Endpoint, request: bytes, seconds: float) -> httpx.Response:
-    """Send a question; the response may exceed `MOST_BYTES` by the length of the question, because rerankers return
-    the documents.
-    """
+    """Send a question; the response may exceed `MOST_BYTES` by the length of the question, because rerankers return the
+    documents."""
     headers = {"Content-Type": "application/json", **endpoint.protocol.headers(endpoint.key)}
     most = MOST_BYTES + len(request)
     return send_request(client, "POST", endpoint.url, headers=headers, seconds=seconds, most=most, content=request)
@@ -49,33 +48,7 @@ def send_request(
     into: IO[bytes] | None = None,
     **more: Any,
 ) -> httpx.Response:
-    """Send a request and read the response up to a size limit.
-
-    Parameters
-    ----------
-    client : httpx.Client or Pools
-        The HTTP client.
-    method, url, headers
-        The request; ``more`` is its content.
-    seconds : float
-        Time limit for the whole answer, because the timeout of a client restarts with every byte.
-    most : int
-        Maximum number of bytes of an answer.
-    into : binary file, optional
-        File for an answer that is too large for memory; the response then has no content.
-
-    Returns
-    -------
-    httpx.Response
-        The response, read and closed. An error longer than `MOST_OF_AN_ERROR` is truncated.
-
-    Raises
-    ------
-    TooLong
-        The answer has more bytes.
-    httpx.TransportError
-        There is no response, or it cannot be read.
-    """
+    """Send a request and read the response up to a size limit."""
     import httpx
 
     # Requested explicitly, because a client decompresses other encodings completely, regardless of size.
@@ -94,15 +67,7 @@ def send_request(
 
 
 def _blocks(response: httpx.Response, most: int, until: float) -> Iterator[bytes]:
-    """Read a body in blocks, up to one byte beyond the maximum.
-
-    Raises
-    ------
-    httpx.ReadTimeout
-        The body does not arrive in time.
-    httpx.RemoteProtocolError
-        The body is not compressed as declared.
-    """
+    """Read a body in blocks, up to one byte beyond the maximum."""
     import httpx
 
     packed = response.headers.get("Content-Encoding", "").strip().lower() == "gzip"

@@ -36,15 +36,7 @@ class Hopeless(Exception):
 
 
 class NotUnderstood(Exception):
-    """The question got no usable answer, and a retry would not help.
-
-    Parameters
-    ----------
-    message : str
-        The fault.
-    written : tuple of (int or None, int or None), optional
-        Tokens read and written, if known, for an unreadable answer.
-    """
+    """The question got no usable answer, and a retry would not help."""
 
     def __init__(self, message: str, written: tuple[int | None, int | None] | None = None) -> None:
         super().__init__(message)
@@ -52,15 +44,7 @@ class NotUnderstood(Exception):
 
 
 class Unwanted(Exception):
-    """The model refuses a parameter of the question; without it there may be an answer.
-
-    Parameters
-    ----------
-    message : str
-        The fault.
-    names : frozenset of str
-        The rejected parameters: names of `protocol.WITHOUT`, or ``thinks``.
-    """
+    """The model refuses a parameter of the question; without it there may be an answer."""
 
     def __init__(self, message: str, names: frozenset[str]) -> None:
         super().__init__(message)
@@ -68,17 +52,7 @@ class Unwanted(Exception):
 
 
 class Busy(Exception):
-    """The provider is busy at the moment.
-
-    Parameters
-    ----------
-    message : str
-        The fault.
-    wait : float, optional
-        Seconds for which the provider asks to wait.
-    unsure : bool
-        Whether the model may have answered anyway, so that the answer may be charged.
-    """
+    """The provider is busy at the moment."""
 
     def __init__(self, message: str, wait: float | None = None, *, unsure: bool = False) -> None:
         super().__init__(message)
@@ -86,24 +60,7 @@ class Busy(Exception):
 
 
 def read(endpoint: Endpoint, question: Question, response: httpx.Response) -> Reply:
-    """Return the answer in a response.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The model endpoint.
-    question : Question The question. response : httpx.Response The HTTP response.
-
-    Returns
-    -------
-    Reply
-        The reply, with the stop ``filtered`` if the provider blocked the text or the answer.
-
-    Raises
-    ------
-    Busy, NotUnderstood, Unwanted, Hopeless
-        There is no answer. The messages never contain the key.
-    """
+    """Return the answer in a response."""
     body = as_json(response)
     status = _status(response.status_code, body)
     # Mask before cutting, because the beginning of a key at the cut would remain.

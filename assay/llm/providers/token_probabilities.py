@@ -19,17 +19,6 @@ MOST_ALTERNATIVES = 64
 def of_grade(tokens: Sequence[tuple[str, Mapping[str, float]]]) -> dict[str, float] | None:
     """Return the probabilities of the numbers at the token of the grade.
 
-    Parameters
-    ----------
-    tokens : sequence of (str, mapping of str to float)
-        Each token as written, with the log probabilities of the alternatives, including itself.
-
-    Returns
-    -------
-    dict of str to float, or None
-        Probability by number, with different spellings combined. None if no token contains the whole number under the
-        last key ``grade``: digits in a reason, or part of a number, are not a grade.
-
     Examples
     --------
     >>> of_grade([('{"why": "for ', {}), ("3", {}), ('", "grade', {}), ('":', {}), (" 2}", {" 2}": 0.0})])

@@ -74,8 +74,7 @@ class BleuScore(Metric):
 
     def _counts(self, answer: list[str], references: list[list[str]]) -> list[float]:
         """Return the shared n-grams by length, the answer's n-grams by length, its length, and the length of the
-        nearest reference.
-        """
+        nearest reference."""
         shared, total = [], []
         for n in range(1, self.max_order + 1):
             own = Counter(ngrams(answer, n))

@@ -75,10 +75,7 @@ class Turning(InCollection):
         examples=[OpenApiExample("Twelve pairs", {"winner": "bm25", "turns": True, "number": 12, "exact": True})],
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Return the report of `assay compare --turning` for the exported labels.
-
-        To have the pairs judged, post them as a pool.
-        """
+        """Return the report of `assay compare --turning` for the exported labels."""
         params = request.query_params
         metric, having, withheld = comparable(self.collection, request)
         a, b = pair_named(having, params.get("a", ""), params.get("b", ""))

@@ -13,10 +13,7 @@ from evaluation.scoring.views.scores import TRAFFIC
 
 @dataclass(frozen=True)
 class Choice:
-    """The two runs, the metric and the weighting of a comparison.
-
-    ``notes`` explain which URL parameters were ignored.
-    """
+    """The two runs, the metric and the weighting of a comparison."""
 
     a: Scoring
     b: Scoring
@@ -40,10 +37,7 @@ class Choice:
 
 
 def chosen(scorings: Sequence[Scoring], params: Mapping[str, str]) -> Choice | None:
-    """Read the choice from the URL. Run a is the baseline by default, other runs are the best ones.
-
-    Return None if no two runs share a metric.
-    """
+    """Read the choice from the URL. Run a is the baseline by default, other runs are the best ones."""
     of = {
         name: [row.scoring for row in leaderboard.rows(scorings, name) if row.score]
         for name in stored_scores.metrics_of(scorings)

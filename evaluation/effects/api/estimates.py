@@ -63,10 +63,7 @@ class JudgeEstimates(OfJudge):
         ],
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Return prediction-powered and stratified means, with means from human labels alone.
-
-        Not allowed while you may still grade pairs of this round.
-        """
+        """Return prediction-powered and stratified means, with means from human labels alone."""
         if not calibration.has_grades(self.judge):
             raise NotFound("This judge gives no grades, so nothing can be estimated from it.")
         params = request.query_params

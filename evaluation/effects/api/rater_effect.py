@@ -63,10 +63,7 @@ class RaterEffects(InRound):
     )
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """Not allowed while you may still grade pairs of the round, because the result would reveal other raters'
-        grades.
-
-        For a large round a job computes the result; until then the status is 409.
-        """
+        grades."""
         params: dict[str, Any] = request.query_params
         rater_effect.check_reader(self.round, request.user)
         metric, rule = params.get("metric") or METRIC, params.get("rule") or "median"

@@ -98,10 +98,7 @@ class AgainstBaselineBody(serializers.Serializer):
 
 
 class ScoresBody(serializers.Serializer):
-    """The format of `assay evaluate --format json`, with the snapshot's id and the letters of one metric.
-
-    `left_out` counts the hidden queries, which have documents that you may still grade.
-    """
+    """The format of `assay evaluate --format json`, with the snapshot's id and the letters of one metric."""
 
     snapshot = serializers.UUIDField()
     qrels = QrelsOfScores()
@@ -206,10 +203,7 @@ class Scores(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Compute every mean with an interval; weighted by traffic and by tier if the sampling design allows it.
-
-        A job scores large runs.
-        """
+        """Compute every mean with an interval; weighted by traffic and by tier if the sampling design allows it."""
         data = self.read_body(NewScores)
         rows = self.collection.snapshots.select_related("collection")
         (snapshot,) = rows_called(rows, [data["snapshot"]], "snapshot", "snapshot")

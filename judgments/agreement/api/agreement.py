@@ -34,15 +34,7 @@ class Agreement(InRound):
         ],
     )
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return the format of `assay agreement --format json`: coefficients with n, overlap and interval.
-
-        `without` has the coefficients without each rater in turn, for three or more raters. `gate` is the result of the
-        agreement gate. `called_in` counts the grades left out because they were requested after two raters differed.
-        For rounds with more than 20,000 judgments the last stored report is returned, `newer` counts the judgments
-        since
-        then, and a job computes the next one. Values that could reveal grades of pairs that you may still grade are
-        hidden.
-        """
+        """Return the format of `assay agreement --format json`: coefficients with n, overlap and interval."""
         part = request.query_params.get("by", "")
         if part and part not in PARTS:
             raise NotValid("Unknown value of `by`.", {"by": f"Use one of {', '.join(PARTS)}."})
@@ -74,8 +66,5 @@ class Rejudge(InRound):
 
     @extend_schema(summary="Rejudge the overlap", request=None, responses={201: RoundBody})
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same raters.
-
-        Scale and settings are copied. The status is 409 if the newest guidelines are those of the round.
-        """
+        """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same raters."""
         return Response(serialize_round(rerating.rejudge_overlap(self.round, actor=request.user)), status=201)

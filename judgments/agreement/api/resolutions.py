@@ -54,8 +54,5 @@ class Settled(ListModelMixin, InRound):
 
     @extend_schema(summary="List the resolutions of your pairs")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return an empty list until the round is closed.
-
-        Other raters' grades and names, and pairs that you may still grade, are hidden.
-        """
+        """Return an empty list until the round is closed."""
         return self.list(request, *args, **kwargs)

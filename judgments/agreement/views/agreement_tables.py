@@ -134,10 +134,7 @@ class LeftOut:
 
 
 def left_out(without: list[dict[str, Any]], report: dict[str, Any], name: str) -> list[LeftOut]:
-    """Return the coefficient without each rater, by rater.
-
-    Means over pairs of raters are not recomputed; if the gate uses one, ordinal alpha is returned instead.
-    """
+    """Return the coefficient without each rater, by rater."""
     coefficient = coefficient_without(name)
     whole = report["coefficients"][coefficient]["value"]
     rows = []
@@ -161,10 +158,7 @@ def differs_most(rows: list[LeftOut]) -> LeftOut | None:
 
 
 def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Return a row per rater with a cell for each rater: kappa, n and a color level 0-4; None on the diagonal.
-
-    Kappa over few pairs is unreliable and gets no color.
-    """
+    """Return a row per rater with a cell for each rater: kappa, n and a color level 0-4; None on the diagonal."""
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for row in report["cohen"]:
         value = row[weights]

@@ -56,11 +56,7 @@ class Status:
 
 
 def activate(round_: Round, judge: Judge, *, bound: float, actor: User) -> AutoAccept:
-    """Accept a judge's lowest grade in a round as long as the bound holds.
-
-    A failed request is recorded if people had judged the whole slice: it counts as a test, and the next one has to
-    meet a stricter confidence.
-    """
+    """Accept a judge's lowest grade in a round as long as the bound holds."""
     if not 0.5 <= bound < 1:
         raise NotValid("The bound is out of range.", {"bound": "Choose a bound from 0.5 to below 1, such as 0.95."})
     result = _create(round_, judge, bound, actor)
@@ -151,11 +147,7 @@ def accepted_grades(round_: Round) -> dict[Key, int]:
 
 @transaction.atomic
 def draft_round(round_: Round, *, actor: User) -> Round:
-    """Create a draft round of the pairs that no person judged, without those whose machine grade is accepted.
-
-    The unjudged rest of the audit slice is always in it. The round itself does not change: a rater of it who noticed
-    missing pairs would know their machine grade.
-    """
+    """Create a draft round of the pairs that no person judged, without those whose machine grade is accepted."""
     if (
         round_.raters.filter(user=actor, left_at__isnull=True).exists()
         or grade_visibility.pairs_with_hidden_grades(actor, round_).exists()

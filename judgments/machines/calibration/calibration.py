@@ -183,10 +183,7 @@ def usefulness(judge: Judge, round_: Round, viewer: Any) -> Useful:
 
 
 def flips(run: JudgeRun, viewer: Any) -> list[Flip]:
-    """Return by probe how often a document got a higher grade with the probe inserted.
-
-    Pairs that this reader may still grade are left out, because a flip reveals something about the grade.
-    """
+    """Return by probe how often a document got a higher grade with the probe inserted."""
     hidden = grade_visibility.pairs_with_hidden_grades(viewer, run.round)
     planted = ModelCall.objects.filter(run=run, purpose="canary", grade__isnull=False)
     planted = planted.exclude(pair__in=hidden.values("pk"))
@@ -208,10 +205,7 @@ def share_of(part: int, whole: int) -> Share:
 
 
 def outcomes(judge: Judge, round_: Round, viewer: Any) -> dict[str, int]:
-    """Return the number of pairs by outcome, without pairs that this reader may still grade.
-
-    Failed answers are visible for each pair, so a count over all pairs would reveal the hidden ones.
-    """
+    """Return the number of pairs by outcome, without pairs that this reader may still grade."""
     return outcomes_by_judge(round_, viewer, judge).get(judge.pk, {})
 
 

@@ -12,11 +12,7 @@ QUERIES_AT_ONCE = 1_000
 
 
 def labels_of(round_: Round) -> dict[Key, float]:
-    """Return people's labels of the round's pairs: the resolution, otherwise the median.
-
-    Grades from other rounds with the same guidelines and scale are included; the newest round with a grade of the pair
-    counts.
-    """
+    """Return people's labels of the round's pairs: the resolution, otherwise the median."""
     grades: dict[Key, float] = {}
     elsewhere: set[Key] = set()
     for rated in read_rounds(alike(round_)):
@@ -52,11 +48,7 @@ def _portions(query_ids: Set[str]) -> Iterator[list[str]]:
 def grades_of(
     judge: Judge, round_: Round, *, among: Collection[Key] | None = None, examples: bool = False
 ) -> dict[Key, float]:
-    """Return the judge's grades by pair, of the given pairs only if there are any.
-
-    Failures and usefulness are not grades. Pairs that were examples for the judge are left out unless requested,
-    because their grades say nothing about the judge.
-    """
+    """Return the judge's grades by pair, of the given pairs only if there are any."""
     rows = judge.judgments.filter(pair__round=round_, grade__isnull=False)
     shown = set() if examples else {tuple(key) for key in judge.inputs.get("example_pairs", ())}
     columns = ("pair__query__query_id", "pair__document__doc_id", "grade")

@@ -26,10 +26,7 @@ def run_of(judge: Judge, round_: Round) -> BattleRun | None:
 
 
 def visible_parameters(judge: Judge, round_: Round, viewer: Any) -> dict[str, Any]:
-    """Return a judge's parameters, without those learned from anchors for a reader who may still grade an anchor.
-
-    A threshold depends on few documents, so its value reveals their grades.
-    """
+    """Return a judge's parameters, without those learned from anchors for a reader who may still grade an anchor."""
     learnt = LEARNT & judge.parameters.keys()
     hidden = grade_visibility.hidden_keys_of_round(viewer, round_) if learnt and viewer is not None else set()
     if not any(tuple(key) in hidden for key in (judge.inputs.get("example_pairs", ()) if hidden else ())):

@@ -82,11 +82,7 @@ def _urgency(one: Routed) -> tuple[bool, float, int, float, int]:
 
 @transaction.atomic
 def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round:
-    """Create a draft round of the routed pairs, with the raters, scale and guidelines of the round.
-
-    Pairs that people have already judged are left out. The draft has the order of the round, so it does not show raters
-    why a pair was chosen.
-    """
+    """Create a draft round of the routed pairs, with the raters, scale and guidelines of the round."""
     if grade_visibility.pairs_with_hidden_grades(actor, round_).exists():
         reason = "You may still grade pairs of this round, and the draft would reveal machine results."
         raise Conflict(f"{reason} Finish rating first, or ask another lead.")
@@ -144,10 +140,7 @@ def _doubts(round_: Round, viewer: Any) -> dict[int, list[Doubt]]:
 def _weights(
     round_: Round, answers: Mapping[int, Sequence[MachineJudgment]], values: Sequence[int], hidden_queries: Set[str]
 ) -> Mapping[Key, float]:
-    """Return the leverage of each machine-graded pair, from one grade below to one grade above the machine's grade.
-
-    A metric depends on all grades of a query, so queries with a hidden pair are left out.
-    """
+    """Return the leverage of each machine-graded pair, from one grade below to one grade above the machine's grade."""
     if not answers:
         return {}
     keys = {
@@ -177,13 +170,7 @@ def _heaviest(rest: Sequence[Routed]) -> list[Routed]:
 
 
 def entropy(probabilities: Mapping[str, float] | None) -> float:
-    """Return how undecided a model was between the grades, from 0 (sure) to 1 (all equal).
-
-    Examples
-    --------
-    >>> entropy({"0": 0.5, "1": 0.5}), entropy({"0": 1.0, "1": 0.0}), entropy(None)
-    (1.0, 0.0, 0.0)
-    """
+    """Return how undecided a model was between the grades, from 0 (sure) to 1 (all equal)."""
     shares = [share for share in (probabilities or {}).values() if share > 0]
     if len(shares) < 2 or probabilities is None:
         return 0.0

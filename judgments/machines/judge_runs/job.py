@@ -170,10 +170,7 @@ class _Sitting:
         return replies
 
     def _beat(self) -> None:
-        """Report progress about every second, and stop if the job was canceled, lost or paused.
-
-        A canceled or lost job makes no more calls, but still stores pending answers, because they were paid for.
-        """
+        """Report progress about every second, and stop if the job was canceled, lost or paused."""
         self.add_up()
         try:
             self.work.progress(self.done, self.total)
@@ -188,10 +185,7 @@ class _Sitting:
 
 def _lenders(judge: Judge) -> list[int]:
     """Return the judges whose stored answers can be reused: another text metric over the same answers needs no new
-    calls.
-
-    Grades are not reused across judges, because the model names are counted for each judge.
-    """
+    calls."""
     if kinds.says_grades(judge.kind):
         return [judge.pk]
     return list(Judge.objects.filter(collection=judge.collection_id, kind=judge.kind).values_list("pk", flat=True))

@@ -57,10 +57,7 @@ def left_for(round_: Round, judge: Judge) -> Waiting:
 
 
 def answer(judge: Judge, round_: Round, *, watch: Watch = lambda done, total: None) -> int:
-    """Let the judge answer the pairs of a round that it has not answered yet.
-
-    Every batch is stored immediately, so a repeated call continues where a crashed one stopped.
-    """
+    """Let the judge answer the pairs of a round that it has not answered yet."""
     keys = list(left_for(round_, judge).ready.values_list("pk", flat=True))
     says = ensembles.sayer(judge, round_) if judge.kind == ENSEMBLE else _sayer(judge, round_)
     watch(0, len(keys))

@@ -14,10 +14,7 @@ AT_ONCE = 500
 
 
 def lines(round_: Round) -> Iterator[bytes]:
-    """Yield the file in parts: the input of a judge for each pair, in the order of the round.
-
-    It contains no grades and no runs; a document without content has an empty text.
-    """
+    """Yield the file in parts: the input of a judge for each pair, in the order of the round."""
     rows = round_.pairs.select_related("query", "document").order_by("position")
     some: list[PairRow] = []
     for pair in rows.iterator(chunk_size=AT_ONCE):

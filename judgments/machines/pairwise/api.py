@@ -98,10 +98,7 @@ class ImportBattles(InRound):
 
     @extend_schema(summary="Import pairwise comparisons", request=BattlesTaken, responses={201: BattleRunBody})
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """All comparisons are stored, or none.
-
-        No model is called. Scores, grades and uncertain pairs are computed as for other runs.
-        """
+        """All comparisons are stored, or none."""
         body = self.read_body(BattlesTaken)
         content = json_lines("battles-jsonl", body["battles"]).content
         share = body["audit_share"]
@@ -179,10 +176,7 @@ class FurtherBattles(OfBattles):
         responses={200: BattlesEstimate, 202: Started},
     )
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Add the comparisons that reduce the uncertainty of scores most, within the caps.
-
-        With `dry_run`, return the estimate.
-        """
+        """Add the comparisons that reduce the uncertainty of scores most, within the caps."""
         body = self.read_body(FurtherSent)
         if body["dry_run"]:
             kin = kinship.kin_in(self.round.collection, *(member["model"] for member in self.run.ensemble))
@@ -260,10 +254,7 @@ class CanariesOfBattles(ListModelMixin, OfBattles):
 
     @extend_schema(summary="List answers to prompt-injection probes")
     def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Return answers in the order of arrival; they do not affect scores.
-
-        Comparisons with a document that you may still grade are left out.
-        """
+        """Return answers in the order of arrival; they do not affect scores."""
         rows = pairwise_judges.visible_battles(self.run, request.user, BattleCanary).order_by("pk")
         page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
         return self.get_paginated_response(CanaryBody(page, many=True).data)

@@ -18,11 +18,7 @@ FROM = 0.5
 
 
 def doubts(round_: Round, viewer: Any) -> dict[int, list[Doubt]]:
-    """Return for each pair the share of comparisons that the order decided, and the probability of another grade.
-
-    For a reader who still rates, comparisons of pairs that they may get are left out, and probabilities of grades too
-    if such a pair was an anchor.
-    """
+    """Return for each pair the share of comparisons that the order decided, and the probability of another grade."""
     result: dict[int, list[Doubt]] = {}
     for run in round_.battle_runs.defer("drawn"):
         names, rows = comparison_rows(run, viewer)

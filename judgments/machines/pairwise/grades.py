@@ -56,10 +56,7 @@ def judges_of(run: BattleRun) -> list[Judge]:
 
 
 def _anchors(run: BattleRun, scores: dict[Key, Any], share: float, actor: User) -> dict[Key, int]:
-    """Return a share of the human grades outside the audit slice, which is reserved for calibration.
-
-    Pairs that the lead may still grade are not anchors, because the grades of the other documents would reveal theirs.
-    """
+    """Return a share of the human grades outside the audit slice, which is reserved for calibration."""
     values, hidden = set(run.round.scale.values()), grade_visibility.hidden_keys_of_round(actor, run.round)
     audited = audit_sample.of_battles(run)
     people = {

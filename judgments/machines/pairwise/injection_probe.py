@@ -32,11 +32,7 @@ class ModelFlips:
 
 
 def plan_probes(run: BattleRun, asker: Pairwise, endpoint: Endpoint) -> list[Meeting]:
-    """Return the probes of one model: each kind of probe in the loser of ``run.canaries`` comparisons that it decided.
-
-    They are drawn with the run's seed. Comparisons that were used before come first, so that a resumed run sends only
-    the rest.
-    """
+    """Return the probes of one model: each kind of probe in the loser of ``run.canaries`` comparisons that it decided."""
     meetings: list[Meeting] = []
     rows = _decided(run, endpoint.model)
     number = 0

@@ -111,10 +111,7 @@ def _all(collection: Collection) -> list[Named]:
 def add_version(
     collection: Collection, *, actor: User, name: str, system: str, prompt: str, note: str = "", asking: str = ""
 ) -> PromptVersion:
-    """Store the next version of a prompt, or the first version of a new one.
-
-    Judges that were created with earlier versions keep these.
-    """
+    """Store the next version of a prompt, or the first version of a new one."""
     name, template = name.strip(), check(name, system, prompt, asking)
     if not name or len(name) > 80 or name in BUILT_IN:
         message = "A built-in prompt has this name." if name in BUILT_IN else "Enter a name of at most 80 characters."
@@ -150,11 +147,7 @@ def add_version(
 
 
 def check(name: str, system: str, prompt: str, asking: str = "") -> Template:
-    """Return the text as a template if its placeholders are known and complete.
-
-    The purpose follows from the placeholders unless it is given. A prompt for an answer must give it, because a prompt
-    for grades without the scale looks the same.
-    """
+    """Return the text as a template if its placeholders are known and complete."""
     system, prompt = (text.replace("\r\n", "\n").strip() for text in (system, prompt))
     for field, text in (("system", system), ("prompt", prompt)):
         if len(text) > LONGEST or "\0" in text:

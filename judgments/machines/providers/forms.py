@@ -86,15 +86,7 @@ class ProviderForm(AssayForm):
 
 
 def models_in(text: str) -> list[dict[str, Any]]:
-    """Parse a list of models, one per line: name, input price, output price, options.
-
-    Examples
-    --------
-    >>> models_in("judge-large, 2.5, 10")
-    [{'name': 'judge-large', 'price_in': 2.5, 'price_out': 10.0}]
-    >>> models_in("ours, thinks, 4000 tokens, no schema")[0]["leave_out"]
-    ['schema']
-    """
+    """Parse a list of models, one per line: name, input price, output price, options."""
     models = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():

@@ -41,10 +41,7 @@ SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Tryout:
-    """One pair, the prompt and the model's answer.
-
-    It includes the second pair of a comparison, and the expected answer if there is one.
-    """
+    """One pair, the prompt and the model's answer."""
 
     pair: Pair
     prompt: str

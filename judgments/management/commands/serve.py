@@ -69,10 +69,7 @@ class Command(BaseCommand):
                     child.kill()
 
     def web(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
-        """Run gunicorn with threads, with one process per core, but at most two on SQLite, which allows one writer.
-
-        With fifty raters, requests wait for the processor rather than the disk, so one process is not enough.
-        """
+        """Run gunicorn with threads, with one process per core, but at most two on SQLite, which allows one writer."""
         sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
         workers = min(os.cpu_count() or 1, 2 if sqlite else 1_000)
         command = [sys.executable, "-c", GUNICORN, "config.wsgi", "--worker-class", "config.web_worker.WebWorker"]

@@ -66,10 +66,7 @@ class Members(Rows):
         examples=[OpenApiExample("A rater", {"username": "rater1", "role": "rater"}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """The user becomes a member after accepting the invitation (`/invitations/`).
-
-        The response does not reveal whether the user name exists.
-        """
+        """The user becomes a member after accepting the invitation (`/invitations/`)."""
         invitation = invitations.invite(self.collection, actor=request.user, **self.read_body(NewMember))
         return self.respond(NewMember, invitation, 202)
 

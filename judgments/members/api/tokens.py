@@ -81,10 +81,7 @@ class Tokens(ListModelMixin, Owned):
         examples=[OpenApiExample("A build", {"name": "nightly build", "scopes": ["read"]}, request_only=True)],
     )
     def post(self, request: Request) -> Response:
-        """This requires basic authentication, or a login within the last 10 minutes (otherwise 403 `log_in_again`).
-
-        The secret is only in this response.
-        """
+        """This requires basic authentication, or a login within the last 10 minutes (otherwise 403 `log_in_again`)."""
         if not isinstance(request.successful_authenticator, PasswordAuthentication):
             recent_login.check(request)
         row, text = verbs.make_token(request.user, **self.read_body(NewToken))

@@ -74,10 +74,7 @@ def _form(request: HttpRequest) -> TokenForm:
 
 
 def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str, str]]:
-    """Return shell commands that use the token: a description of each, and the command.
-
-    Each command works unchanged, within the token's scopes, in a collection or round of the token's user.
-    """
+    """Return shell commands that use the token: a description of each, and the command."""
     api = request.build_absolute_uri("/api/v1/")
     header = f"-H {shlex.quote(f'Authorization: Bearer {text}')}"
     call = f"curl --fail-with-body {header}"

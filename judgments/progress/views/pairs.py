@@ -94,10 +94,7 @@ PAIRS = Listing(
 
 
 def pairs_of(round_: Round, viewer: Any) -> QuerySet[Pair]:
-    """Return the round's pairs with their answers, and which of them are hidden from the viewer.
-
-    Numbers for each pair are computed for the pairs of one page only.
-    """
+    """Return the round's pairs with their answers, and which of them are hidden from the viewer."""
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
     answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
     answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")

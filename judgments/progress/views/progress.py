@@ -67,11 +67,7 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 def _visible_queries(round_: Round, rows: list[Any], reader: Any) -> tuple[list[Any], int]:
-    """Return the queries without a pair that the reader may still grade, and how many are left out.
-
-    An extra rating reveals that two grades of the query differ. If the round is too large to check for one person,
-    a reader who still rates sees no queries.
-    """
+    """Return the queries without a pair that the reader may still grade, and how many are left out."""
     untold = pairs_with_hidden_grades(reader, round_)
     if not rows or not untold.exists():
         return rows, 0

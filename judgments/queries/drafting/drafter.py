@@ -29,11 +29,5 @@ class Drafter:
 
 
 def unfinished(text: str) -> bool:
-    """Return whether a narrative still has a gap for a person to fill.
-
-    Examples
-    --------
-    >>> unfinished("Somebody looks for [fill in: what]."), unfinished("A tent for two.")
-    (True, False)
-    """
+    """Return whether a narrative still has a gap for a person to fill."""
     return GAP in text

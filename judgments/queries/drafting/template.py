@@ -9,16 +9,7 @@ MOST_SPELLINGS, MOST_TITLES = 4, 3
 
 
 def draft(need: Need) -> str:
-    """Fill the template with the query and its results, with gaps for facts that only a person knows.
-
-    Examples
-    --------
-    >>> print(draft(Need("rain jacket", ("rain jackets",), ("Storm shell", "Rain poncho"))))
-    A person who searches for “rain jacket”, or “rain jackets”, wants [fill in: what they want to find or do].
-    Relevant: [fill in: what a document must offer].
-    Not relevant: [fill in: what only looks like it].
-    Search returns, among others: “Storm shell”, “Rain poncho”.
-    """
+    """Fill the template with the query and its results, with gaps for facts that only a person knows."""
     also = f", or {_listed(need.spellings[:MOST_SPELLINGS])}," if need.spellings else ""
     lines = [
         f"A person who searches for “{need.query}”{also} wants {GAP} what they want to find or do].",

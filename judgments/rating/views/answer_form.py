@@ -26,13 +26,7 @@ def reasons(round_: Round) -> tuple[str, ...]:
 
 
 def read_answer(post: QueryDict) -> Answer:
-    """Return the submitted answer.
-
-    Raises
-    ------
-    NotValid
-        The hidden fields of the page are not valid, or no grade was chosen.
-    """
+    """Return the submitted answer."""
     pair, client_id = uuid_of(post.get("pair", "")), uuid_of(post.get("client_id", ""))
     # Remove NUL, which PostgreSQL rejects, so that no answer is lost because of its note.
     reason, note = (post.get(name, "").replace("\0", "") for name in ("reason", "note"))
@@ -56,15 +50,7 @@ def read_answer(post: QueryDict) -> Answer:
 
 
 def read_list(post: QueryDict) -> tuple[list[Answer], set[UUID]]:
-    """Return the answers of the rows that are new or changed; open rows stay open.
-
-    Returns
-    -------
-    answers : list of Answer
-        The answers to record.
-    unsaid : set of UUID
-        Pairs marked "cannot judge" without a reason, which the page then asks for.
-    """
+    """Return the answers of the rows that are new or changed; open rows stay open."""
     answers, without_reason = list[Answer](), set[UUID]()
     for name, value in post.items():
         pair = uuid_of(name.removeprefix("pair-")) if name.startswith("pair-") else None

@@ -63,19 +63,7 @@ class Card:
 
 
 def cards(round_: Round, rater: User, pairs: Sequence[Pair], *, after: Sequence[Pair] = ()) -> list[Card]:
-    """Return the pairs as cards, each with the rater's position after all pairs before it are answered.
-
-    Parameters
-    ----------
-    round_ : Round
-        The round of the pairs.
-    rater : User
-        The rater who holds them.
-    pairs : sequence of Pair
-        In the order in which they are shown.
-    after : sequence of Pair
-        The pairs that the browser already has and shows before them.
-    """
+    """Return the pairs as cards, each with the rater's position after all pairs before it are answered."""
     here: dict[int, RaterPosition] = {}
     before = Counter(pair.query.pk for pair in after)
     order = list(dict.fromkeys(pair.query.pk for pair in (*after, *pairs)))
@@ -128,13 +116,7 @@ def facts(fields: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def line(where: RaterPosition) -> list[tuple[str, float, float]]:
-    """Return the progress line as (class, start, width) on a line of 1,000: a segment per query, or one bar for many.
-
-    Examples
-    --------
-    >>> line(RaterPosition(document=2, documents=4, query=2, queries=2, answered=5, left=3))
-    [('done', 0.0, 496.0), ('open', 500.0, 496.0), ('here', 500.0, 124.0)]
-    """
+    """Return the progress line as (class, start, width) on a line of 1,000: a segment per query, or one bar for many."""
     share = (where.document - 1) / where.documents
     if where.queries > MOST_SEGMENTS or not where.queries:
         all_ = where.answered + where.left

@@ -74,10 +74,7 @@ def page(
 def taken(
     request: HttpRequest, round_: Round, answers: Sequence[Answer], without_reason: Collection[UUID]
 ) -> HttpResponse:
-    """Record the answered rows; with ``later`` defer the others, so that the next query follows.
-
-    If a row is marked "cannot judge" without a reason, the others are recorded and the list asks for the reason.
-    """
+    """Record the answered rows; with ``later`` defer the others, so that the next query follows."""
     if request.POST.get("list") == "later" and not without_reason:
         answers = [*answers, *_put_off(request, answers)]
     results = submission.submit_all(round_, answers, rater=request.user)

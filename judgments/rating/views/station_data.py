@@ -93,10 +93,7 @@ def _is_theirs(request: HttpRequest) -> bool:
 
 
 def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
-    """Return the pairs that the browser does not have, and those that are no longer the rater's.
-
-    With ``looks``, a list only checks whether its pairs are still the rater's and gets no further pairs.
-    """
+    """Return the pairs that the browser does not have, and those that are no longer the rater's."""
     rater, looks = request.user, "looks" in request.POST
     most = assignment.LARGEST_BATCH if looks else MOST_HELD
     have = [pair_uuid for one in request.POST.getlist("have")[:most] if (pair_uuid := uuid_of(one))]
@@ -117,11 +114,7 @@ def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
 def _placed(
     round_: Round, rater: User, new: Sequence[Pair | Probe], held: Sequence[Pair | Probe], have: list[UUID]
 ) -> tuple[list[Card], list[UUID]]:
-    """Return the new pairs as cards, and the browser's pairs that are gone.
-
-    The browser sends answers in parallel. An answer recorded while positions are counted would count twice, as
-    answered and as held, so the count is repeated.
-    """
+    """Return the new pairs as cards, and the browser's pairs that are gone."""
     while True:
         made = cards(round_, rater, new, after=held)
         gone = _gone(round_, rater, have)

@@ -139,11 +139,9 @@ class OneRound(InRound):
 
     @extend_schema(summary="Change a round", request=RoundChange)
     def patch(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Rename a round, add raters or change settings. Scale and guidelines are fixed; create a new round to change
-        them.
+        """Rename a round, add raters or change settings.
 
-        All settings of a draft can change except `ratings_per_pair` and `overlap`. After opening, `pass_mark` and
-        `pass_within` are fixed too. After closing, only `gate_coefficient` and `gate_threshold` can change.
+        Scale and guidelines are fixed; create a new round to change them.
         """
         changes = self.read_body(RoundChange)
         with transaction.atomic():

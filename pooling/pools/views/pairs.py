@@ -17,13 +17,7 @@ MOST_NAMES = 3
 
 
 def some_of(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """Return the first names, and the number of others.
-
-    Examples
-    --------
-    >>> some_of(["bm25", "neural"]), some_of(["a", "b", "c", "d", "e"])
-    ('bm25, neural', 'a, b, c and 2 more')
-    """
+    """Return the first names, and the number of others."""
     more = len(names) - most
     return ", ".join(names) if more < 1 else f"{', '.join(names[:most])} and {more:,} more"
 
@@ -100,25 +94,13 @@ ENTRY_COLUMNS = (
 
 
 def finders(origin: dict[str, Any]) -> list[str]:
-    """Return the runs of a pair's provenance with their ranks, best first.
-
-    Examples
-    --------
-    >>> finders({"runs": {"neural": 4, "bm25": 1}})
-    ['bm25 1', 'neural 4']
-    """
+    """Return the runs of a pair's provenance with their ranks, best first."""
     ranked = sorted((rank, name) for name, rank in origin.get("runs", {}).items())
     return [f"{name} {rank}" for rank, name in ranked]
 
 
 def copies_of(origin: dict[str, Any]) -> list[str]:
-    """Return the ids of the documents that are judged through this pair.
-
-    Examples
-    --------
-    >>> copies_of({"copies": [{"doc_id": "d4"}, {"doc_id": "d9"}]})
-    ['d4', 'd9']
-    """
+    """Return the ids of the documents that are judged through this pair."""
     return [copy["doc_id"] for copy in origin.get("copies", ())]
 
 

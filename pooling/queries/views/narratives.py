@@ -107,10 +107,7 @@ def _state(query: Query) -> str:
 
 
 def _save(request: HttpRequest, collection: Collection) -> tuple[dict[str, tuple[str, str]], int]:
-    """Save the changes on the page; return the rejected texts with reasons, and the number of saved ones.
-
-    Typed text is never lost: a text with gaps is saved as a draft, and a rejected text is shown in the form again.
-    """
+    """Save the changes on the page; return the rejected texts with reasons, and the number of saved ones."""
     fields = [(name.removeprefix(PREFIX), text) for name, text in request.POST.items() if name.startswith(PREFIX)]
     texts = {uuid: text for name, text in fields if (uuid := uuid_of(name))}
     rows = collection.queries.filter(uuid__in=texts)

@@ -80,10 +80,7 @@ class HeldAgainstPeople(OfJudge):
         ],
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Return kappa, alpha, the confusion matrix and the mean human grade per machine grade.
-
-        Pairs you may still grade are left out.
-        """
+        """Return kappa, alpha, the confusion matrix and the mean human grade per machine grade."""
         over: Any = request.query_params.get("over") or "slice"
         held = calibration.calibrate(self.judge, self.round, request.user, over=over)
         plain = {name: getattr(held, name) for name in ("over", "slice_size", "slice_graded", "hidden", "passed")}

@@ -103,10 +103,7 @@ class DraftWithout(OfJudge):
 
     @extend_schema(summary="Create a draft round without accepted pairs", request=None, responses={201: RoutedRound})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """It has the unjudged pairs without an accepted grade, and the rest of the audit slice.
-
-        The status is 409 if no grade is accepted.
-        """
+        """It has the unjudged pairs without an accepted grade, and the rest of the audit slice."""
         accept = auto_accept.active_accept(self.round)
         if accept is None or accept.judge_id != self.judge.pk:
             raise Conflict("No grade of this judge is accepted in the round, so no pair can be left out.")

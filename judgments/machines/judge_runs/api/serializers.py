@@ -16,10 +16,7 @@ from judgments.web.serializers import Strict
 
 
 class CapsSent(Strict):
-    """The spending and token caps of a judge.
-
-    Unknown keys are rejected, because a misspelled cap would not limit anything.
-    """
+    """The spending and token caps of a judge."""
 
     cap_usd = serializers.FloatField(
         required=False, allow_null=True, default=None, min_value=0.0, max_value=machine_runs.MOST_USD

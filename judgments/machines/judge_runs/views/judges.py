@@ -229,13 +229,7 @@ def reached(request: HttpRequest, uuid: str, judge: str) -> tuple[Round, Judge, 
 
 
 def judge_of(round_: Round, uuid: Any) -> tuple[Judge, JudgeRun | None]:
-    """Return a judge of the collection with its run in the round.
-
-    Raises
-    ------
-    NotFound
-        The judge has not graded in this round.
-    """
+    """Return a judge of the collection with its run in the round."""
     try:
         judge = next(one for one in model_judges.in_round(round_.collection, round_) if str(one.uuid) == str(uuid))
     except (StopIteration, ValidationError) as error:
@@ -244,13 +238,7 @@ def judge_of(round_: Round, uuid: Any) -> tuple[Judge, JudgeRun | None]:
 
 
 def require_run(run: JudgeRun | None) -> JudgeRun:
-    """Return the run of a judge that calls a model.
-
-    Raises
-    ------
-    NotFound
-        The judge calls no model.
-    """
+    """Return the run of a judge that calls a model."""
     if run is None:
         raise NotFound("This judge calls no model in this round.")
     return run

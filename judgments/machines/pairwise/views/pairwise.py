@@ -89,13 +89,7 @@ def reached(request: HttpRequest, uuid: str, run: str) -> tuple[Round, BattleRun
 
 
 def run_of(round_: Round, uuid: Any) -> BattleRun:
-    """Return a run of pairwise comparisons of the round.
-
-    Raises
-    ------
-    NotFound
-        The round has no run with this id.
-    """
+    """Return a run of pairwise comparisons of the round."""
     try:
         run = round_.battle_runs.select_related("job", "prompt").defer("drawn").get(uuid=uuid)
     except (BattleRun.DoesNotExist, ValidationError) as error:

@@ -97,13 +97,7 @@ def export(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 
 def query_of(round_: Round, uuid: Any) -> Query:
-    """Return a query of the round.
-
-    Raises
-    ------
-    NotFound
-        The round has no pair with this query.
-    """
+    """Return a query of the round."""
     try:
         query = Query.of_any_kind.filter(uuid=uuid, pairs__round=round_).first()
     except (ValidationError, ValueError):
