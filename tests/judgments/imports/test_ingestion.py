@@ -126,7 +126,7 @@ def test_the_same_documents_twice_store_nothing_and_say_so(store_file: Callable[
     store_file("documents", '{"doc_id": "d1", "title": "Tent"}\n')
     with pytest.raises(NotValid, match="nothing to store") as refused:
         store_file("documents", '{"doc_id": "d1", "title": "Tent"}\n')
-    assert "already in the collection" in refused.value.fields["file"]
+    assert "already contains all rows" in refused.value.fields["file"]
     assert Document.objects.count() == 1
 
 

@@ -199,7 +199,7 @@ def test_an_ensemble_that_cannot_be_is_refused(
 def test_judges_of_usefulness_and_from_elsewhere_join_no_ensemble(round_: Any, collection: Any, lead: Any) -> None:
     useful = Judge.objects.create(collection=collection, name="useful", kind="downstream")
     elsewhere = Judge.objects.create(collection=collection, name="elsewhere", kind="test")
-    for judges, why in (([useful, elsewhere], "no grade"), ([elsewhere, elsewhere], "2 to 12")):
+    for judges, why in (([useful, elsewhere], "instead of grades"), ([elsewhere, elsewhere], "2 to 12")):
         with pytest.raises(NotValid) as refused:
             judge_runs.estimate_run(round_, Choice(kind="ensemble", judges=judges))
         assert why in refused.value.fields["judges"]

@@ -57,7 +57,7 @@ def test_an_invitation_round_accepts_only_invited_raters(
 ) -> None:
     round_ = make_round(raters=[rater])
     assert round_raters.joinable(rater2) == []
-    with pytest.raises(NotAllowed, match="by invitation"):
+    with pytest.raises(NotAllowed, match="Only invited"):
         round_raters.join(round_, rater=rater2)
 
 

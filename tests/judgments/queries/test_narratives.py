@@ -89,7 +89,7 @@ def test_a_file_cannot_change_what_is_judged_under(draft_round: Any, lead: Any) 
     upload = receive()
     (problem,) = upload.report["problems"]
     assert (problem["code"], problem["line"]) == ("E25", 2)
-    assert "raters of round Round 1" in problem["what"]
+    assert "raters of the open round Round 1" in problem["what"]
     ingestion.store(upload, actor=lead, accept_errors=True)
     assert dict(Query.objects.values_list("query_id", "narrative")) == {"q1": "", "q2": "", "q3": "A need."}
 

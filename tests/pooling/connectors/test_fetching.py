@@ -151,7 +151,7 @@ def test_a_wrong_secret(connect: Any, fetch: Any, go_on: Any, engineer: Any) -> 
     connector = connect("locked", secret="wrong-" + SECRET)
     row = fetch(connector)
     assert (row.job.state, row.answered) == ("failed", 0)
-    assert "rejects this secret" in row.job.error
+    assert "rejected the secret" in row.job.error
     assert SECRET not in repr(Job.objects.values().get()) + repr(Fetch.objects.values().get())
     given = {**connector.settings, "secret": SECRET}
     connections.change(connector, actor=engineer, name="locked", given=given, timeout=5.0, concurrency=2)

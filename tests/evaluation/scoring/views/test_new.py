@@ -56,7 +56,7 @@ def test_level_and_method_are_stored(collection, web, form_data):
     web.post(PAGE, form_data | {"method": "t", "level": "0.99"})
     score = collection.scorings.first().scores.get()
     assert (score.metric, score.method, score.level) == ("P@1", "t", 0.99)
-    assert "99 % interval" in web.get("/c/shop/scores/").content.decode()
+    assert "99% interval" in web.get("/c/shop/scores/").content.decode()
 
 
 def test_remaining_runs_are_scored_at_the_last_level(collection, snapshot, web, engineer):

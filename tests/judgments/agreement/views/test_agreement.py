@@ -57,7 +57,7 @@ def test_headline_has_interval_and_n(client_of, open_round, lead, rater, rater2,
 def test_one_grade_everywhere_is_not_agreement(client_of, open_round, lead, rater, rater2, rate_all):
     for user in (rater, rater2):
         rate_all(open_round, user, grade=2)
-    assert "every overlapping grade is the same" in page(client_of(lead), open_round).content.decode()
+    assert "all grades are the same" in page(client_of(lead), open_round).content.decode()
 
 
 def test_matrix_switches_its_weights(client_of, open_round, lead, rater, rater2, rate_all):

@@ -50,7 +50,7 @@ def test_the_same_documents_as_a_file_make_the_same_rows(api: APIClient) -> None
     post(api, "documents", DOCUMENTS)
     lines = "".join(f"{json.dumps(row)}\n" for row in DOCUMENTS)
     response = send(api, "documents", gzip.compress(lines.encode()), "documents.jsonl.gz")
-    assert "already in the collection" in response.json()["error"]["fields"]["file"]
+    assert "already contains all rows" in response.json()["error"]["fields"]["file"]
 
 
 def test_documents_as_csv_detected_from_the_content(api: APIClient) -> None:

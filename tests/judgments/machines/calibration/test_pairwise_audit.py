@@ -88,7 +88,7 @@ def test_audit_pairs_are_no_examples_and_all_calibrate_the_judge(
     assert f"{len(inside)} of the {len(inside)} pairs of the audit slice have human grades" in page
     assert "contains no anchors" in page
     page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
-    assert "30 % of all pairs" in page.replace("\xa0", " ")
+    assert "30% of all pairs" in page.replace("\xa0", " ")
     # That a judge has a slice lets none of its grades stand by itself.
     with pytest.raises(NotValid, match="need a person"):
         auto_accept.activate(round_, judge, bound=0.9, actor=lead)

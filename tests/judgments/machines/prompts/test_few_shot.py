@@ -43,7 +43,7 @@ def test_each_grade_in_turn_from_other_queries(frozen: Any, judged_round: Any) -
 
 
 def test_too_few_labels_are_refused(frozen: Any, judged_round: Any) -> None:
-    with pytest.raises(NotValid, match="12 labels"):
+    with pytest.raises(NotValid, match="12 human labels"):
         few_shot.choose(frozen, judged_round, 13, seed=3)
 
 

@@ -232,7 +232,7 @@ def test_a_picture_without_an_address_of_the_web_says_so(station):
 
 def test_document_without_content_says_so(station):
     Document.objects.update(stub=True, title="", text="")
-    assert "was not imported yet" in station.html()
+    assert "has not been imported yet" in station.html()
 
 
 def test_fields_are_shown_as_words(station):

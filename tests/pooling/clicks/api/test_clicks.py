@@ -41,7 +41,7 @@ def test_errors_are_reported_and_nothing_is_stored(example: Any, api_of: Any, le
     row = {"query": "rain jacket", "doc_id": "d1", "position": 1, "impressions": 5, "clicks": 9}
     for body, expected in (
         ({"rows": [row]}, "9 clicks on 5 impressions"),
-        ({"rows": [{**row, "clicks": 1}], "cuts": "2,1"}, "do not rise"),
+        ({"rows": [{**row, "clicks": 1}], "cuts": "2,1"}, "not in ascending order"),
         ({"rows": [{**row, "clicks": 1}], "model": "dbn"}, "dbn"),
         ({"rows": [{**row, "clicks": 0}]}, "no clicks"),
         ({"rows": [{**row, "clicks": 1}], "least_impressions": 9}, "has 9 impressions"),

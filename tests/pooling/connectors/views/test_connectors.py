@@ -218,4 +218,4 @@ def test_a_kind_that_is_gone(visitor: Client, collection: Any) -> None:
     assert "Remove old" in visitor.get(at(row, "remove/")).content.decode()
     for path, body in (("try/", {"query": "x"}), ("change/", {})):
         page = visitor.post(at(row, path), body, follow=True).content.decode()
-        assert "there is no connector" in page.lower()
+        assert "unknown connector" in page.lower()
