@@ -21,7 +21,8 @@ from assay.significance.rank_correlation import rank_correlation
 
 @dataclass(frozen=True)
 class Ranking:
-    """The order of the runs under other labels, compared with the order under all raters' labels on the same queries."""
+    """The order of the runs under other labels, compared with the order under all raters' labels on the same
+    queries."""
 
     tau: float | None
     moved: int

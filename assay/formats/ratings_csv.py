@@ -93,7 +93,8 @@ def read(
 
 
 def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
-    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without a grade are skipped."""
+    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without a grade are
+    skipped."""
     return load_ratings_report(source, path, grades)[0]
 
 

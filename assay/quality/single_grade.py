@@ -107,7 +107,8 @@ def longest(values: Ints) -> tuple[int, int]:
 
 
 def _row(record: Record, rows: Ints, usual: float) -> tuple[int, int, float]:
-    """Return for a sequence of pairs how many others graded, how many of them agreed, and the probability of this few."""
+    """Return for a sequence of pairs how many others graded, how many of them agreed, and the probability of this
+    few."""
     shared = rows[record.others[rows] > 0]
     if not len(shared):
         return 0, 0, 1.0

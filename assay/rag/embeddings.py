@@ -29,7 +29,8 @@ def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
 
 
 def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
-    """Return vectors as an array; raise an error if they differ in length or contain values other than finite numbers."""
+    """Return vectors as an array; raise an error if they differ in length or contain values other than finite
+    numbers."""
     try:
         rows = list(vectors)
         sizes = {len(row) for row in rows}

@@ -188,7 +188,8 @@ def _parsed(text: str) -> datetime:
 
 
 def _utc(moment: datetime) -> datetime:
-    """Return the time in UTC; times without a time zone are assumed to be UTC, because the window needs a single clock."""
+    """Return the time in UTC; times without a time zone are assumed to be UTC, because the window needs a single
+    clock."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

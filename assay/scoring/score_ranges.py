@@ -55,7 +55,8 @@ class Ranges:
             self._tied.append(tied)
 
     def bounds(self, values: Floats) -> dict[str, Range]:
-        """Return the range of each mean over all grades of the unjudged documents that were returned within the cutoff."""
+        """Return the range of each mean over all grades of the unjudged documents that were returned within the
+        cutoff."""
         codes, rankings = np.concatenate(self._codes), joined(self._rankings)
         by_metric = {}
         for at, metric in enumerate(self.metrics):

@@ -21,9 +21,9 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.25), percent(0.004)
-    ('25 %', '0.4 %')
+    ('25%', '0.4%')
     """
-    return f"{share:.0%}".replace("%", " %") if share >= 0.01 or not share else f"{share:.1%}".replace("%", " %")
+    return f"{share:.0%}" if share >= 0.01 or not share else f"{share:.1%}"
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ MOST, MOST_STORED = 5_000, 20_000
 
 
 def effects(round_: Round) -> Effects | None:
-    """Return the largest change of any run's mean when a conflict's label moves from its lowest to its highest grade."""
+    """Return the largest change of any run's mean when a conflict's label moves from its lowest to its highest
+    grade."""
     runs = all_runs(round_)
     if not runs:
         return None

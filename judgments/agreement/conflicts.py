@@ -56,7 +56,8 @@ def unrateable_pairs(round_: Round, *, viewer: Any) -> QuerySet[Pair]:
 
 
 def with_details(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
-    """Return the pairs with their queries and documents, ``answers`` (each with its ``pseudonym``) and ``settlements``."""
+    """Return the pairs with their queries and documents, ``answers`` (each with its ``pseudonym``) and
+    ``settlements``."""
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
     answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
     answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")

@@ -15,7 +15,8 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
-    """Cut the names of one chart so that they fit; where they would become equal, drop their common beginning and end."""
+    """Cut the names of one chart so that they fit; where they would become equal, drop their common beginning and
+    end."""
     cut = [short_name(name, longest) for name in names]
     if len(set(cut)) == len(set(names)):
         return cut

@@ -106,7 +106,8 @@ class Versions(Rows):
         examples=[OpenApiExample("A text", {"markdown": "# How to grade\n...", "dry_run": True}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """The status is 201 if the version is stored, 200 for a dry run, and 400 if the text equals the newest version."""
+        """The status is 201 if the version is stored, 200 for a dry run, and 400 if the text equals the newest
+        version."""
         request_data = self.read_body(NewVersion)
         read, newest = files.parse(request_data["markdown"]), guidelines.latest(self.collection)
         examples.check_readable(request.user, newest)

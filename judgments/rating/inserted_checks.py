@@ -87,7 +87,8 @@ def _placed(round_: Round, rater: User, pairs: list[Pair], probes: Sequence[Prob
 
 
 def fitted(before: Sequence[Pair | Probe], new: Sequence[Pair | Probe]) -> list[Pair | Probe]:
-    """Return the new items for a browser that shows ``before`` first, without a check that would split its last query."""
+    """Return the new items for a browser that shows ``before`` first, without a check that would split its last
+    query."""
     pairs = [one for one in new if isinstance(one, Pair)]
     if not before or not pairs or pairs[0].query_id != before[-1].query_id:
         return list(new)

@@ -280,6 +280,7 @@ def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
 
 
 def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
-    """Return an expression for ``annotate`` that counts the rows whose field equals ``to``, for the page's rows only."""
+    """Return an expression for ``annotate`` that counts the rows whose field equals ``to``, for the page's rows
+    only."""
     counts = rows.filter(**{field_: OuterRef(to)}).order_by().values(field_).annotate(many=Count("pk"))
     return Coalesce(Subquery(counts.values("many")), 0)

@@ -117,7 +117,7 @@ def _figures(evidence: Evidence, pairs: KnownPairs) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "impressions": shown,
         "clicks": clicked,
-        "clicks per impression": f"{clicked / shown:.1%}".replace("%", " %"),
+        "clicks per impression": f"{clicked / shown:.1%}",
         "queries of the log": len(evidence.queries),
         "of these in this collection": len(pairs.queries),
         f"pairs with at least {LEAST_IMPRESSIONS} impressions": pairs.shown_often(LEAST_IMPRESSIONS),

@@ -189,7 +189,8 @@ def _walkable(markup: str) -> str:
 
 
 def _declared(style: str) -> dict[str, str]:
-    """Parse an inline style: property to value in lower case; the last value wins unless an earlier one is important."""
+    """Parse an inline style: property to value in lower case; the last value wins unless an earlier one is
+    important."""
     styles: dict[str, str] = {}
     strong: set[str] = set()
     for declaration in _ESCAPED.sub(_resolved, _REMARK.sub("", style)).lower().split(";"):

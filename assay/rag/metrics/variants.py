@@ -28,7 +28,8 @@ def parents(samples: Sequence[EvaluationSample]) -> list[int | Skip | None]:
 
 
 def _ending(named: Sequence[str | None], place: dict[str, int]) -> set[int]:
-    """Return the positions whose chain of parents ends, starting from the ends, so that each position is visited once."""
+    """Return the positions whose chain of parents ends, starting from the ends, so that each position is visited
+    once."""
     children: dict[int, list[int]] = {}
     ends = []
     for at, parent in enumerate(named):

@@ -32,7 +32,8 @@ class ModelFlips:
 
 
 def plan_probes(run: BattleRun, asker: Pairwise, endpoint: Endpoint) -> list[Meeting]:
-    """Return the probes of one model: each kind of probe in the loser of ``run.canaries`` comparisons that it decided."""
+    """Return the probes of one model: each kind of probe in the loser of ``run.canaries`` comparisons that it
+    decided."""
     meetings: list[Meeting] = []
     rows = _decided(run, endpoint.model)
     number = 0

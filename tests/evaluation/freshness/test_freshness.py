@@ -81,7 +81,7 @@ def test_unjudged_of_a_new_run_and_its_pool(stage, collection):
     pool = refresh.refresh(snapshot, action="judge-holes", actor=stage.lead)
     pairs = set(pool.entries.values_list("query__query_id", "document__doc_id"))
     assert pairs == {(f"q{n:02d}", doc) for n in range(4) for doc in ("d3", "d5", "d6", "d7")}
-    assert pool.parameters["reason"] == "freshness of first: judge the holes"
+    assert pool.parameters["reason"] == "freshness of first: judge unjudged documents"
 
 
 def test_over_large_runs_the_pool_is_a_job(stage, monkeypatch, client_of, lead, django_capture_on_commit_callbacks):
@@ -176,7 +176,7 @@ def test_a_reply_of_an_engine_and_a_list_of_ids(stage, collection):
     assert ("q00", "d9") in set(pool.entries.values_list("query__query_id", "document__doc_id"))
     with pytest.raises(NotValid, match="No query of this response"):
         uploads.feed_unrated(collection, reply=REPLY.read_bytes(), actor=stage.lead)
-    with pytest.raises(NotValid, match="is no JSON"):
+    with pytest.raises(NotValid, match="is not JSON"):
         uploads.feed_unrated(collection, reply=b"<html>", actor=stage.lead)
     assert finding(snapshot, "gone").reason == "the current documents of the index are unknown"
     uploads.feed_index(collection, doc_ids=uploads.ids_in(b"\xef\xbb\xbfd0\r\nd1\nd4\nd5\n"), actor=stage.lead)

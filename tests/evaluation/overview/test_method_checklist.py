@@ -129,7 +129,7 @@ def test_unjudged_never_count_as_relevant(stage, check):
 def test_holes(stage, check):
     stage.whole_way()
     assert check("few_holes").state == "warn"
-    assert check("few_holes").numbers.startswith("25% of the first 10 of neural unjudged")
+    assert check("few_holes").numbers.startswith("25% of the top 10 of neural unjudged")
     stage.run("new", "6789")
     assert check("few_holes").state == "fail"
 

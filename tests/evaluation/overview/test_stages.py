@@ -51,7 +51,7 @@ def test_queries_name_the_log_they_were_drawn_from(stage, collection, lead):
     add_stratum(collection.query_logs.get(name="later.csv"), actor=lead, name="hammocks", share=0.2, words=["hammock"])
     result = queries_card(Look(Standing(collection), lead, "lead"))
     assert (result.count, result.unit) == ("8", "queries"), "the small log of the stratum never held eight"
-    assert result.words.startswith("6 drawn by tier")
+    assert result.words.startswith("6 queries drawn by tier")
     assert result.words.endswith("seed 17. 2 in another draw.")
 
 

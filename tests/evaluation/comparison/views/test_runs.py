@@ -183,7 +183,7 @@ def test_page_says_difference_chance_and_holes(three, get):
     html, pair = unescape(response.content.decode()), response.context["pair"]
     assert f"{abs(pair['difference']):.3f}" in html
     assert f"p = {pair['p']:.3f}" in html
-    assert "after Holm over 3 pairs" in html
+    assert "correction over 3 pairs" in html
     assert f"{pair['wins']} · {pair['ties']} · {pair['losses']}" in html
     assert f"With 20 queries, a true difference of {pair['detectable']:.3f} is detected with 80% probability." in html
 
@@ -259,7 +259,7 @@ def test_opened_query_shows_what_moved(scored, get):
     response = get("?a=neural&b=bm25&query=q00")
     html = response.content.decode()
     # neural returns d1 d0 d4 d5, bm25 d0 d1 d2 d3.
-    assert response.context["moved"] == ["2 new in bm25", "2 missing from neural", "1 moved up", "1 moved down"]
+    assert response.context["moved"] == ["2 new in bm25", "2 missing from bm25", "1 moved up", "1 moved down"]
     assert 'data-move="up">1 up' in html
     assert html.count("badge--accent") == 2
     assert 'class="here-line"' in html

@@ -94,7 +94,7 @@ def test_its_files_hold_what_the_page_shows(round_: Round, client_of: Any, lead:
     assert "-precision.svg" in answer.headers["Content-Disposition"]
     picture = ElementTree.fromstring(answer.content)
     words = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert words[:3] == ["says 0", "never", "says 1"]
+    assert words[:3] == ["grade 0", "never", "grade 1"]
 
 
 def test_a_run_of_its_family_is_warned_of_on_page_and_api(

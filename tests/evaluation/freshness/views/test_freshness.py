@@ -139,7 +139,7 @@ def test_handing_in_a_reply_and_what_is_none(snapshot, client_of, engineer):
     hits = [{"hit": {"_id": "d0"}}, {"hit": {"_id": "d7"}}]
     reply = {"details": {"q00": {"unrated_docs": [{"_id": "d7"}], "hits": hits}}}
     assert hand_in(json.dumps(reply).encode()).url == PAGE
-    assert "50% of the first 10 of live unjudged" in html(client.get(PAGE))
+    assert "50% of the top 10 of live unjudged" in html(client.get(PAGE))
     for content, what in ((b"<html>502", "unrated"), (b"", "index"), (b"\xff\xfe", "index"), (b"other\n", "index")):
         assert hand_in(content, what).status_code == 422
     assert hand_in(b"d0\nd1\n", "index").url == PAGE
