@@ -140,7 +140,7 @@ def test_the_page_with_every_part(frozen, get):
     assert response.status_code == 200
     assert "2 runs contributed to the pool down to rank 3" in text
     assert {row["run"] for row in response.context["listing"].rows} == {"bm25", "neural"}
-    assert "only the first 3 ranks of the runs are judged whole" in text.lower()
+    assert "the runs are fully judged only to rank 3" in text.lower()
     assert response.context["chart"] is not None
     assert get("?format=csv").headers["Content-Type"].startswith("text/csv")
     assert b"<svg" in get("?format=svg").content
