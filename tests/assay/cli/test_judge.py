@@ -91,7 +91,7 @@ def test_labels_of_another_judge_are_left_out(assay: Call) -> None:
     assay(*JUDGE, "--out", "labels.jsonl")
     status, _, err = assay(*JUDGE, "--threshold", "0.5", "--out", "labels.jsonl", "--resume")
     assert status == 2
-    assert "labels.jsonl:1: a label of token_overlap" in err
+    assert "labels.jsonl:1: this label is from token_overlap" in err
     assert len(labels()) == 2
 
 
@@ -107,7 +107,7 @@ def test_pairs_without_an_expected_answer_are_reported(assay: Call) -> None:
     Path("pairs.jsonl").write_text(pairs(2) + pairs(2, query_id="q2", expected=" "))
     status, _, err = assay(*JUDGE, "--out", "labels.jsonl")
     assert status == 0
-    assert "not judged: 2 without expected, the first at pairs.jsonl:3" in err
+    assert "not judged: 2 without expected; the first is pairs.jsonl:3" in err
     assert len(labels()) == 2
 
 
@@ -130,7 +130,7 @@ def test_parameters_change_the_answer(assay: Call) -> None:
         (("pairs.jsonl", "--judge", "token_overlap", "--resume"), "--resume needs --out FILE"),
         (("nothing.jsonl", "--judge", "token_overlap"), "nothing.jsonl"),
         (("bad.jsonl", "--judge", "token_overlap"), "bad.jsonl:1"),
-        (("bare.jsonl", "--judge", "token_overlap"), "no pair has what token_overlap needs: expected"),
+        (("bare.jsonl", "--judge", "token_overlap"), "token_overlap needs: expected"),
         (("pairs.jsonl", "--judge", "token_overlap", "--budget-usd", "1"), "--budget-usd"),
     ],
 )

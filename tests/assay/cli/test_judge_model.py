@@ -88,7 +88,7 @@ def test_an_answer_in_the_ledger_is_reused(assay: Call, server: ModelServer) -> 
     assert len(server.requests) == 12
     status, _, err = assay(*command, "--resume", "--temperature", "0.5")
     assert (status, len(server.requests)) == (2, 12)
-    assert "machine.jsonl:1: a label of graded" in err
+    assert "machine.jsonl:1: this label is from graded" in err
 
 
 def test_two_documents_with_the_same_text_need_one_call(assay: Call, server: ModelServer) -> None:
@@ -313,13 +313,16 @@ def test_usefulness_is_the_score_of_the_systems_own_answer(assay: Call, server: 
         (("--judge", "graded"), "name one with --model"),
         (("--judge", "graded", "--model", "m"), "OPENAI_API_KEY has no key"),
         (("--judge", "graded", "--model", "m", "--key-variable", "NOWHERE"), "NOWHERE has no key"),
-        (("--judge", "graded", "--model", "m", "--provider", "other"), "there is no provider 'other'"),
+        (("--judge", "graded", "--model", "m", "--provider", "other"), "unknown provider 'other'"),
         (("--judge", "graded", "--model", "m", "--base-url", "localhost"), "--base-url is 'localhost'"),
         (("--judge", "graded", "--model", "m", "--base-url", "http://x", "--budget-usd", "1"), "needs --price-in"),
         (("--judge", "graded", "--model", "m", "--base-url", "http://x", "--min-tokens", "1"), "--min-tokens"),
         (("--judge", "binary", "--model", "m", "--base-url", "http://x", "--scale", "0:3"), "two grades"),
         (("--judge", "graded", "--model", "m", "--base-url", "http://x", "--relevant", "9"), "--relevant is 9"),
-        (("--judge", "graded", "--model", "m", "--base-url", "http://x", "--examples", "qrels.txt"), "give both"),
+        (
+            ("--judge", "graded", "--model", "m", "--base-url", "http://x", "--examples", "qrels.txt"),
+            "--examples-pairs",
+        ),
         (("--judge", "graded", "--model", "m", "--base-url", "http://x", "--scale-file", "qrels.txt"), "qrels.txt"),
         (("--judge", "graded", "--model", "m", "--base-url", "http://x", "--guidelines", "none.md"), "none.md"),
         (("--judge", "graded", "--model", "m", "--base-url", "http://x", "--ledger", "qrels.txt"), "qrels.txt:1"),

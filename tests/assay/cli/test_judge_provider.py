@@ -38,7 +38,7 @@ def test_settings_of_a_model_shape_the_request_and_identify_the_judge(assay: Cal
     payload = server.requests[0][2]
     assert not {"response_format", "seed", "temperature", "max_tokens"} & set(payload)
     assert payload["max_completion_tokens"] == 4_000
-    assert "note: left out of the calls: schema, seed, temperature" in err
+    assert "the model does not accept them: schema, seed, temperature" in err
     assert lines("machine.jsonl")[0]["parameters"]["asked_as"] == {"leave_out": ["schema", "seed"], "thinks": True}
     assert lines("machine.ledger.jsonl")[0]["left_out"] == ["temperature", "seed", "schema"]
     # As before nothing is asked twice, and another setting asks anew.
@@ -72,7 +72,7 @@ def test_the_limit_holds_without_token_counts_over_several_runs(assay: Call, ser
     assert (ledger[0]["cost_estimated"], ledger[0]["tokens_in"], most > 0) == (True, None, True)
     status, _, err = assay(*command, "--resume", "--budget-usd", f"{2.5 * most}")
     assert (status, len(server.requests)) == (1, 2)
-    assert f"without token counts are charged at their maximum cost: {most:.4f} USD" in err
+    assert f"without token counts are counted at their maximum cost: {most:.4f} USD" in err
     assert "the limit is reached" in err
 
 

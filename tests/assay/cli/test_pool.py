@@ -175,7 +175,7 @@ def test_hours_become_pairs(runs: list[str], capsys: pytest.CaptureFixture[str])
     [
         (["--duplicates", "near"], "add --documents FILE"),
         (["--similarity", "0.8"], "needs --duplicates near"),
-        (["--raters", "2"], "needs --hours"),
+        (["--raters", "2"], "--raters: --hours is missing"),
         (["--hours", "0"], "hours is 0"),
         (["--total", "0"], "total is 0"),
     ],

@@ -70,7 +70,7 @@ def test_compare_and_gate_and_pool_read_them_too(converted: Call) -> None:
     ("words", "message"),
     [
         (("qrels.txt", "qrels-jsonl.file"), "looks like qrels-jsonl, not like run; name its format with --run-format"),
-        (("qrels.txt", "bm25.run", "--run-format", "run-jsn"), "no format 'run-jsn'; did you mean run-json"),
+        (("qrels.txt", "bm25.run", "--run-format", "run-jsn"), "unknown format 'run-jsn'; did you mean run-json"),
         (
             ("qrels.txt", "bm25.run", "--qrels-format", "run-json"),
             "run-json is not a format of qrels; known: trec-qrels",

@@ -41,7 +41,7 @@ def test_failed_calls_are_reported_and_are_not_votes(assay: Call) -> None:
     status, out, err = assay("zelo", "fit", "battles.jsonl")
     assert (status, {row["doc_id"] for row in lines(out)}) == (0, {"x", "y", "z"})
     assert lines(out)[0]["score"] == pytest.approx(0.204699, abs=1.5e-6)
-    assert "without a score: 3 rows" in err
+    assert "3 rows without a score" in err
     Path("none.jsonl").write_text(battle("y", "x", None))
     assert assay("zelo", "fit", "none.jsonl")[0] == 2
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_is_one_line(assay: Call) -> None:
     Path("bad.jsonl").write_text(battle("x", "y", 1.5))
     Path("self.jsonl").write_text(battle("x", "x", 0.5))
     for words, message in (
-        (("pairs", "log.csv"), "has no documents"),
+        (("pairs", "log.csv"), "log.csv: has no queries with documents"),
         (("pairs", "pairs.jsonl", "--most", "1"), "--most is 1"),
         (("pairs", "pairs.jsonl", "--cycles", "0"), "at least one cycle"),
         (("pairs", "pairs.jsonl", "--both", "2"), "from 0 to 1"),

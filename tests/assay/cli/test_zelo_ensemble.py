@@ -79,7 +79,7 @@ def test_the_options_for_all_hold_for_models_of_that_provider_alone(keys: None) 
         (["m,1,"], "only one of the two prices"),
         (["m,-1,2"], "price-in is -1"),
         (["m,1,2,NO_SUCH_KEY"], "NO_SUCH_KEY has no key"),
-        (["m", "openai:m"], "is given twice"),
+        (["m", "openai:m"], "--model m appears twice"),
         ([], "name one with --model"),
     ],
 )

@@ -142,7 +142,7 @@ def test_scores_of_zbenchs_own_models_are_battles(assay: Call) -> None:
     status, out, err = assay("zelo", "fit", "ai_scores.json", "--method", "zbench")
     assert (status, len(out.splitlines())) == (0, 2)
     assert "1 failed call counts as a vote for the first document" in err
-    assert "without a score: 1 row," in assay("zelo", "fit", "ai_scores.json")[2]
+    assert "1 row without a score" in assay("zelo", "fit", "ai_scores.json")[2]
     Path("set.jsonl").write_text(dataset().replace('"d0"', '"x"').replace('"d1"', '"y"'))
     for method, queries in (("zbench", ["q1", "q2"]), ("map", ["q1"])):
         fit = (
@@ -223,7 +223,7 @@ def test_a_reranker_becomes_a_run_and_is_compared_with_scores(assay: Call, monke
     out = assay("zelo", "benchmark", "truth.jsonl", "worst.run")[1]
     assert "ndcg of the queries" in out
     for scorer, message in (
-        ("own_scorers:short", "no finite number"),
+        ("own_scorers:short", "finite score for each of the 5 documents of q1"),
         ("own_scorers:none", "none"),
         ("other", "unknown reranker"),
     ):

@@ -145,7 +145,7 @@ def test_invalid_answers_are_reported_for_each_query(ready: tuple[Call, str]) ->
     assay, module = ready
     status, out, err = assay("zelo", "rerank", "set.jsonl", "--scorer", f"{module}:odd")
     assert (status, order(out, "q0"), order(out, "q2")) == (1, [], BEST)
-    assert err.count("no finite number for each of its 5 documents") == 2
+    assert err.count("a finite score for each of the 5 documents") == 2
     Path("set.jsonl").write_text('{"query": {"id": "q 0", "query": "t"}, "documents": [{"id": "d", "content": "t"}]}\n')
     status, _, err = assay("zelo", "rerank", "set.jsonl", "--scorer", f"{module}:by_worth")
     assert (status, "q 0" in err) == (2, True)
@@ -262,8 +262,8 @@ def test_a_failed_request_loses_nothing_and_is_retried_alone(ready: tuple[Call, 
         ask = ("zelo", "rerank", "set.jsonl", "--url", server.url, "--out", "rr.run")
         status, _, err = assay(*ask)
         assert status == 1
-        assert "q1: no answer after 5 attempts, the last time: status 500: worker died" in err
-        assert "q2: the reranker gave q2 no finite number" in err
+        assert "q1: no answer after 5 attempts; last error: status 500: worker died" in err
+        assert "q2: the reranker did not return a finite score" in err
         assert order(Path("rr.run").read_text(), "q3") == BEST
         down[0], server.requests[:] = False, []
         assert assay(*ask, "--resume")[0] == 0
@@ -275,7 +275,7 @@ def test_a_failed_request_loses_nothing_and_is_retried_alone(ready: tuple[Call, 
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        ((401, {}, {"error": "bad key sk-secret"}), "Check key, model and address"),
+        ((401, {}, {"error": "bad key sk-secret"}), "Check the key, model and address"),
         ((200, {}, {"results": [{"index": "0", "relevance_score": 1}]}), "not a response of a reranker"),
         ((200, {}, [1, 2]), "not a response of a reranker"),
     ],
@@ -292,7 +292,7 @@ def test_an_address_that_does_not_rerank_is_one_line(
     # Nobody is there any more.
     status, _, err = ready[0](*ask)
     assert (status, "no answer after 5 attempts" in err) == (2, True)
-    assert "give an address" in ready[0]("zelo", "rerank", "set.jsonl", "--url", "localhost")[2]
+    assert "--url is 'localhost'" in ready[0]("zelo", "rerank", "set.jsonl", "--url", "localhost")[2]
 
 
 def test_an_asynchronous_reranker_runs_inside_a_loop_too() -> None:

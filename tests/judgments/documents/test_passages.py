@@ -116,7 +116,7 @@ def test_a_document_of_markup_only_says_so(text: str):
 
 def test_why_there_is_nothing_to_read():
     assert see(" ").unreadable == "This document has no text."
-    assert "was not imported" in shown(Document(doc_id="d", stub=True), "x").unreadable
+    assert "has not been imported" in shown(Document(doc_id="d", stub=True), "x").unreadable
     assert not see("<table><tr><td>1</td></tr></table>").unreadable
 
 
