@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from assay.cli.inputs.files import add_out, write_out
+from assay.cli.inputs.files import add_out, warn_no_effect, write_out
 from assay.cli.options import provider
-from assay.cli.options.unused import warn_no_effect
 from assay.cli.output.text_table import counted
 from assay.core.errors import NotValid
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.cli.output.compare import FORMATS
+from assay.cli.compare import FORMATS
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.significance.compare import compare
