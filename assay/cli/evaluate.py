@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         metrics = tuple({metric.condensed().name: metric.condensed() for metric in metrics}.values())
     from assay.formats.qrels_and_runs import open_run
     from assay.scoring.evaluate import evaluate
-    from assay.scoring.timing import Profile
+    from assay.scoring.summaries import Profile
 
     profile = Profile()
     # Only JSON contains the hashes of files.

@@ -140,7 +140,7 @@ def _beside_labels(run: Run, labels: Qrels) -> dict[str, Any]:
 
 def _likeness(run: Run, path: str, query_ids: Sequence[str]) -> dict[str, Any]:
     from assay.formats.qrels_and_runs import load_run
-    from assay.scoring.run_similarity import likeness, tops
+    from assay.scoring.run_health import likeness, tops
 
     other = load_run(Path(path), path, path)[0]
     query_ids = sorted({*query_ids, *other.query_ids})

@@ -16,11 +16,10 @@ from assay.decisions.fewest_steps import fewest
 from assay.decisions.grade_swings import swings
 from assay.decisions.judging_task import Swings
 from assay.decisions.unjudged_candidates import Candidates, candidates
-from assay.metrics.hypothetical_grades import Grading, graded
 from assay.metrics.judged_rankings import Integers
 from assay.metrics.means import TIE
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import scale_grades
+from assay.metrics.metric_bounds import Grading, graded, scale_grades
 from assay.scoring.evaluate import bind
 
 # Assumed seconds per judgment if there are no timed answers.

@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from assay.decisions.unjudged_candidates import Candidates
-from assay.metrics.hypothetical_grades import Grading, chosen, graded
 from assay.metrics.judged_rankings import Floats, Integers
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import bounds_beside
+from assay.metrics.metric_bounds import Grading, bounds_beside, chosen, graded
 
 Graded = list[tuple[int, float]]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.decisions.judging_task import Graded, Swings, Task, from_one
-from assay.metrics.hypothetical_grades import Grading, chosen, graded
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
+from assay.metrics.metric_bounds import Grading, chosen, graded
 
 # Maximum number of judged documents in all tried ways to grade, in total and at once; each way is a separate ranking.
 MOST_ROWS, AT_ONCE = 16_000_000, 1_000_000

@@ -1,4 +1,4 @@
-"""Average precision (AP): the mean of the precision at the rank of each relevant document."""
+"""Average precision (AP): the mean of the precision at the rank of each relevant document, and its geometric mean."""
 
 from __future__ import annotations
 
@@ -47,5 +47,21 @@ AP = Metric(
     trec_name="map",
     trec_name_at="map_cut_{k}",
     example="AP",
+    response=Response("promoted", bounds=average_precision_bounds),
+)
+
+
+GMAP = Metric(
+    name="GMAP",
+    title="Geometric mean average precision",
+    description="Average precision with a geometric mean, which emphasizes queries with low values.",
+    formula="AP of each query; a query without results or with an AP below 0.00001 counts as 0.00001.",
+    source="Robertson 2006; trec_eval's gm_map.",
+    per_query=average_precision,
+    cutoff="none",
+    parameters=(REL,),
+    aliases={"gm_map": {}},
+    trec_name="gm_map",
+    mean="geometric",
     response=Response("promoted", bounds=average_precision_bounds),
 )

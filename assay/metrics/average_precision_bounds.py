@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.metrics.aligned_ranks import combined_above
-from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, share
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, combined_above, share
 
 
 @dataclass(frozen=True, eq=False)

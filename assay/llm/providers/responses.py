@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.core.storable_text import storable
+from assay.core.ids import storable
 from assay.llm.model_reply import Reply
 from assay.llm.providers.error_bodies import named_in
 from assay.llm.providers.protocol import WITHOUT, Endpoint, Question

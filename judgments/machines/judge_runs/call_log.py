@@ -13,7 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Sum
 
-from assay.core.storable_text import storable
+from assay.core.ids import storable
 from assay.llm.judge import Outcome
 from assay.llm.judges.bulk_judging import Answered, prompt_sha256
 from assay.llm.model_reply import Reply
