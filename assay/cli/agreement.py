@@ -13,11 +13,9 @@ from assay.cli.output.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from assay.coefficients.by_grade import GradeAgreement
-    from assay.coefficients.by_group import GroupAgreement
-    from assay.coefficients.coefficient import Agreement
+    from assay.coefficients.by_grade import GradeAgreement, GroupAgreement
+    from assay.coefficients.coefficient import Agreement, GradeTable
     from assay.coefficients.gate import GateAnswer
-    from assay.coefficients.grade_table import GradeTable
     from assay.coefficients.report import AgreementReport
 
 
@@ -71,8 +69,8 @@ def run(args: argparse.Namespace) -> int:
     from assay.cli.inputs.labels import read_ratings
     from assay.cli.process import keep_freed_memory
     from assay.coefficients import agreement_report
+    from assay.coefficients.coefficient import GradeTable
     from assay.coefficients.gate import decide
-    from assay.coefficients.grade_table import GradeTable
 
     keep_freed_memory()
     tiers = tiers_of(args.queries) if args.queries else {}
@@ -121,7 +119,7 @@ def groups(
     table: GradeTable, values: Sequence[int], parts: set[str], tiers: Mapping[str, str], bootstrap: int, seed: int
 ) -> dict[str, list[GroupAgreement]]:
     """Compute the agreement within each query and each tier, for the requested parts."""
-    from assay.coefficients.by_group import by_query, by_tier
+    from assay.coefficients.by_grade import by_query, by_tier
 
     agreements = {}
     if "query" in parts:

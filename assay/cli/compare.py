@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.core.qrels import Qrels
     from assay.core.run import Run
     from assay.scoring.query_design import SamplingDesign
-    from assay.significance.comparison_plan import Plan
+    from assay.significance.compare import Plan
     from assay.significance.results import Comparison
 
 
@@ -162,7 +162,7 @@ def _check_turning(args: argparse.Namespace) -> None:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from assay.significance.comparison_plan import Plan
+    from assay.significance.compare import Plan
     from assay.significance.paired_differences import PERMUTATIONS
 
     if args.permutations is not None and not TESTS[args.test].draws:

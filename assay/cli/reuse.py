@@ -15,7 +15,7 @@ from assay.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:
     from assay.estimators.left_out_systems import LeftOut
-    from assay.estimators.missed_documents import Missed
+    from assay.estimators.residual_sample import Missed
     from assay.estimators.reusability import Reuse
 
 
@@ -175,7 +175,7 @@ def missed_lines(missed: Missed) -> list[str]:
 
     Examples
     --------
-    >>> from assay.estimators.missed_documents import CURVE, Missed
+    >>> from assay.estimators.residual_sample import CURVE, Missed
     >>> missed_lines(Missed(None, None, None, CURVE, 3, 40, 2, reason="2 judged queries are too few"))
     ['relevant documents still unjudged: unknown; 2 judged queries are too few']
     """

@@ -13,7 +13,7 @@ from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_ou
 from assay.cli.output.text_table import counted, progress_of_bytes
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS, log_format
-from assay.sampling.sample_size_advice import USUAL_SD, advise
+from assay.sampling.sample import USUAL_SD, advise
 
 if TYPE_CHECKING:
     from assay.formats.row_types import LogRow

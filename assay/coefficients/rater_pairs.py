@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.coefficients.coefficient import Agreement, Coefficient
+from assay.coefficients.coefficient import Agreement, Coefficient, GradeTable
 from assay.coefficients.cohen import of_table
 from assay.coefficients.grade_patterns import TABLE, Floats, Ints, distinct
-from assay.coefficients.grade_table import GradeTable
-from assay.coefficients.intervals import between
-from assay.coefficients.resampling import cluster_codes, draws, redrawn
+from assay.coefficients.intervals import between, cluster_codes, draws, redrawn
 
 # Number of rater pairs to resample at once: two hundred raters form twenty thousand pairs.
 AT_ONCE = 500

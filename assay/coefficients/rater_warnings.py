@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.coefficients.coefficient import GradeTable
 from assay.coefficients.grade_patterns import Floats, Ints
-from assay.coefficients.grade_table import GradeTable
 from assay.coefficients.rater_pairs import RaterPair
 from assay.core.counted_nouns import amount
 

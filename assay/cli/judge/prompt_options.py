@@ -181,8 +181,8 @@ def _examples(
         raise NotValid(f"--examples-most is {most}; use 1 to 100")
     from assay.cli.inputs.labels import read_human_labels
     from assay.formats import pairs_jsonl
-    from assay.llm.judges.few_shot import draw
     from assay.llm.judges.graded_relevance import Example
+    from assay.llm.judges.prompt_templates import draw
 
     grades = read_human_labels(args.examples, values)
     read = pairs_jsonl.read(Path(args.examples_pairs), path=args.examples_pairs)

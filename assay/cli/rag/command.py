@@ -31,7 +31,7 @@ from assay.significance import CORRECTIONS, TESTS
 if TYPE_CHECKING:
     from assay.core.read_report import Report
     from assay.rag import Metric, PeopleComparison, RagComparison, RagEvaluation, Score
-    from assay.significance.comparison_plan import Plan
+    from assay.significance.compare import Plan
 
 
 NAME = "rag"
@@ -179,7 +179,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _plan(args: argparse.Namespace) -> Plan:
     """Return how systems are compared."""
-    from assay.significance.comparison_plan import Plan
+    from assay.significance.compare import Plan
 
     chosen = {name: getattr(args, name) for name in ("test", "correction", "permutations")}
     given = {name: value for name, value in chosen.items() if value is not None}

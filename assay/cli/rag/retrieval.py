@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from assay.core.read_report import Report
     from assay.llm.judges import Context, JudgeKind
-    from assay.llm.judges.answer_matching import YesNoJudge
     from assay.llm.judges.model_judge import ModelJudge
+    from assay.llm.judges.token_overlap import YesNoJudge
     from assay.rag.prompt_calls import PromptCalls
     from assay.rag.records import Document, EvaluationSample, SystemOutputs
 

@@ -176,7 +176,7 @@ def _cost(plans: Sequence[Plan]) -> str:
 
 
 def _judge_summary(rows: Sequence[Battle], counts: Counter[str], lacking: int, models: int) -> list[str]:
-    from assay.llm.pairwise.position_bias import first_place
+    from assay.llm.pairwise.battles import first_place
 
     outcomes = ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "nothing"
     lines = [f"{counted(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {outcomes}"]

@@ -100,7 +100,7 @@ def _ask(args: argparse.Namespace, queries: Sequence[Candidates], on_scores: OnS
 
         score_all(scorer(_named(args.scorer)), queries, on_scores, concurrency=args.concurrency)
         return ""
-    from assay.llm.providers.reranking import score_by_address
+    from assay.llm.rerankers import score_by_address
 
     limits = provider.limits(args)
     ended = score_by_address(_endpoint(args), queries, on_scores, limits=limits)
@@ -111,7 +111,7 @@ def _ask(args: argparse.Namespace, queries: Sequence[Candidates], on_scores: OnS
 def _endpoint(args: argparse.Namespace) -> Endpoint:
     from urllib.parse import urlsplit
 
-    from assay.llm.providers.reranking import RERANK
+    from assay.llm.rerankers import RERANK
 
     if urlsplit(args.url).scheme not in ("http", "https") or not urlsplit(args.url).netloc:
         raise NotValid(f"--url is {args.url!r}; use an address such as https://api.zeroentropy.dev/v1/models/rerank")

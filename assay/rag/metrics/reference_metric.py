@@ -94,7 +94,7 @@ class EmbeddingSimilarity(ReferenceMetric):
 
 
 def _embed(model: str, texts: list[str]) -> object:
-    from assay.llm.judges.embeddings import embed
+    from assay.llm.judges.semantic import embed
 
     return embed(model, texts)
 
@@ -133,7 +133,7 @@ def _scorer(model: str, layers: int | None) -> Any:
         raise NotValid("BertScoreMetric needs bert-score; pip install 'assay[semantic]'")
     from bert_score import BERTScorer
 
-    from assay.llm.judges.embeddings import PACKAGE, packaged
+    from assay.llm.judges.semantic import PACKAGE, packaged
 
     where = str(packaged(model.removeprefix(PACKAGE))) if model.startswith(PACKAGE) else model
     if layers is None and Path(where).is_dir():

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.coefficients import COEFFICIENTS
-from assay.coefficients.gate import GateAnswer, State
-from assay.coefficients.interpretation import BANDS, Band, band, reading, reason_in_words
+from assay.coefficients.gate import BANDS, Band, GateAnswer, State, band, reading, reason_in_words
 from assay.coefficients.rater_warnings import LEAST_SHARED
 from judgments.models import Grade, Query, Round
 

@@ -132,8 +132,8 @@ def test_an_unfinished_search_reports_limits(name, drawn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assay.decisions.trial_grades.MOST_ROWS", 40)
         patch.setattr("assay.decisions.trial_grades.DEEPEST", 1)
-        patch.setattr("assay.decisions.grade_swings.EACH_OF_FIRST", 1)
-        patch.setattr("assay.decisions.fewest_steps.MOST_WORK", 0)
+        patch.setattr("assay.decisions.trial_grades.EACH_OF_FIRST", 1)
+        patch.setattr("assay.decisions.decision_critical.MOST_WORK", 0)
         a, b = Run.from_dict(first, "a"), Run.from_dict(second, "b")
         result = turning(Qrels.from_dict(labels), a, b, metric)
     differences, numbers = tried(metric, labels, first, second)

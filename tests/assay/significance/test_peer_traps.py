@@ -11,8 +11,7 @@ from scipy import stats
 from assay.cli.compare import FORMATS
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.significance.compare import compare
-from assay.significance.comparison_plan import Plan
+from assay.significance.compare import Plan, compare
 from assay.significance.corrections import corrected
 from assay.significance.paired_differences import paired_p_values
 from tests.assay.significance.synthetic import runs
