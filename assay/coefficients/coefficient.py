@@ -19,6 +19,7 @@ from assay.core.errors import NotValid
 from assay.core.ratings import Ratings, places
 
 
+# `Ratings` stores the ids of a million pairs, which no coefficient needs.
 @dataclass(frozen=True, eq=False)
 class GradeTable:
     """Grades in long form, rows in order of unit, then rater."""

@@ -18,6 +18,8 @@ BLOCK = 1_000_000
 MOST_CACHED = 8_000_000
 
 
+# As many queries as there are are drawn with replacement, each with all its pairs: grades within a query depend on
+# each other, so drawing single pairs would make the interval too narrow.
 def draws(size: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Draw `size` items out of `size` with replacement, repeatedly.
 

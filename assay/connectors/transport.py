@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 WRITTEN_AT_ONCE = 1 << 16
 
 
+# Deadline of a whole HTTP request, because the network layer limits only single steps. The limit of a read restarts
+# with each byte that arrives, so an engine that sends its headers one byte at a time never exceeds it. With this
+# transport, each step gets only the remaining time of the request.
 class Clock(threading.local):
     """Deadline of the current request of a thread."""
 

@@ -21,6 +21,10 @@ from assay.metrics.metric_bounds import Grading, allowed, at_the_top, chosen, gr
 EACH_OF_FIRST = 24
 
 
+# For a metric that is a sum divided by an ideal, both runs share the ideal of the query. The highest of a given number
+# of grades therefore go to the documents that one run ranks furthest above the other, and `assay.metrics.metric_bounds`
+# computes the rest exactly. For all other metrics, `best_trial` tries documents: its result may not
+# be the maximum, and `Swings.upper` gives an upper bound.
 def swings(metric: BoundMetric, pool: Candidates, leading: int, grades: Floats, counted: Integers) -> Swings:
     """Compute the swings."""
     response = metric.response or Response("promoted")

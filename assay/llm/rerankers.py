@@ -154,6 +154,9 @@ def _is_async(call: Any) -> bool:
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004
 
 
+# A request has `model`, `query` and `documents`; a response has `results` with `index` and `relevance_score`, as with
+# ZeroEntropy, Cohere, Jina and vLLM; Voyage calls the list `data`. Calls work as for models: several at once, within
+# limits, with retries when the server is busy.
 def score_by_address(
     endpoint: Endpoint, queries: Sequence[Candidates], on_scores: OnScores, *, limits: Limits | None = None
 ) -> Ended:

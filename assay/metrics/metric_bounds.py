@@ -102,6 +102,7 @@ def _offsets(query: Integers, queries: int) -> Integers:
 Columns = npt.NDArray[Any]
 
 
+# Each query is a row with one column per rank, so that a computation down the ranks runs along a row.
 @dataclass(frozen=True, eq=False)
 class Holes:
     """The unjudged documents of some queries, down to a depth."""
@@ -169,6 +170,11 @@ def from_below(columns: Columns) -> Columns:
 MOST_PASSES = 64
 
 
+# The documents are sorted so that an optimal solution never gives a later document a higher grade. It remains to
+# choose, for each step of gain, how many of the first documents reach it. A step's part of the sum and divisor depends
+# only on its own count, so Dinkelbach's method (1967) finds the largest quotient: it repeatedly maximizes "sum minus
+# quotient times divisor", separately for each step. The resulting counts never increase from step to step, because the
+# ideal grows less for each additional document that reaches a step.
 @dataclass(frozen=True, eq=False)
 class Steps:
     """The gains of grades, as steps."""

@@ -44,6 +44,9 @@ ROOM = 1 << 20
 F_SETPIPE_SZ = 1031
 
 
+# Work shared among processes: a forked process for each share, without copying data. Python threads wait for each
+# other outside numpy, where runs of a few thousand rows spend most of their time. The calling process also takes a
+# share.
 def can_fork() -> bool:
     """Return whether this process may be forked; a fork of a process with several threads can deadlock."""
     return sys.platform == "linux" and threading.active_count() == 1

@@ -15,6 +15,7 @@ from assay.metrics.metric import BoundMetric
 from assay.metrics.metric_bounds import bounds, chosen, joined
 
 
+# With equal scores, the order depends on the document ids, which are arbitrary.
 @dataclass(frozen=True, eq=False)
 class Orders:
     """The queries of a run whose judged documents are tied with others."""

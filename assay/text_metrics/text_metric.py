@@ -41,6 +41,8 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
+# It differs from the normalization for judges: SQuAD deletes punctuation, so that "four-way" is one token, and drops
+# English articles.
 def answer_tokens(text: str) -> list[str]:
     """Split an answer into tokens: lower case, without ASCII punctuation or articles.
 
@@ -179,6 +181,7 @@ ACCURACY = TextMetric(
 )
 
 
+# rouge-score is imported when the first answer is scored; it comes with the extra `rag`.
 def rouge_l(answer: str, accepted: Sequence[str]) -> float:
     """Compute ROUGE-L with the closest accepted answer."""
     right = [text for text in accepted if text.strip()]

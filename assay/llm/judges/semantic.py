@@ -30,6 +30,8 @@ BATCH = 64
 KNOWN_WEIGHTS = {"all-MiniLM-L6-v2": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 
 
+# Text embeddings from a local model. sentence-transformers comes with the extra `semantic` and is imported only when
+# the first text is encoded, because it takes seconds and hundreds of megabytes.
 def embed(model: str, texts: Sequence[str]) -> Floats:
     """Encode texts in batches."""
     vectors = _loaded(model).encode(

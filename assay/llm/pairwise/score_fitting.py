@@ -15,6 +15,8 @@ from assay.llm.pairwise.battles import Battles, share_of_scores, share_of_votes
 from assay.llm.pairwise.bradley_terry import PRIOR, fit, fit_as_zbench, next_pairs, standard_errors
 
 
+# A cycle arranges the documents in a random ring and compares neighbors, so that every document has two battles and
+# all documents are connected. A few cycles give almost as much information as all pairs.
 def draw_pairs(documents: int, cycles: int = 4, *, seed: int) -> list[tuple[int, int]]:
     """Draw the distinct pairs of several random cycles.
 

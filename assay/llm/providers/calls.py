@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from assay.llm.providers.response_body import Client
 
 
+# A consumer that stores answers in a database commits them. Other answers arrive during a commit; the next free thread
+# then passes on all waiting answers together, and each thread continues when its own answer is stored.
 @dataclass(eq=False, slots=True)
 class _Given:
     question: Question
