@@ -109,9 +109,9 @@ def run(args: argparse.Namespace) -> int:
     stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
     plan = _plan(args)
     _check_turning(args)
-    from assay.decisions.ranking_doubts import open_pairs
     from assay.formats.qrels_and_runs import open_run
     from assay.scoring.evaluate import evaluate
+    from assay.scoring.score_ranges import open_pairs
     from assay.significance.compare import compare_scores
 
     top = scale_values(args.scale)[-1] if args.scale else None

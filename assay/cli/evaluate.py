@@ -34,7 +34,7 @@ from assay.cli.output.text_table import counted, progress, text_table
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS, TABLE
 from assay.metrics.means import TIE
-from assay.scoring.score_files import WRITERS, ScoreReport, printed
+from assay.scoring.results import WRITERS, ScoreReport, printed
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
@@ -270,7 +270,7 @@ def _open_bounds(run: RunScores) -> list[tuple[str, Range]]:
 
 def _about_ties(report: ScoreReport) -> list[str]:
     """Return the means that depend on the order of tied documents."""
-    from assay.decisions.ranking_doubts import tie_doubts
+    from assay.scoring.score_ranges import tie_doubts
 
     lines, doubts = [], tie_doubts(report.evaluation)
     for one in doubts[:MAX_TIE_LINES]:

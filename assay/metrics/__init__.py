@@ -6,7 +6,7 @@ from assay.core.registry import Family
 from assay.metrics.metric import Metric
 
 TABLE = {
-    "nDCG": "assay.metrics.ndcg:NDCG",
+    "nDCG": "assay.metrics.dcg:NDCG",
     "RR": "assay.metrics.reciprocal_rank:RR",
     "P": "assay.metrics.precision:P",
     "R": "assay.metrics.recall:R",
@@ -23,10 +23,10 @@ TABLE = {
     "RBPresid": "assay.metrics.rbp:RBP_RESIDUAL",
     "DCG": "assay.metrics.dcg:DCG",
     "F": "assay.metrics.f_score:F",
-    "R-cap": "assay.metrics.capped_recall:CAPPED_RECALL",
-    "SetP": "assay.metrics.set_f:SET_PRECISION",
-    "SetR": "assay.metrics.set_f:SET_RECALL",
-    "SetF": "assay.metrics.set_f:SET_F",
+    "R-cap": "assay.metrics.recall:CAPPED_RECALL",
+    "SetP": "assay.metrics.f_score:SET_PRECISION",
+    "SetR": "assay.metrics.f_score:SET_RECALL",
+    "SetF": "assay.metrics.f_score:SET_F",
     "NumQ": "assay.metrics.counts:NUM_Q",
     "NumRet": "assay.metrics.counts:NUM_RET",
     "NumRel": "assay.metrics.counts:NUM_REL",

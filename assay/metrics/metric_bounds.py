@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.grouping import spans
-from assay.metrics.grade_response import Additive, Response, reaching
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, alike
-from assay.metrics.metric import BoundMetric
+from assay.metrics.metric import Additive, BoundMetric, Response, reaching
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +309,7 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
     -----
     Rising metrics are lowest with every unjudged document at 0 and highest with every one at the top. For AP and Rprec,
     with a given number of documents made relevant, the value is highest if they are the first unjudged ones and lowest
-    if they are the last: all numbers are tried (`assay.metrics.average_precision_bounds`). For nDCG see
+    if they are the last: all numbers are tried (`assay.metrics.average_precision`). For nDCG see
     `assay.metrics.metric_bounds`. RBP uses its residual for the upper bound, which also counts documents that were not
     returned.
 
