@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.aggregation.rules import RULES
 from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, seed_of, write_out
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.options.provider import add_family, kin_of_runs
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

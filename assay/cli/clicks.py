@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, print_warnings, write_out
-from assay.cli.output.text_table import counted, progress_of_bytes
+from assay.cli.text_table import counted, progress_of_bytes
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from assay.cli.inputs.labels import (
     print_machine_note,
     read_labels,
 )
-from assay.cli.output.text_table import text_table
+from assay.cli.text_table import text_table
 from assay.core.errors import NotValid
 from assay.significance import CORRECTIONS, TESTS
 from assay.significance.comparison_files import HEADER, WRITERS, mean_rows, notes, pair_rows

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli.inputs.files import print_warnings
 from assay.cli.options.reader import add_reader_options, read_file
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out
 from assay.cli.options.provider import add_under_test, warn_same_family
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP, read_machine_labels
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

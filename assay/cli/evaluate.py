@@ -30,7 +30,7 @@ from assay.cli.inputs.labels import (
     print_machine_note,
     read_labels,
 )
-from assay.cli.output.text_table import counted, progress, text_table
+from assay.cli.text_table import counted, progress, text_table
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS, TABLE
 from assay.metrics.means import TIE

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from assay.cli.inputs.files import STDIN, add_out, print_warnings, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
-from assay.cli.output.text_table import counted, progress
+from assay.cli.text_table import counted, progress
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

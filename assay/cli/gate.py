@@ -33,8 +33,8 @@ from assay.cli.inputs.labels import (
     machine_note,
     read_labels,
 )
-from assay.cli.output.text_table import counted, number
 from assay.cli.rag import critic as rag_critic
+from assay.cli.text_table import counted, number
 from assay.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.inputs.labels import RUN_HELP, add_table_formats, print_machine_note
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 from assay.strategies import STRATEGIES
 from assay.strategies.pooled_pair import EXACT, KINDS, OFF, SIMILARITY

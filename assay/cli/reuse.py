@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP, add_table_formats, print_machine_note, read_labels
-from assay.cli.output.text_table import counted, number, progress, text_table
+from assay.cli.text_table import counted, number, progress, text_table
 from assay.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:

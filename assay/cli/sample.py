@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import missing
 from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
-from assay.cli.output.text_table import counted, progress_of_bytes
+from assay.cli.text_table import counted, progress_of_bytes
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS, log_format
 from assay.sampling.sample import USUAL_SD, advise

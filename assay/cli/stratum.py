@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, stdin_once, write_out
-from assay.cli.output.text_table import counted
 from assay.cli.sample import LogFile
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS
 

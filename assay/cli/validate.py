@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.options.reader import add_reader_options, read_file
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 from assay.core.read_report import grouped
 

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any, Literal
 
 from assay.coefficients.coefficient import REASONS
-from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
+from assay.coefficients.rater_pairs import ENOUGH_QUERIES, ENOUGH_UNITS
 from assay.core.counted_nouns import amount
 
 

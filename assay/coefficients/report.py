@@ -13,8 +13,14 @@ from assay.coefficients.coefficient import Agreement, GradeTable, grade_codes, p
 from assay.coefficients.cohen import WEIGHTED
 from assay.coefficients.grade_patterns import Floats, Patterns
 from assay.coefficients.intervals import agreements
-from assay.coefficients.rater_pairs import RaterPairs, kappas
-from assay.coefficients.rater_warnings import AgreementWarning, copied_raters, one_category_raters, small_overlap
+from assay.coefficients.rater_pairs import (
+    AgreementWarning,
+    RaterPairs,
+    copied_raters,
+    kappas,
+    one_category_raters,
+    small_overlap,
+)
 from assay.core.ratings import Ratings
 from assay.core.result import Result
 

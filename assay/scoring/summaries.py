@@ -14,7 +14,7 @@ from assay.scoring.query_design import TIERS, SamplingDesign, Units
 from assay.scoring.results import Summary
 
 if TYPE_CHECKING:
-    from assay.scoring.resampling import Floats
+    from assay.scoring.intervals import Floats
 
 
 Part = TypeVar("Part")

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.parameters import Parameter
 from assay.core.text_column import Texts
-from assay.strategies.candidate_blocks import mixed
+from assay.strategies.candidates import mixed
 from assay.strategies.strategy import RELEVANT, UNKNOWN, Choice, Strategy, Task
 
 

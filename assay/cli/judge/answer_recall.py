@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import named_runs, print_warnings, stdin_once
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

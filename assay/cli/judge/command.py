@@ -127,7 +127,7 @@ def _run_here(args: argparse.Namespace, kind: JudgeKind, own: Sequence[str] = ()
     if args.dry_run:
         sys.stdout.write(_estimate(rows, earlier))
         return 0
-    from assay.cli.output.text_table import progress
+    from assay.cli.text_table import progress
 
     counts: Counter[str] = Counter()
     totals = Totals()

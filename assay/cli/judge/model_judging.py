@@ -18,7 +18,7 @@ from assay.cli.judge import answer_recall, prompt_options
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options import provider
 from assay.cli.options.provider import warn_same_family
-from assay.cli.output.text_table import counted, progress
+from assay.cli.text_table import counted, progress
 from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import Known, Ledger, default_ledger_path
@@ -135,7 +135,7 @@ def _asker(args: argparse.Namespace) -> Asker:
 def _portions(work: _Work, rows: PairFile, size: int | None) -> Iterator[tuple[Pairs, Asking]]:
     """Yield each portion of the pairs with its questions, one portion at a time."""
     from assay.llm.judges.bulk_judging import Asking
-    from assay.llm.providers.shared_rate import Ratio
+    from assay.llm.providers.limits import Ratio
 
     ratio = Ratio()
     for portion in rows.portions(size):

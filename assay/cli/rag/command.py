@@ -21,9 +21,9 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
-from assay.cli.output.text_table import counted, text_table
 from assay.cli.rag import critic as rag_critic
 from assay.cli.rag import retrieval
+from assay.cli.text_table import counted, text_table
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.significance import CORRECTIONS, TESTS

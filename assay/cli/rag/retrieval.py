@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.cli.output.text_table import counted, progress
+from assay.cli.text_table import counted, progress
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli.inputs.files import add_out, warn_no_effect, write_out
 from assay.cli.options import provider
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

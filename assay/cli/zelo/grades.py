@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.inputs.documents import format_of, kind_of, read_as
 from assay.cli.inputs.files import DEFAULT, scale_values, write_out
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

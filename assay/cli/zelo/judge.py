@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.inputs.documents import documents, is_battles, texts
 from assay.cli.options import ensemble, provider
 from assay.cli.options.provider import warn_same_family
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import Ledger, default_ledger_path
 

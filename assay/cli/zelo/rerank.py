@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.inputs.documents import texts
 from assay.cli.inputs.files import STDIN, write_out
 from assay.cli.options import provider
-from assay.cli.output.text_table import counted, progress
+from assay.cli.text_table import counted, progress
 from assay.core.errors import NotValid
 from assay.llm.providers.protocol import Endpoint, address
 

@@ -15,7 +15,6 @@ from typing import Any, Protocol, TypeVar
 
 from assay.core.errors import NotValid
 from assay.llm.model_reply import Reply
-from assay.llm.providers.attempts import booked
 from assay.llm.providers.batch_protocols import (
     BATCH_PROTOCOLS,
     MARK,
@@ -30,6 +29,7 @@ from assay.llm.providers.batch_protocols import (
 from assay.llm.providers.calls import Ended
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Endpoint, Question
+from assay.llm.providers.question_run import booked
 from assay.llm.providers.responses import WRONG_SHAPE, counted, named_in, removable_parts, without_key
 
 # Maximum size of a batch: the smaller of both providers' limits, with a margin.

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.llm.model_reply import Reply
-from assay.llm.providers.attempts import Attempts
 from assay.llm.providers.limits import Budget, Limits
 from assay.llm.providers.protocol import Endpoint, Question
-from assay.llm.providers.question_run import Ended, Run
+from assay.llm.providers.question_run import Attempts, Ended, Run
 from assay.llm.providers.response_body import plain_client
 
 if TYPE_CHECKING:
