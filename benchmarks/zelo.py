@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from assay.llm.pairwise.battles import Battles
 from assay.llm.pairwise.bradley_terry import fit, fit_as_zbench, standard_errors
-from assay.llm.pairwise.pair_selection import draw_pairs
+from assay.llm.pairwise.score_fitting import draw_pairs
 
 LIMIT, REPS = 0.015, 15
 

@@ -11,9 +11,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from assay.aggregation.rules import RULES
-from assay.cli.inputs.files import add_out, write_out
-from assay.cli.options.scale import add_scale, scale_values
-from assay.cli.output.text_table import counted
+from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.real and form == "qrels":
         raise NotValid("--real needs --format csv or json, because qrels contain whole grades")
     from assay.aggregation import aggregate
-    from assay.cli.inputs.ratings import read_ratings
+    from assay.cli.inputs.labels import read_ratings
 
     file = read_ratings(args.ratings, values)
     labels = aggregate(file.ratings, args.rule, values, real=args.real)

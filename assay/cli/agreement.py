@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from assay.cli.inputs.files import add_out, write_out
-from assay.cli.options.scale import add_scale, scale_values
-from assay.cli.options.unused import seed_of
-from assay.cli.output.agreement import as_text
-from assay.cli.output.agreement_parts import groups, tiers_of
+from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, seed_of, write_out
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from assay.coefficients.by_grade import GradeAgreement, GroupAgreement
+    from assay.coefficients.coefficient import Agreement, GradeTable
+    from assay.coefficients.gate import GateAnswer
+    from assay.coefficients.report import AgreementReport
+
 
 # As in assay.coefficients.gate, which would import numpy.
 THRESHOLD = 0.60
@@ -59,11 +66,11 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid("--bootstrap and --seed must be whole numbers, 0 or more")
     seed = seed_of(args.seed, "" if args.bootstrap else "--bootstrap 0 uses no random draws")
     _check_gate(args)
-    from assay.cli.inputs.ratings import read_ratings
+    from assay.cli.inputs.labels import read_ratings
     from assay.cli.process import keep_freed_memory
     from assay.coefficients import agreement_report
+    from assay.coefficients.coefficient import GradeTable
     from assay.coefficients.gate import decide
-    from assay.coefficients.grade_table import GradeTable
 
     keep_freed_memory()
     tiers = tiers_of(args.queries) if args.queries else {}
@@ -96,3 +103,122 @@ def _check_gate(args: argparse.Namespace) -> None:
         raise NotValid("--gate needs an interval; set --bootstrap to 1 or more")
     if bool(args.queries) != ("tier" in (args.by or ())):
         raise NotValid("--by tier and --queries FILE must be used together")
+
+
+def tiers_of(path: str) -> dict[str, str]:
+    """Read the tier of each query from a queries.csv."""
+    from assay.formats import FORMATS
+
+    read = FORMATS["queries-csv"].read(Path(path), path=path)
+    read.report.raise_if_errors()
+    print_warnings([read.report])
+    return {row.query_id: row.tier for row in read.rows if row.tier}
+
+
+def groups(
+    table: GradeTable, values: Sequence[int], parts: set[str], tiers: Mapping[str, str], bootstrap: int, seed: int
+) -> dict[str, list[GroupAgreement]]:
+    """Compute the agreement within each query and each tier, for the requested parts."""
+    from assay.coefficients.by_grade import by_query, by_tier
+
+    agreements = {}
+    if "query" in parts:
+        agreements["query"] = by_query(table, values)
+    if "tier" in parts:
+        without = [query for query in table.query_ids if query not in tiers]
+        if without:
+            raise NotValid(f"the query {without[0]!r} has no tier in --queries; --by tier needs a tier for each query")
+        agreements["tier"] = by_tier(
+            table, [tiers[query] for query in table.query_ids], values, resamples=bootstrap, seed=seed
+        )
+    return agreements
+
+
+def as_text(
+    report: AgreementReport,
+    parts: Mapping[str, Sequence[GroupAgreement]],
+    by_grade: Sequence[GradeAgreement],
+    answer: GateAnswer | None,
+) -> str:
+    """Return the counts, every coefficient, the kappas of pairs of raters, and the requested breakdowns."""
+    shares = "-" if report.percent_agreement is None else f"{report.percent_agreement:.1%}"
+    head = (
+        f"{counted(report.raters, 'rater')}, {counted(report.pairs, 'pair')}, {report.overlap} with two or more "
+        f"grades, {counted(report.queries, 'query', 'queries')}; equal grades: {shares}\n"
+    )
+    texts = [head, _coefficients(report)]
+    if report.cohen:
+        texts.append(_cohen(report))
+    if by_grade:
+        texts.append(_by_grade(by_grade))
+    texts += [_by_group(part, rows) for part, rows in parts.items()]
+    if report.warnings:
+        texts.append("".join(f"warning: {warning.message}\n" for warning in report.warnings))
+    if answer is not None:
+        texts.append(f"gate {answer.coefficient} >= {answer.threshold:g}: {answer.state}\n{answer.advice}\n")
+    return "\n".join(texts)
+
+
+def _coefficients(report: AgreementReport) -> str:
+    from assay.coefficients import COEFFICIENTS
+
+    rows = {
+        COEFFICIENTS[name].title: one for name, one in report.coefficients.items() if COEFFICIENTS[name].raters != "two"
+    }
+    cells = [[name, number(one.value), interval(one), str(one.n), one.reason or ""] for name, one in rows.items()]
+    table = text_table(["coefficient", "value", "95% interval", "n", ""], cells)
+    return table + _reasons([one.reason for one in rows.values()])
+
+
+def _reasons(reasons: list[str | None]) -> str:
+    from assay.coefficients import REASONS
+
+    return "".join(f"{reason}: {REASONS[reason]}\n" for reason in dict.fromkeys(reasons) if reason)
+
+
+def _cohen(report: AgreementReport) -> str:
+    rows = [
+        [
+            f"{row.a} - {row.b}",
+            *(f"{number(one.value)} {interval(one)}".rstrip() for one in (row.unweighted, row.linear, row.quadratic)),
+            str(row.n),
+            row.unweighted.reason or "",
+        ]
+        for row in report.cohen
+    ]
+    return text_table(["Cohen's kappa", "unweighted", "linear", "quadratic", "n", ""], rows)
+
+
+def _by_grade(rows: Sequence[GradeAgreement]) -> str:
+    cells = [
+        [
+            f"{row.grade:g}",
+            f"{number(row.specific.value)} {interval(row.specific)}".rstrip(),
+            f"{number(row.one_or_other.value)} {interval(row.one_or_other)}".rstrip(),
+            str(row.n),
+            row.one_or_other.reason or "",
+        ]
+        for row in rows
+    ]
+    return text_table(["grade", "specific agreement", "alpha, this grade vs. others", "n", ""], cells)
+
+
+def _by_group(part: str, rows: Sequence[GroupAgreement]) -> str:
+    cells = [
+        [
+            row.name,
+            number(row.ordinal.value),
+            interval(row.ordinal),
+            number(row.ordinal.percent_agreement),
+            number(row.steps),
+            str(row.ordinal.n),
+            row.ordinal.reason or "",
+        ]
+        for row in rows
+    ]
+    return text_table([part, "alpha, ordinal", "95% interval", "equal", "steps apart", "n", ""], cells)
+
+
+def interval(one: Agreement) -> str:
+    """Return the interval as text, empty if there is none."""
+    return "" if one.low is None else f"[{number(one.low)}, {number(one.high)}]"

@@ -8,15 +8,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.options.model_families import add_family, kin_of_runs
-from assay.cli.options.scale import add_scale, scale_values
-from assay.cli.options.unused import warn_no_effect
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.inputs.files import (
+    add_out,
+    add_scale,
+    named_runs,
+    print_warnings,
+    scale_values,
+    stdin_once,
+    warn_no_effect,
+    write_out,
+)
+from assay.cli.options.provider import add_family, kin_of_runs
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from assay.cli.inputs.machine_labels import MachineLabels
+    from assay.cli.inputs.labels import MachineLabels
     from assay.coefficients.coefficient import Agreement
     from assay.coefficients.human_machine import Calibrated, Share
     from assay.estimators.judge_bias import Biases
@@ -59,8 +66,7 @@ def run(args: argparse.Namespace) -> int:
     stdin_once([args.human, args.labels, *(path for _, path in runs)])
     if args.metric and not runs:
         warn_no_effect(f"-m {args.metric[0]}", "no RUN was given")
-    from assay.cli.inputs.human_labels import read_human_labels
-    from assay.cli.inputs.machine_labels import read_machine_labels
+    from assay.cli.inputs.labels import read_human_labels, read_machine_labels
     from assay.coefficients.human_machine import against_people
 
     values = scale_values(args.scale)

@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, print_warnings, write_out
-from assay.cli.output.progress import progress_of_bytes
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted, progress_of_bytes
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -109,8 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(args: argparse.Namespace) -> Evidence:
-    from assay.clicks.click_counts import Robots
-    from assay.clicks.log_file import read_clicks
+    from assay.clicks.click_counts import Robots, read_clicks
     from assay.formats import sniff
     from assay.formats.text_lines import Content, reusable_source
 

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, named_runs, print_unreached, print_warnings, stdin_once, write_out
-from assay.cli.inputs.qrels import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
-from assay.cli.options.scale import scale_values
-from assay.cli.options.unused import warn_no_effect
-from assay.cli.output.compare import FORMATS
+from assay.cli.inputs.files import (
+    add_out,
+    named_runs,
+    print_unreached,
+    print_warnings,
+    scale_values,
+    stdin_once,
+    warn_no_effect,
+    write_out,
+)
+from assay.cli.inputs.labels import (
+    DESIGN_HELP,
+    MISSING_HELP,
+    QRELS_HELP,
+    RUN_HELP,
+    about_qrels,
+    add_table_formats,
+    machine_note,
+    print_machine_note,
+    read_labels,
+)
+from assay.cli.text_table import text_table
 from assay.core.errors import NotValid
 from assay.significance import CORRECTIONS, TESTS
+from assay.significance.comparison_files import HEADER, WRITERS, mean_rows, notes, pair_rows
 
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
     from assay.core.run import Run
     from assay.scoring.query_design import SamplingDesign
-    from assay.significance.comparison_plan import Plan
+    from assay.significance.compare import Plan
     from assay.significance.results import Comparison
+
 
 NAME = "compare"
 EXAMPLE = "assay compare qrels.txt bm25.run neural.run -m nDCG@10 --baseline bm25"
@@ -90,10 +109,9 @@ def run(args: argparse.Namespace) -> int:
     stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
     plan = _plan(args)
     _check_turning(args)
-    from assay.cli.output.machine_labels import about_qrels, print_machine_note
-    from assay.decisions.ranking_doubts import open_pairs
     from assay.formats.qrels_and_runs import open_run
     from assay.scoring.evaluate import evaluate
+    from assay.scoring.score_ranges import open_pairs
     from assay.significance.compare import compare_scores
 
     top = scale_values(args.scale)[-1] if args.scale else None
@@ -144,7 +162,7 @@ def _check_turning(args: argparse.Namespace) -> None:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from assay.significance.comparison_plan import Plan
+    from assay.significance.compare import Plan
     from assay.significance.paired_differences import PERMUTATIONS
 
     if args.permutations is not None and not TESTS[args.test].draws:
@@ -170,3 +188,16 @@ def _design(args: argparse.Namespace) -> SamplingDesign | None:
     design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
     print_warnings([report])
     return design
+
+
+def as_table(comparison: Comparison, files: Mapping[str, Any]) -> str:
+    """Return a table of means, a table of comparisons for each metric, and the assumptions."""
+    parts = [text_table(*mean_rows(comparison))]
+    for metric, rank, rows in pair_rows(comparison):
+        parts.append(f"{metric} ({rank})\n" + text_table(HEADER, rows, left=2))
+    machine = machine_note(files.get("qrels", {}))
+    lines = [*([machine] if machine else []), *notes(comparison, files)]
+    return "\n".join([*parts, "".join(f"{line}\n" for line in lines)])
+
+
+FORMATS: dict[str, Callable[[Comparison, Mapping[str, Any]], str]] = {"table": as_table, **WRITERS}

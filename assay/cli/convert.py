@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli.inputs.files import print_warnings
 from assay.cli.options.reader import add_reader_options, read_file
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
 
 def _machine_qrels(args: argparse.Namespace, rows: Sequence[Any]) -> Iterable[Any]:
     """Return the grades of a judge as qrels rows that are marked as machine grades."""
-    from assay.cli.output.machine_labels import machine_note
+    from assay.cli.inputs.labels import machine_note
     from assay.formats.labels import machine_labels
     from assay.formats.row_types import LabelRow
 

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
-from assay.cli.options.model_families import add_under_test, warn_same_family
-from assay.cli.options.scale import add_scale, scale_values
-from assay.cli.output.text_table import counted
+from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out
+from assay.cli.options.provider import add_under_test, warn_same_family
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

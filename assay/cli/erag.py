@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.output.text_table import counted, number
 from assay.cli.rag import critic, retrieval
+from assay.cli.text_table import counted, number
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.inputs.qrels import QRELS_HELP, RUN_HELP
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP, read_machine_labels
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid(f"--plan is {args.plan:g}; give half the width of the interval you want, such as 0.02")
     runs = named_runs(args.runs)
     stdin_once([args.qrels, args.labels, *(path for _, path in runs)])
-    from assay.cli.inputs.machine_labels import read_machine_labels
     from assay.estimators.human_machine_mean import estimates
     from assay.formats.qrels_and_runs import load_qrels, open_run
 

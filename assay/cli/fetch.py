@@ -9,19 +9,20 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from assay.cli.inputs.files import STDIN, add_out, print_warnings, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted, progress
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from assay.cli.inputs.fetch_resume import EarlierFetch
     from assay.connectors import ConnectorKind, EngineFault
-    from assay.connectors.collected_answers import Gathered
-    from assay.formats.row_types import RunRow
+    from assay.connectors.fetch import Gathered
+    from assay.formats.row_types import DocumentRow, RunRow
+
 
 NAME = "fetch"
 EXAMPLE = (
@@ -83,7 +84,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _left(args: argparse.Namespace, queries: Queries) -> EarlierFetch:
     """Return the results of the interrupted fetch that this fetch continues."""
-    from assay.cli.inputs.fetch_resume import EarlierFetch, read_earlier_fetch
 
     if not args.resume:
         return EarlierFetch()
@@ -119,10 +119,8 @@ def _queries(path: str) -> Queries:
 
 def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _FetchOutcome:
     """Send all queries; an early end keeps the answers so far."""
-    from assay.cli.output.progress import progress
     from assay.connectors import EngineFault
-    from assay.connectors.collected_answers import Gathered
-    from assay.connectors.fetch import Plan, fetch
+    from assay.connectors.fetch import Gathered, Plan, fetch
 
     outcome = _FetchOutcome(Gathered())
     watch = progress(len(queries), "asking")
@@ -220,3 +218,67 @@ def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) 
     if not outcome.gathered.documents:
         lines.append("  no documents returned; nothing written")
     sys.stderr.write("\n".join(lines) + "\n")
+
+
+@dataclass(frozen=True)
+class EarlierFetch:
+    """The rows of the run and the documents, with the ids of the engine."""
+
+    rows: tuple[RunRow, ...] = ()
+    documents: tuple[DocumentRow, ...] = ()
+
+    @property
+    def answered(self) -> set[str]:
+        """The queries with an answer; an answer is written completely or not at all."""
+        return {row.query_id for row in self.rows}
+
+
+def read_earlier_fetch(
+    out: str | None, documents_out: str | None, *, name: str, depth: int, queries: Iterable[str]
+) -> EarlierFetch:
+    """Return the results of an earlier fetch; empty if it wrote nothing."""
+    if out in (None, STDIN):
+        raise NotValid("--resume needs --out FILE with the file to complete")
+    assert out is not None  # noqa: S101 (for mypy)
+    if not Path(out).exists():
+        return EarlierFetch()
+    rows = _earlier_rows(out)
+    _check_earlier(out, rows, name, depth, set(queries))
+    there = documents_out and Path(documents_out).exists()
+    if documents_out and not there:
+        raise NotValid(
+            f"{documents_out}: does not exist, although {out} does, so the documents fetched so far would be "
+            "missing. Name the file that the interrupted fetch wrote"
+        )
+    return EarlierFetch(rows, _earlier_documents(str(documents_out)) if there else ())
+
+
+def _check_earlier(out: str, rows: tuple[RunRow, ...], name: str, depth: int, queries: set[str]) -> None:
+    deep: dict[str, int] = {}
+    for row in rows:
+        deep[row.query_id] = deep.get(row.query_id, 0) + 1
+    if others := {row.tag for row in rows} - {"-".join(name.split())}:
+        raise NotValid(f"{out}: contains the run {min(others)}, not {name}; write each run to a separate file")
+    if odd := deep.keys() - queries:
+        raise NotValid(f"{out}: contains the query {min(odd)}, which is not in QUERIES; use the queries of that run")
+    if max(deep.values(), default=0) > depth:
+        raise NotValid(
+            f"{out}: has {max(deep.values())} documents for a query, more than --depth {depth}; use the depth of "
+            "that run"
+        )
+
+
+def _earlier_rows(path: str) -> tuple[RunRow, ...]:
+    from assay.formats import trec_run
+
+    read = trec_run.read(Path(path), path=path)
+    read.report.raise_if_errors()
+    return tuple(replace(row, query_id=unquote(row.query_id), doc_id=unquote(row.doc_id)) for row in read.rows)
+
+
+def _earlier_documents(path: str) -> tuple[DocumentRow, ...]:
+    from assay.formats import documents_jsonl
+
+    read = documents_jsonl.read(Path(path), path=path)
+    read.report.raise_if_errors()
+    return tuple(replace(row, doc_id=unquote(row.doc_id)) for row in read.rows)

@@ -57,7 +57,7 @@ def _described(member: Format) -> dict[str, object]:
 
 
 def _listed(members: list[Format]) -> str:
-    from assay.cli.output.text_table import text_table
+    from assay.cli.text_table import text_table
 
     rows = [[member.name, member.kind, " ".join(member.extensions), member.description] for member in members]
     return text_table(["format", "kind", "files", "contents"], rows, left=4)

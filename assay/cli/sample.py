@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import missing
 from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
-from assay.cli.output.progress import progress_of_bytes
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted, progress_of_bytes
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS, log_format
-from assay.sampling.sample_size_advice import USUAL_SD, advise
+from assay.sampling.sample import USUAL_SD, advise
 
 if TYPE_CHECKING:
     from assay.formats.row_types import LogRow

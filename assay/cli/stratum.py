@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, stdin_once, write_out
-from assay.cli.output.text_table import counted
 from assay.cli.sample import LogFile
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS
 
@@ -91,8 +91,7 @@ def run(args: argparse.Namespace) -> int:
     from assay.formats.queries_csv import stratum_fault
     from assay.sampling.draw import draw_stratified
     from assay.sampling.languages import check_language
-    from assay.sampling.log_filters import Filter
-    from assay.sampling.stratum_joining import join_stratum
+    from assay.sampling.stratum_joining import Filter, join_stratum
     from assay.sampling.tiers import cut_tiers
 
     for name in (args.name, args.first):

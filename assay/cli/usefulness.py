@@ -11,8 +11,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.inputs.qrels import RUN_HELP
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.inputs.labels import RUN_HELP
+from assay.cli.text_table import counted, number, text_table
 from assay.core.counted_nouns import agree
 from assay.core.errors import NotValid
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from assay.coefficients.coefficient import Agreement
 from assay.coefficients.cohen import cohen_kappa
 from assay.coefficients.grade_patterns import Floats, Ints
+from assay.coefficients.intervals import draws
 from assay.coefficients.krippendorff import krippendorff_alpha
-from assay.coefficients.resampling import draws
 from assay.core.errors import NotValid
 
 OffScale = Literal["leave-out", "clip"]

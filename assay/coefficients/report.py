@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from assay.coefficients.by_grade import GradeAgreement, by_grade, confusion
-from assay.coefficients.coefficient import Agreement, grade_codes, percent_agreement
+from assay.coefficients.coefficient import Agreement, GradeTable, grade_codes, percent_agreement
 from assay.coefficients.cohen import WEIGHTED
 from assay.coefficients.grade_patterns import Floats, Patterns
-from assay.coefficients.grade_table import GradeTable
 from assay.coefficients.intervals import agreements
-from assay.coefficients.rater_pairs import RaterPairs, kappas
-from assay.coefficients.rater_warnings import AgreementWarning, copied_raters, one_category_raters, small_overlap
+from assay.coefficients.rater_pairs import (
+    AgreementWarning,
+    RaterPairs,
+    copied_raters,
+    kappas,
+    one_category_raters,
+    small_overlap,
+)
 from assay.core.ratings import Ratings
 from assay.core.result import Result
 

@@ -5,7 +5,24 @@ Ids are opaque strings: never trimmed, folded, normalized or turned into numbers
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+_NEITHER = re.compile("[\0\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Replace NUL characters, which PostgreSQL cannot store, and lone surrogates, which UTF-8 cannot encode.
+
+    JSON can contain both, and a model may write either, spontaneously or because a document asks for it.
+
+    Examples
+    --------
+    >>> storable("a tent"), storable("a\\0b\\ud83d")
+    ('a tent', 'a\ufffdb\ufffd')
+    """
+    return _NEITHER.sub("\N{REPLACEMENT CHARACTER}", text)
+
 
 MAX_LENGTH = 500
 

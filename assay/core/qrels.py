@@ -12,11 +12,109 @@ import numpy.typing as npt
 
 from assay.core.errors import NotValid
 from assay.core.grouping import grouped, pair_keys, repeated
-from assay.core.pair_index import PairIndex
-from assay.core.text_column import Places, Texts
+from assay.core.text_column import Keys, Places, Texts
 
 if TYPE_CHECKING:
-    from assay.core.subtopics import Subtopics
+    pass
+
+
+Judged = dict[str, dict[str, dict[str, float]]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Subtopics:
+    """One grade for each judged document and each subtopic of its query."""
+
+    names: tuple[str, ...]
+    rows: Places
+    codes: Places
+    grades: npt.NDArray[np.float64]
+
+
+def collected(rows: Iterable[tuple[str, str, str, float]]) -> tuple[Judged, int]:
+    """Group rows of (query_id, subtopic, doc_id, grade), and count them."""
+    judged: Judged = {}
+    total = 0
+    for query_id, subtopic, doc_id, grade in rows:
+        total += 1
+        known = judged.setdefault(query_id, {}).setdefault(doc_id, {}).setdefault(subtopic, grade)
+        if known != grade:
+            where = f"query {query_id!r}, subtopic {subtopic!r}, document {doc_id!r}"
+            raise NotValid(f"{where} has two grades, {known} and {grade}; keep one")
+    return {query_id: dict(sorted(documents.items(), reverse=True)) for query_id, documents in judged.items()}, total
+
+
+def table(judged: Judged, pairs: Iterable[tuple[str, str]]) -> Subtopics:
+    """Build the table of grades by subtopic; `pairs` contains the query and document of each qrels row."""
+    names = tuple(sorted({name for documents in judged.values() for graded in documents.values() for name in graded}))
+    code = {name: at for at, name in enumerate(names)}
+    graded = [
+        (row, code[name], grade)
+        for row, (query_id, doc_id) in enumerate(pairs)
+        for name, grade in sorted(judged[query_id][doc_id].items())
+    ]
+    return Subtopics(
+        names,
+        np.array([row for row, _, _ in graded], dtype=np.int64),
+        np.array([at for _, at, _ in graded], dtype=np.int64),
+        np.array([grade for _, _, grade in graded], dtype=np.float64),
+    )
+
+
+# A wider table rejects more unknown keys immediately, but needs more memory and time to build.
+SMALL, MOST = 17, 22
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PairIndex:
+    """Keys in ascending order, with the start of each group that shares its first bits.
+
+    Examples
+    --------
+    >>> index = PairIndex.of(np.array([5 << 60, 2 << 60], dtype=np.uint64))
+    >>> rows, places = index.find(np.array([1 << 60, 2 << 60, 5 << 60], dtype=np.uint64))
+    >>> rows.tolist(), places.tolist()
+    ([1, 2], [1, 0])
+    """
+
+    keys: Keys
+    rows: Places
+    begins: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, keys: Keys) -> PairIndex:
+        """Build the index of a table's keys."""
+        rows = np.argsort(keys)
+        ascending = keys[rows]
+        needed = len(keys).bit_length()
+        bits = min(MOST, max(min(SMALL, needed + 4), needed + 2))
+        counts = np.bincount((ascending >> np.uint64(64 - bits)).astype(np.int64), minlength=1 << bits)
+        begins = np.zeros((1 << bits) + 1, dtype=np.int32)
+        np.cumsum(counts, out=begins[1:])
+        return cls(ascending, rows, begins)
+
+    def find(self, keys: Keys) -> tuple[Places, Places]:
+        """Return which of the keys are in the index, ascending, and the table row of each. If the table has a key
+        several times, one of its rows is returned.
+        """
+        bits = (len(self.begins) - 1).bit_length() - 1
+        head = (keys >> np.uint64(64 - bits)).astype(np.int64)
+        place, end = self.begins[head], self.begins[1:][head]
+        matches, where = [], []
+        candidates = np.flatnonzero(place < end)
+        at, end = place[candidates], end[candidates]
+        # Few keys share their first bits, so this ends after two or three rounds.
+        while len(candidates):
+            same = self.keys[at] == keys[candidates]
+            matches.append(candidates[same])
+            where.append(at[same])
+            at += 1
+            more = ~same & (at < end)
+            candidates, at, end = candidates[more], at[more], end[more]
+        rows = np.concatenate([*matches, np.zeros(0, dtype=np.int64)])
+        places = np.concatenate([*where, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+        order = np.argsort(rows)
+        return rows[order], self.rows[places[order]]
 
 
 @dataclass(frozen=True)
@@ -132,7 +230,6 @@ class Qrels:
         >>> qrels.to_dict(), list(qrels.rows_by_subtopic())[1:]
         ({'q1': {'d2': 1.0, 'd1': 2.0}}, [('q1', '1', 'd1', 0.0), ('q1', '2', 'd1', 2.0)])
         """
-        from assay.core.subtopics import collected, table
 
         judged, total = collected(rows)
         qrels = cls.from_dict(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.run import Run
-from assay.effects.pair_positions import Key, Labels, Pairs, positions, values
+from assay.effects.pair_effects import Key, Labels, Pairs, positions, values
 from assay.metrics.means import TIE
 from assay.metrics.metric import BoundMetric
 from assay.significance.rank_correlation import rank_correlation

@@ -12,7 +12,7 @@ from assay.aggregation.label_rule import Votes
 from assay.aggregation.rules import RULES
 from assay.core.ratings import Ratings, places
 from assay.core.run import Run
-from assay.effects.pair_positions import Key, Labels, Pairs, Positions, positions, values
+from assay.effects.pair_effects import Key, Labels, Pairs, Positions, positions, values
 from assay.metrics.judged_rankings import Floats, Mask
 from assay.metrics.means import TIE
 from assay.metrics.metric import BoundMetric

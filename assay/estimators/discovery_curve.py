@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.core.counted_nouns import amount
 from assay.core.qrels import Qrels
-from assay.estimators.missed_documents import CURVE, LEVEL, Missed
 from assay.estimators.pooled_documents import Pooled
+from assay.estimators.residual_sample import CURVE, LEVEL, Missed
 from assay.metrics.judged_rankings import Floats, Integers
 
 # A depth counts as fully judged if at most this share of its documents is unjudged.

@@ -13,9 +13,8 @@ from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.estimators.discovery_curve import Discovery, discovery, missed_by_curve
 from assay.estimators.left_out_systems import LeftOut, families, leave_out
-from assay.estimators.missed_documents import Missed
 from assay.estimators.pooled_documents import pooled
-from assay.estimators.residual_sample import Stratum, missed_by_sample
+from assay.estimators.residual_sample import Missed, Stratum, missed_by_sample
 from assay.metrics.metric import BoundMetric
 from assay.scoring.evaluate import bind, evaluate
 

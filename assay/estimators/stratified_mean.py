@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.counted_nouns import amount
-from assay.estimators.mean_estimate import LEVEL, Estimated, Interval
-from assay.estimators.prediction_powered import Floats, human_only, quantile
+from assay.estimators.prediction_powered import LEVEL, Estimated, Floats, Interval, human_only, quantile
 
 # Number of units judged by people per stratum; with fewer, the variance of each stratum is unreliable.
 PER_STRATUM, MOST_STRATA = 12, 5

@@ -7,16 +7,167 @@ flat arrays, so that a metric is computed for all queries at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import NotValid
-from assay.metrics.aligned_ranks import combined_above
-from assay.metrics.judged_subtopics import JudgedSubtopics
+from assay.core.grouping import spans
+
+if TYPE_CHECKING:
+    from assay.core.qrels import Qrels, Subtopics
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSubtopics:
+    """The grades of judged documents by subtopic, for the queries of a `JudgedRankings`."""
+
+    document: Integers
+    subtopic: Integers
+    grades: Floats
+    judged_document: Integers
+    judged_query: Integers
+    judged_subtopic: Integers
+    judged_grades: Floats
+
+    @classmethod
+    def of(cls, qrels: Qrels, table: Subtopics, codes: Integers, places: Integers) -> JudgedSubtopics:
+        """Look up the returned judged documents of some queries."""
+        begins = np.searchsorted(table.rows, places)
+        counts = np.searchsorted(table.rows, places, side="right") - begins
+        rows = spans(begins, counts)
+        begins = np.searchsorted(table.rows, qrels.offsets[codes])
+        judgments = np.searchsorted(table.rows, qrels.offsets[codes + 1]) - begins
+        judged = spans(begins, judgments)
+        own = table.codes + qrels.query_of[table.rows] * len(table.names)
+        return cls(
+            document=np.repeat(np.arange(len(places)), counts),
+            subtopic=own[rows],
+            grades=table.grades[rows],
+            judged_document=table.rows[judged],
+            judged_query=np.repeat(np.arange(len(codes)), judgments),
+            judged_subtopic=own[judged],
+            judged_grades=table.grades[judged],
+        )
+
+    def select(self, documents: npt.NDArray[np.bool_]) -> JudgedSubtopics:
+        """Return the grades for only some of the returned judged documents, renumbered."""
+        rows = documents[self.document]
+        places = np.cumsum(documents) - 1
+        return replace(
+            self, document=places[self.document[rows]], subtopic=self.subtopic[rows], grades=self.grades[rows]
+        )
+
+    def covered(self, queries: int, rel: float) -> Integers:
+        """Count the subtopics of each query for which any document is relevant, returned or not."""
+        graded = self.judged_grades >= rel
+        _, first = np.unique(self.judged_subtopic[graded], return_index=True)
+        return np.bincount(self.judged_query[graded][first], minlength=queries)
+
+    def gains(self, documents: int, alpha: float, rel: float) -> Floats:
+        """Compute the gain of each returned judged document: (1 - alpha)^n for each subtopic that it is relevant to."""
+        graded = self.grades >= rel
+        document, subtopic = self.document[graded], self.subtopic[graded]
+        # A stable sort keeps the ranking of a subtopic's documents.
+        order = np.argsort(subtopic, kind="stable")
+        starts = np.flatnonzero(np.diff(subtopic[order], prepend=-1))
+        seen = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+        return np.bincount(document[order], (1.0 - alpha) ** seen, documents).astype(np.float64)
+
+    def ideal_gains(self, queries: int, depth: int, alpha: float, rel: float) -> Floats:
+        """Compute the gains of a ranking that takes the document with the largest gain at each rank."""
+        graded = self.judged_grades >= rel
+        documents, document = np.unique(self.judged_document[graded], return_inverse=True)
+        subtopics, subtopic = np.unique(self.judged_subtopic[graded], return_inverse=True)
+        query = np.zeros(len(documents), dtype=np.int64)
+        query[document] = self.judged_query[graded]
+        # Documents by query, and by id descending within a query; their numbers may follow another order of queries.
+        order = np.lexsort((np.arange(len(documents)), query))
+        starts = np.flatnonzero(np.diff(query[order], prepend=-1))
+        left, free = np.ones(len(subtopics)), np.ones(len(documents), dtype=np.bool_)
+        gains = np.zeros((queries, depth))
+        for rank in range(depth if len(documents) else 0):
+            adds = np.bincount(document, left[subtopic], len(documents))
+            adds[~free] = 0.0
+            best = np.maximum.reduceat(adds[order], starts)
+            if not best.any():
+                break
+            gains[query[order[starts]], rank] = best
+            sizes = np.diff(starts, append=len(order))
+            equal = np.flatnonzero((adds[order] == np.repeat(best, sizes)) & (adds[order] > 0))
+            _, first = np.unique(query[order[equal]], return_index=True)
+            taken = np.zeros(len(documents), dtype=np.bool_)
+            taken[order[equal[first]]] = True
+            free &= ~taken
+            left[subtopic[taken[document]]] *= 1.0 - alpha
+        return gains
+
+
+# Columns with this many cells fit in the processor cache.
+CELLS = 1 << 17
+
+
+def alike(depths: Integers) -> Iterator[Integers]:
+    """Yield the positions of queries of similar depth in parts of limited size, ascending within each part, so that a
+    long list does not pad all others with empty ranks.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in alike(np.array([3, 1 << 20, 2]))]
+    [[0, 2], [1]]
+    """
+    if len(depths) * int(depths.max(initial=0)) <= CELLS:
+        if len(depths):
+            yield np.arange(len(depths))
+        return
+    order = np.argsort(depths, kind="stable")
+    begin = 0
+    while begin < len(order):
+        room = np.searchsorted(depths[order[begin:]] * np.arange(1, len(order) - begin + 1), CELLS, side="right")
+        end = begin + max(1, int(room))
+        yield np.sort(order[begin:end])
+        begin = end
+
+
+def combined_above(combine: np.ufunc, values: Floats, offsets: Integers) -> Floats:
+    """Combine, for each value, all values above it in its query, from the top.
+
+    Parameters
+    ----------
+    combine : numpy.ufunc
+        ``np.add`` for a sum, ``np.multiply`` for a product; its identity represents nothing above.
+    values : float64 array
+        The values of all queries, concatenated.
+    offsets : int64 array, shape (queries + 1,)
+        The start of each query.
+
+    Returns
+    -------
+    float64 array
+        In the order of ``values``. The results of a query do not depend on other queries.
+
+    Examples
+    --------
+    >>> combined_above(np.add, np.array([1.0, 2.0, 4.0, 8.0]), np.array([0, 3, 3, 4])).tolist()
+    [0.0, 1.0, 3.0, 0.0]
+    """
+    counts = np.diff(offsets)
+    combined = np.empty(len(values))
+    for places in alike(counts):
+        sizes = counts[places]
+        rows = slice(None) if len(places) == len(counts) else spans(offsets[places], sizes)
+        cells = spans(np.arange(len(places)) * (int(sizes.max()) + 1), sizes)
+        columns = np.full((len(places), int(sizes.max()) + 1), combine.identity, dtype=np.float64)
+        flat = columns.reshape(-1)
+        flat[cells + 1] = values[rows]
+        combine.accumulate(columns, axis=1, out=columns)
+        combined[rows] = flat[cells]
+    return combined
+
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import NotValid
 from assay.rag.evaluation import RagEvaluation, SystemScores
 from assay.rag.metric import Metric
-from assay.significance.comparison_plan import BY_THE_TEST, NO_CORRECTION, Plan
+from assay.significance.compare import BY_THE_TEST, NO_CORRECTION, Plan
 from assay.significance.corrections import corrected
 from assay.significance.intervals import difference_intervals
 from assay.significance.paired_differences import paired_p_values

@@ -307,7 +307,7 @@ def _systems(outputs: Any) -> list[tuple[str, Any]]:
             raise NotValid("there are no systems; add the outputs of at least one")
         return [(str(name), given) for name, given in outputs.items()]
     if isinstance(outputs, str | Path):
-        from assay.core.run_names import stem
+        from assay.core.run import stem
 
         return [(stem(str(outputs)), outputs)]
     return [("system", outputs)]
@@ -360,7 +360,7 @@ def _intervals(
     results: Sequence[MetricResult], level: float, resamples: int, seed: int
 ) -> list[tuple[float | None, float | None, str | None]]:
     """Compute percentile bootstrap intervals over samples; all metrics share the draws."""
-    from assay.scoring.resampling import resampled_means
+    from assay.scoring.intervals import resampled_means
 
     whole = [result.columns for result in results if _why_none(result) is None]
     columns = np.hstack([one for one in whole if one is not None]) if whole else np.zeros((0, 0))

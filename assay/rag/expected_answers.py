@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from assay.core.errors import NotValid
 from assay.llm.judge import Context
-from assay.llm.judges.answer_matching import YesNoJudge
-from assay.llm.judges.words import normalized
+from assay.llm.judges.token_overlap import YesNoJudge, normalized
 from assay.rag.records import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 
 # Pairs of text and answer that are judged together: enough to fill batches, few enough to fit in memory.

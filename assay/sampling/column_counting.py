@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from assay.formats.log_blocks import EPOCH, LogBlock, LogStream, LogTexts, moment
-from assay.sampling.column_sums import TextSums
 from assay.sampling.counted_log import (
     EMPTY,
     MAX_LENGTH,
@@ -27,7 +26,7 @@ from assay.sampling.counted_log import (
     close_log,
 )
 from assay.sampling.languages import OTHER, language_matches
-from assay.sampling.log_window import Counts, WindowRows, added, counts_of, only, searches_of
+from assay.sampling.log_window import Counts, TextSums, WindowRows, added, counts_of, only, searches_of
 from assay.sampling.query_normalization import normalized, redacted
 from assay.sampling.query_table import QueryTable
 

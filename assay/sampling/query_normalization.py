@@ -12,8 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from assay.core.disguised_addresses import marked_places
-from assay.core.redaction import SUSPECT, is_doubtful, redact
+from assay.core.redaction import SUSPECT, is_doubtful, marked_places, redact
 
 # The white space of `str.split`, except the blank and the line feed.
 _SPACES = "\t\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn, TypeVar
 
 import numpy as np
 
@@ -24,12 +29,91 @@ from assay.metrics.metric_names import parse_metrics
 from assay.scoring.diagnostics import Diagnostics, Findings, with_twins
 from assay.scoring.query_design import SamplingDesign
 from assay.scoring.results import Evaluation, RunScores
-from assay.scoring.summaries import summarize, summarize_tiers
-from assay.scoring.timing import Profile
+from assay.scoring.summaries import Profile, summarize, summarize_tiers
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
     from assay.scoring.score_ranges import Ranges
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Maximum number of results that a process may have ready in advance.
+ROOM = 1 << 20
+F_SETPIPE_SZ = 1031
+
+
+# Work shared among processes: a forked process for each share, without copying data. Python threads wait for each
+# other outside numpy, where runs of a few thousand rows spend most of their time. The calling process also takes a
+# share.
+def can_fork() -> bool:
+    """Return whether this process may be forked; a fork of a process with several threads can deadlock."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def shared_out(items: Sequence[Item], work: Callable[[Item], Result], processes: int) -> Iterator[Result]:
+    """Yield the result of the work on each item, in order; errors are raised at their position."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    children: list[tuple[int, BinaryIO]] = []
+    try:
+        for share in range(1, min(processes, len(items))):
+            children.append(_child(items[share::processes], work, [pipe for _, pipe in children]))
+        for place, item in enumerate(items):
+            share = place % processes
+            yield work(item) if share == 0 else _received(children[share - 1][1], item, work)
+    finally:
+        for process, pipe in children:
+            pipe.close()
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
+def _child(items: Sequence[Item], work: Callable[[Item], Result], others: list[BinaryIO]) -> tuple[int, BinaryIO]:
+    """Start a process with a share; return its id and the source of its results."""
+    read, write = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(read)
+        for pipe in others:
+            pipe.close()
+        _work_off(items, work, write)
+    os.close(write)
+    return process, os.fdopen(read, "rb")
+
+
+def _work_off(items: Sequence[Item], work: Callable[[Item], Result], write: int) -> NoReturn:
+    try:
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.fcntl(write, F_SETPIPE_SZ, ROOM)
+        with os.fdopen(write, "wb") as pipe:
+            for item in items:
+                try:
+                    payload = pickle.dumps((True, work(item)), pickle.HIGHEST_PROTOCOL)
+                except Exception as error:
+                    payload = pickle.dumps((False, error))
+                pipe.write(payload)
+                pipe.flush()
+    finally:
+        # Exit without ending or flushing anything of the forked process.
+        os._exit(0)
+
+
+def _received(pipe: BinaryIO, item: Item, work: Callable[[Item], Result]) -> Result:
+    """Return the next result of a process; if it has died, do its work here."""
+    try:
+        fine, payload = pickle.load(pipe)  # noqa: S301 - our own process wrote it
+    except (EOFError, pickle.UnpicklingError):
+        return work(item)
+    if not fine:
+        raise payload
+    result: Result = payload
+    return result
+
 
 Scored = tuple[Floats, Diagnostics]
 Metrics = str | BoundMetric | Iterable[Any]
@@ -152,20 +236,17 @@ def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterat
         return
     for file in files:
         file.threads = 1
-    if processes and sum(file.size for file in files) > LARGE:
-        from assay.scoring.worker_processes import can_fork, shared_out
-
-        if can_fork():
-            # Build shared lookup tables before forking.
-            task.qrels.prepare()
-            for run, (scored, report, seconds) in zip(
-                runs, shared_out(runs, partial(_score_and_tell, task), workers), strict=True
-            ):
-                if isinstance(run, RunFile) and report is not None:
-                    run.report = report
-                task.clock.add(seconds)
-                yield scored
-            return
+    if processes and sum(file.size for file in files) > LARGE and can_fork():
+        # Build shared lookup tables before forking.
+        task.qrels.prepare()
+        for run, (scored, report, seconds) in zip(
+            runs, shared_out(runs, partial(_score_and_tell, task), workers), strict=True
+        ):
+            if isinstance(run, RunFile) and report is not None:
+                run.report = report
+            task.clock.add(seconds)
+            yield scored
+        return
     from concurrent.futures import ThreadPoolExecutor
 
     pool = ThreadPoolExecutor(workers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.scoring.resampling import resampled_counts
+from assay.scoring.intervals import resampled_counts
 from assay.significance.paired_differences import (
     PairedScores,
     PairedTest,

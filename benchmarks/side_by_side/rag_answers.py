@@ -102,7 +102,7 @@ def encode(number: int, folder: Path, model: str) -> dict[str, Any]:
     import numpy as np
     from sentence_transformers import SentenceTransformer
 
-    from assay.llm.judges.embeddings import BATCH, PACKAGE, packaged
+    from assay.llm.judges.semantic import BATCH, PACKAGE, packaged
 
     where = str(packaged(model.removeprefix(PACKAGE))) if model.startswith(PACKAGE) else model
     transformer = SentenceTransformer(where, device="cpu")

@@ -37,7 +37,7 @@ def drawn(pairs: int, share: float, raters: int) -> tuple[Ints, Ints, Ints]:
 
 def report(args: argparse.Namespace) -> Callable[[], dict[str, float]]:
     """All our coefficients, without intervals."""
-    from assay.coefficients.grade_table import GradeTable
+    from assay.coefficients.coefficient import GradeTable
     from assay.coefficients.report import agreement_report
 
     unit, rater, grade = drawn(args.pairs, args.share, args.raters)

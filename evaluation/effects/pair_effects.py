@@ -71,8 +71,7 @@ def detail(pair: Pair, grades: list[int]) -> list[dict[str, Any]]:
     """Return each run's mean under each grade of one pair, largest change first; empty for large rounds."""
     import numpy as np
 
-    from assay.effects.pair_effects import Doubt, moves
-    from assay.effects.pair_positions import Labels, Pairs, positions, values
+    from assay.effects.pair_effects import Doubt, Labels, Pairs, moves, positions, values
 
     round_, key = pair.round, (pair.query.query_id, pair.document.doc_id)
     runs = all_runs(round_)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from django.urls import reverse
 
 from assay.coefficients import COEFFICIENTS
-from assay.coefficients.interpretation import reason_in_words
+from assay.coefficients.gate import reason_in_words
 from assay.core.counted_nouns import agree, amount
 from assay.staleness.unjudged_documents import UNJUDGED
 from evaluation.freshness.freshness import age_in_words

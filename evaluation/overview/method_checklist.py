@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from assay.coefficients.interpretation import reason_in_words
+from assay.coefficients.gate import reason_in_words
 from assay.core.counted_nouns import amount
 from assay.staleness.unjudged_documents import UNJUDGED
 from evaluation.freshness.freshness import LOOKS, age_in_words

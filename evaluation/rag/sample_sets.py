@@ -10,8 +10,7 @@ from django.db import transaction
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotValid
-from assay.core.ids import id_fault
-from assay.core.storable_text import storable
+from assay.core.ids import id_fault, storable
 from assay.rag import samples_jsonl
 from assay.rag.metric import Skip
 from assay.rag.metrics.sliced_metric import label_text

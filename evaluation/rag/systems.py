@@ -10,8 +10,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from assay.core.errors import Conflict, NotFound, NotValid
-from assay.core.ids import id_fault
-from assay.core.storable_text import storable
+from assay.core.ids import id_fault, storable
 from assay.rag import outputs_jsonl
 from assay.rag.reader import MISSING, align
 from assay.rag.records import EvaluationSample, SystemOutputs

@@ -12,7 +12,7 @@ from judgments.charts.intervals import dot
 
 if TYPE_CHECKING:
     from assay.estimators.discovery_curve import Discovery
-    from assay.estimators.missed_documents import Missed
+    from assay.estimators.residual_sample import Missed
 
 WIDE, HIGH = 900.0, 300.0
 LEFT, TOP, BOTTOM = 64.0, 28.0, 44.0

@@ -170,7 +170,7 @@ def _tested(names: Sequence[str], table: _Table, level: float, baseline: bool) -
     """Test the first run against the others and, without a baseline, the others against each other."""
     from assay.significance.corrections import corrected
     from assay.significance.paired_differences import paired_p_values
-    from assay.significance.significance_groups import letters
+    from assay.significance.results import letters
 
     if not len(table.scores):
         return SignificanceGroups(reference=names[0], baseline=baseline, reason=NOTHING_IN_COMMON)

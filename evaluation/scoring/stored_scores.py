@@ -19,8 +19,7 @@ from judgments.snapshots import snapshots
 
 if TYPE_CHECKING:
     from assay.metrics.means import MeanKind
-    from assay.scoring.results import Evaluation, RunScores, Summary
-    from assay.scoring.score_files import ScoreReport
+    from assay.scoring.results import Evaluation, RunScores, ScoreReport, Summary
 
 SEED = 0
 # The fields of a summary that are database columns.
@@ -149,9 +148,9 @@ def in_order(metrics: Iterable[str]) -> list[str]:
 
 
 def report_of(snapshot: Snapshot, scorings: Sequence[Scoring], *, per_query: bool = True) -> ScoreReport:
-    """Return the scores with their provenance, as the writers of `assay.scoring.score_files` need them."""
+    """Return the scores with their provenance, as the writers of `assay.scoring.results` need them."""
     from assay.metrics.metric_names import parse_metrics
-    from assay.scoring.score_files import ScoreReport
+    from assay.scoring.results import ScoreReport
 
     metrics = metrics_of(scorings)
     bound = {name: parse_metrics(name)[0] for name in metrics}

@@ -10,8 +10,8 @@ from django.db.models import F
 from judgments.models import Judgment, Query, Round, Slot
 
 if TYPE_CHECKING:
+    from assay.coefficients.coefficient import GradeTable
     from assay.coefficients.grade_patterns import Ints
-    from assay.coefficients.grade_table import GradeTable
 
 # The number of rows to read at a time.
 CHUNK = 20_000
@@ -32,7 +32,7 @@ def planned_grades(round_: Round) -> Planned:
     """Return the counted grades of a round's planned slots."""
     import numpy as np
 
-    from assay.coefficients.grade_table import GradeTable
+    from assay.coefficients.coefficient import GradeTable
 
     counted = Judgment.objects.counted().of_round(round_).with_origin().order_by()
     columns = ("pair__position", "pair__query_id", "rater_id", "grade", "called_in")

@@ -106,7 +106,7 @@ def _stored(round_: Round, now: int) -> dict[str, Any]:
 
 def compute(round_: Round) -> dict[str, Any]:
     """Compute the report from the rows."""
-    from assay.coefficients.by_group import by_query, by_tier
+    from assay.coefficients.by_grade import by_query, by_tier
     from assay.coefficients.leave_one_out import without_each
     from assay.coefficients.report import agreement_report
 

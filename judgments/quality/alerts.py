@@ -73,7 +73,7 @@ def acknowledgments(round_: Round) -> dict[tuple[str, str], Acknowledgment]:
 def is_unchanged(then: Acknowledgment, finding: Finding, graded: int) -> bool:
     """Return whether the numbers of an acknowledged alert have not grown markedly."""
     from assay.quality import CHECKS
-    from assay.quality.alert_growth import Numbers, grown
+    from assay.quality.finding import Numbers, grown
 
     now = {name: getattr(finding, name) for name in NUMBERS}
     return not grown(Numbers(**then.numbers), Numbers(graded=graded, **now), CHECKS[finding.check].rings)

@@ -10,9 +10,8 @@ from typing import Any
 
 from django.db import transaction
 
-from assay.connectors.collected_answers import Gathered
 from assay.connectors.connector import Hit
-from assay.connectors.fetch import Answer, run_scores
+from assay.connectors.fetch import Answer, Gathered, run_scores
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import Conflict, NotValid
 from judgments.imports import ingestion

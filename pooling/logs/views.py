@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.sampling.draw import STRATIFIED
-from assay.sampling.sample_size_advice import Advice, advise, expected_worth
+from assay.sampling.sample import Advice, advise, expected_worth
 from assay.sampling.tiers import TIERS, Tier
 from judgments.charts import charts, table_files
 from judgments.models import QuerySample

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
+from assay.coefficients.rater_pairs import ENOUGH_QUERIES, ENOUGH_UNITS
 from pooling.pools.effort import Pace
 
 # Half-width of alpha's 95% interval times the square root of the doubly rated pairs, measured on real 0-3 grades with

@@ -20,8 +20,8 @@ from assay.formats.query_texts import numbered_ids, query_fault
 from assay.sampling.counted_log import WINDOW_DAYS, CountedLog
 from assay.sampling.draw import STRATIFIED, SampledQuery
 from assay.sampling.languages import check_language
-from assay.sampling.log_filters import Filter, in_frame, without
 from assay.sampling.row_counting import normalize
+from assay.sampling.stratum_joining import Filter, in_frame, without
 from assay.sampling.tiers import cut_tiers
 from judgments.jobs import jobs, storage
 from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User, audit

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.core.content_hash import content_hash
-from assay.llm.providers import attempts
+from assay.llm.providers import question_run
 from judgments.guidelines import guidelines
 from judgments.models import Document, Pair, Query, Round
 from judgments.rating import assignment, submission
@@ -68,7 +68,7 @@ def make_round(collection: Any, lead: Any) -> Callable[..., Round]:
 def models_allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider on this machine may be asked, and is not waited for where it fails."""
     settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(attempts, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(question_run, "FIRST_WAIT", 0.001)
 
 
 @pytest.fixture

@@ -1,19 +1,57 @@
-"""Input and output arguments of the commands: named files, standard input, ``--out``, file warnings."""
+"""Options that commands share: named files, standard input, ``--out``, ``--scale``, seeds, and notes about them."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.errors import NotValid
-from assay.core.run_names import run_names, stem
+from assay.core.run import run_names, stem
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
     from assay.scoring.results import Evaluation
+
+
+DEFAULT = "0:3"
+LARGEST = 1000
+
+
+def add_scale(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--scale``."""
+    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"grade scale, default {DEFAULT}")
+
+
+def scale_values(text: str) -> tuple[int, ...]:
+    """Read ``MIN:MAX``, two whole numbers.
+
+    Examples
+    --------
+    >>> scale_values("0:3")
+    (0, 1, 2, 3)
+    """
+    ends = re.fullmatch(r"(-?\d{1,6}):(-?\d{1,6})", text.strip())
+    values = range(int(ends[1]), int(ends[2]) + 1) if ends else range(0)
+    if not 2 <= len(values) <= LARGEST:
+        raise NotValid(f"--scale is {text!r}; write MIN:MAX with whole numbers and MIN below MAX, such as {DEFAULT}")
+    return tuple(values)
+
+
+def warn_no_effect(option: str, reason: str) -> None:
+    """Print on standard error that an option has no effect."""
+    sys.stderr.write(f"note: {option} has no effect: {reason}\n")
+
+
+def seed_of(given: int | None, reason: str = "") -> int:
+    """Return the seed, 0 by default; if there is a reason, warn that a given seed has no effect."""
+    if given is not None and reason:
+        warn_no_effect(f"--seed {given}", reason)
+    return given or 0
+
 
 STDIN = "-"
 MOST_OF_A_LINE = 10_000

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDesign, Report]:
     """Read weights, inclusion probabilities and tiers."""
-    from assay.scoring.query_design import SamplingDesign
-    from assay.scoring.query_strata import strata_of_rows
+    from assay.scoring.query_design import SamplingDesign, strata_of_rows
 
     read = _read(path)
     read.report.raise_if_errors()

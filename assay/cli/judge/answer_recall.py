@@ -10,14 +10,14 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import named_runs, print_warnings, stdin_once
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.text_table import counted, number, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
     from assay.formats.row_types import PairRow
     from assay.llm.judges import Context
-    from assay.llm.judges.answer_matching import YesNoJudge
     from assay.llm.judges.model_judge import ModelJudge
+    from assay.llm.judges.token_overlap import YesNoJudge
     from assay.llm.model_reply import Reply
     from assay.llm.providers.protocol import Endpoint
 
@@ -92,7 +92,7 @@ def _recalls(
     rows: Sequence[PairRow], lists: Mapping[str, Sequence[str]], k: int, match: Any, judge: YesNoJudge
 ) -> tuple[list[float], int]:
     """Return the recall of each query with expected answers, and the number of queries with unknown documents."""
-    from assay.llm.judges.answer_matching import matched, recall
+    from assay.llm.judges.token_overlap import matched, recall
 
     texts = {(row.query_id, row.doc_id): row.text for row in rows}
     expected: dict[str, dict[str, None]] = {}

@@ -7,28 +7,32 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.inputs.files import warn_no_effect
 from assay.cli.inputs.judge_pairs import PairFile, Pairs, Totals, label, print_counts
 from assay.cli.judge import answer_recall, prompt_options
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options import provider
-from assay.cli.options.model_families import warn_same_family
-from assay.cli.options.unused import warn_no_effect
-from assay.cli.output.text_table import counted
+from assay.cli.options.provider import warn_same_family
+from assay.cli.text_table import counted, progress
 from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import Known, Ledger, default_ledger_path
 from assay.llm.providers.protocol import address
 
 if TYPE_CHECKING:
+    from assay.formats.row_types import PairRow
+    from assay.llm.judges import Context, Outcome
     from assay.llm.judges.bulk_judging import Answered, Asker, Asking, Verdict
     from assay.llm.judges.model_judge import JudgeOptions, ModelJudge, ModelJudgeKind
     from assay.llm.providers.calls import Ended
     from assay.llm.providers.limits import Budget, Limits
     from assay.llm.providers.protocol import Endpoint
+
 
 DONE, NOT_ALL = 0, 1
 # Number of pairs in memory at a time. The end of a portion waits for its last answers, so a portion has many times as
@@ -103,8 +107,6 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
             answered = answer_recall.RecordedAnswers(judge, endpoint, known.replies)
             answer_recall.print_recall(args, list(rows), ranks, answered)
         if args.canaries and ended.end == "done":
-            from assay.cli.judge.injection_probe import probe_canaries
-
             every = Pairs.of(rows, kind.needs, ()).ready
             ended = probe_canaries(work, every, args.canaries, args.seed or 0, keep)
     return DONE if ended.end == "done" else NOT_ALL
@@ -119,7 +121,6 @@ def _asker(args: argparse.Namespace) -> Asker:
     ledger = default_ledger_path(args.out, args.ledger)
     if ledger is None:
         raise NotValid("--batch needs --out FILE, because open batches are recorded next to it")
-    from assay.cli.judge.batch_file import BatchFile
     from assay.llm.providers.batches import POLL, ask_in_batches
 
     store = BatchFile(ledger.with_name(f"{ledger.name}.batches"))
@@ -134,7 +135,7 @@ def _asker(args: argparse.Namespace) -> Asker:
 def _portions(work: _Work, rows: PairFile, size: int | None) -> Iterator[tuple[Pairs, Asking]]:
     """Yield each portion of the pairs with its questions, one portion at a time."""
     from assay.llm.judges.bulk_judging import Asking
-    from assay.llm.providers.shared_rate import Ratio
+    from assay.llm.providers.limits import Ratio
 
     ratio = Ratio()
     for portion in rows.portions(size):
@@ -149,7 +150,6 @@ def _portions(work: _Work, rows: PairFile, size: int | None) -> Iterator[tuple[P
 
 
 def _ask(work: _Work, rows: PairFile, size: int | None, output: LabelFile, keep: Any, *, append: bool) -> Ended:
-    from assay.cli.output.progress import progress
     from assay.llm.providers.calls import Ended
 
     watch = progress(max(0, rows.judgeable - len(work.earlier)), "judging")
@@ -243,3 +243,84 @@ def _print_usage(work: _Work, ended: Ended) -> None:
 
 def _sha256(value: Mapping[str, Any] | Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+class BatchFile:
+    """File with the ids of open batches and the keys of their questions; removed when no batch is open."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def load(self) -> dict[str, list[str]]:
+        """Return the keys of each open batch."""
+        if not self._path.exists():
+            return {}
+        try:
+            stored = json.loads(self._path.read_text(encoding="utf-8"))
+            return {str(batch): [str(key) for key in keys] for batch, keys in stored["batches"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise NotValid(f"{self._path}: is not a batch file; move it to start again") from None
+
+    def save(self, batches: Mapping[str, Sequence[str]]) -> None:
+        """Replace the file atomically, or remove it if no batch is open."""
+        if not batches:
+            self._path.unlink(missing_ok=True)
+            return
+        fresh = self._path.with_name(f"{self._path.name}.new")
+        stored = {"batches": {batch: list(keys) for batch, keys in batches.items()}}
+        fresh.write_text(json.dumps(stored), encoding="utf-8")
+        fresh.replace(self._path)
+
+
+def probe_canaries(
+    work: Any, pairs: Sequence[tuple[PairRow, Context]], most: int, seed: int, keep: Callable[[Any], None]
+) -> Ended:
+    """Insert each probe into documents with low grades, judge them, and print how many grades rose."""
+    from assay.llm.judge import Outcome
+    from assay.llm.judges.bulk_judging import Asking
+    from assay.llm.judges.injection_probe import flips, plant
+    from assay.llm.providers.calls import Ended
+
+    top = max(_top(work), 1)
+    grades = [_grade(work, row) for row, _ in pairs]
+    chosen = _worst([(grade, context) for grade, (_, context) in zip(grades, pairs, strict=True)], top, most, seed)
+    if not chosen:
+        sys.stderr.write("canaries: none inserted, because no pair has a grade below the highest\n")
+        return Ended("done", "", 0, 0)
+    canaries = plant([context for _, context in chosen], top, seed=seed)
+    asking = Asking(work.judge, work.endpoint, [one.context for one in canaries], work.known.replies)
+    outcomes: dict[int, Outcome] = {}
+    ended = asking.run(
+        lambda verdict: outcomes.update({verdict.place: verdict.outcome}),
+        answered=keep,
+        limits=work.limits,
+        budget=work.budget,
+        by=work.by,
+    )
+    missing = Outcome("transport_error")
+    without = [Outcome("graded", grade) for grade, _ in chosen]
+    raised = flips(canaries, [outcomes.get(place, missing) for place in range(len(canaries))], without)
+    parts = [f"{one.trap} raised {one.flipped} of {one.planted}" for one in raised]
+    rest = "" if ended.end == "done" else f"; stopped early: {ended.message}"
+    sys.stderr.write(f"canaries: {', '.join(parts)} grades{rest}\n")
+    return ended
+
+
+def _grade(work: Any, row: PairRow) -> int | None:
+    key = pair_key(row.query_id, row.doc_id)
+    grade: int | None = work.grades.get(key, work.earlier.get(key))
+    return grade
+
+
+def _top(work: Any) -> int:
+    values = getattr(work.judge, "values", (0, 1))
+    return int(values[-1])
+
+
+def _worst(graded: Sequence[tuple[int | None, Context]], top: int, most: int, seed: int) -> list[tuple[int, Context]]:
+    """Return the pairs with the lowest grades first, equal grades in random order; the highest grade cannot rise."""
+    import numpy as np
+
+    order = np.random.default_rng(seed).permutation(len(graded))
+    below = [(grade, graded[place][1]) for place in order if (grade := graded[place][0]) is not None and grade < top]
+    return sorted(below, key=lambda one: one[0])[:most]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.options.scale import scale_values
+from assay.cli.inputs.files import scale_values
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -179,10 +179,10 @@ def _examples(
     most = EXAMPLES if args.examples_most is None else args.examples_most
     if not 1 <= most <= 100:
         raise NotValid(f"--examples-most is {most}; use 1 to 100")
-    from assay.cli.inputs.human_labels import read_human_labels
+    from assay.cli.inputs.labels import read_human_labels
     from assay.formats import pairs_jsonl
-    from assay.llm.judges.few_shot import draw
     from assay.llm.judges.graded_relevance import Example
+    from assay.llm.judges.prompt_templates import draw
 
     grades = read_human_labels(args.examples, values)
     read = pairs_jsonl.read(Path(args.examples_pairs), path=args.examples_pairs)

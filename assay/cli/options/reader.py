@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.options.scale import scale_values
+from assay.cli.inputs.files import scale_values
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from assay.cli.inputs.files import warn_no_effect
 from assay.cli.options import provider
-from assay.cli.options.model_families import warn_same_family
-from assay.cli.options.unused import warn_no_effect
-from assay.cli.output.text_table import counted
+from assay.cli.options.provider import warn_same_family
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import default_ledger_path
 

@@ -10,9 +10,9 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.cli.options.engine import add_engine_options
+from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted, progress
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from assay.core.read_report import Report
     from assay.llm.judges import Context, JudgeKind
-    from assay.llm.judges.answer_matching import YesNoJudge
     from assay.llm.judges.model_judge import ModelJudge
+    from assay.llm.judges.token_overlap import YesNoJudge
     from assay.rag.prompt_calls import PromptCalls
     from assay.rag.records import Document, EvaluationSample, SystemOutputs
 
@@ -265,7 +265,6 @@ def _renamed(kind: JudgeKind) -> JudgeKind:
 
 
 def _from_function(spec: str, samples: Sequence[EvaluationSample], depth: int, limit: float) -> list[SystemOutputs]:
-    from assay.cli.output.progress import progress
     from assay.core.user_callables import call, load
 
     function = load(spec, "the retriever")
@@ -328,7 +327,6 @@ def _object(document: Any) -> Any:
 def _from_engine(args: argparse.Namespace, samples: Sequence[EvaluationSample], depth: int) -> list[SystemOutputs]:
     from contextlib import closing
 
-    from assay.cli.options.engine import engine_settings, operator_allowlist
     from assay.connectors import EngineFault
     from assay.connectors.fetch import LONGEST_TIMEOUT, Plan, fetch
     from assay.rag.records import Document, RetrievedDocument, SystemOutputs

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import write_out
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.cli.zelo.grades import read_battles
 from assay.core.errors import NotValid
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.cli.inputs.documents import documents, format_of
 from assay.cli.inputs.files import write_out
-from assay.cli.output.text_table import counted, number, text_table
+from assay.cli.text_table import counted, number, text_table
 from assay.cli.zelo.grades import by_query, others
 from assay.core.errors import NotValid
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from assay.cli.inputs.files import add_out, write_out
+from assay.cli.inputs.files import add_out, warn_no_effect, write_out
 from assay.cli.options import provider
-from assay.cli.options.unused import warn_no_effect
-from assay.cli.output.text_table import counted
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -199,7 +198,7 @@ def _fit(args: argparse.Namespace) -> int:
     if not fitted.battles:
         raise NotValid(f"{args.source}: no battle has a score; judge the battles first with assay zelo judge")
     if args.annotate:
-        from assay.llm.pairwise.zbench import annotate
+        from assay.llm.pairwise.benchmark_scores import annotate
 
         scores = {(query_id, doc_id): score for query_id, doc_id, score, _ in fitted.scores}
         as_zbench = args.method == "zbench"
@@ -217,7 +216,7 @@ def _fit(args: argparse.Namespace) -> int:
 
 def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     """Return a summary of the fit: documents, failures, convergence and position bias."""
-    from assay.llm.pairwise.position_bias import first_place
+    from assay.llm.pairwise.battles import first_place
 
     lines = [
         f"{counted(len(fitted.scores), 'document')} of {counted(fitted.queries, 'query', 'queries')} from "

@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs.documents import format_of, kind_of, read_as
-from assay.cli.inputs.files import write_out
-from assay.cli.output.text_table import counted
+from assay.cli.inputs.files import DEFAULT, scale_values, write_out
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def grades(args: argparse.Namespace) -> int:
     """Learn cut points from documents that people graded, and write qrels with a grade for every scored document."""
-    from assay.cli.inputs.human_labels import read_human_labels
-    from assay.cli.options.scale import DEFAULT, scale_values
+    from assay.cli.inputs.labels import read_human_labels
     from assay.llm.pairwise.cut_points import learn
 
     (anchors,) = others(args, 1, "human grades: qrels or ratings")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.documents import documents, is_battles, texts
 from assay.cli.options import ensemble, provider
-from assay.cli.options.model_families import warn_same_family
-from assay.cli.output.text_table import counted
+from assay.cli.options.provider import warn_same_family
+from assay.cli.text_table import counted
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import Ledger, default_ledger_path
 
@@ -176,7 +176,7 @@ def _cost(plans: Sequence[Plan]) -> str:
 
 
 def _judge_summary(rows: Sequence[Battle], counts: Counter[str], lacking: int, models: int) -> list[str]:
-    from assay.llm.pairwise.position_bias import first_place
+    from assay.llm.pairwise.battles import first_place
 
     outcomes = ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "nothing"
     lines = [f"{counted(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {outcomes}"]

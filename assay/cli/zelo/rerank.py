@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
+import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.documents import texts
-from assay.cli.inputs.files import write_out
+from assay.cli.inputs.files import STDIN, write_out
 from assay.cli.options import provider
-from assay.cli.output.progress import progress
-from assay.cli.output.text_table import counted
-from assay.cli.zelo.scored_documents import Scored
+from assay.cli.text_table import counted, progress
 from assay.core.errors import NotValid
-from assay.llm.providers.protocol import address
+from assay.llm.providers.protocol import Endpoint, address
 
 if TYPE_CHECKING:
     from assay.llm.providers.protocol import Endpoint
     from assay.llm.rerankers import Candidates, OnScores
+
 
 GROUP = "assay.rerankers"
 DONE, NOT_ALL = 0, 1
@@ -97,7 +100,7 @@ def _ask(args: argparse.Namespace, queries: Sequence[Candidates], on_scores: OnS
 
         score_all(scorer(_named(args.scorer)), queries, on_scores, concurrency=args.concurrency)
         return ""
-    from assay.llm.providers.reranking import score_by_address
+    from assay.llm.rerankers import score_by_address
 
     limits = provider.limits(args)
     ended = score_by_address(_endpoint(args), queries, on_scores, limits=limits)
@@ -108,8 +111,7 @@ def _ask(args: argparse.Namespace, queries: Sequence[Candidates], on_scores: OnS
 def _endpoint(args: argparse.Namespace) -> Endpoint:
     from urllib.parse import urlsplit
 
-    from assay.llm.providers.protocol import Endpoint
-    from assay.llm.providers.reranking import RERANK
+    from assay.llm.rerankers import RERANK
 
     if urlsplit(args.url).scheme not in ("http", "https") or not urlsplit(args.url).netloc:
         raise NotValid(f"--url is {args.url!r}; use an address such as https://api.zeroentropy.dev/v1/models/rerank")
@@ -154,3 +156,59 @@ def _named(name: str) -> Any:
         raise NotValid(f"--scorer {name}: {fault}") from None
     finally:
         sys.path.remove("")
+
+
+class Scored:
+    """A JSONL file next to the run, which exists until all queries are scored."""
+
+    def __init__(self, out: str | None, who: str) -> None:
+        path = None if out in (None, STDIN) else Path(str(out))
+        self.path = None if path is None else path.with_name(f"{path.name}.scored.jsonl")
+        self._who = who
+
+    def known(self, queries: Sequence[Candidates], *, resume: bool) -> dict[str, list[float]]:
+        """Return the saved scores by query; an incomplete last line is ignored."""
+        if self.path is None:
+            if resume:
+                raise NotValid("--resume needs --out FILE with the run to complete")
+            return {}
+        if not self.path.exists():
+            return {}
+        if not resume:
+            what = f"{self.path}: has the scores of an interrupted run"
+            raise NotValid(f"{what}; use --resume to continue it, or remove the file to start again")
+        lines = self.path.read_bytes().split(b"\n")[:-1]
+        self.path.write_bytes(b"".join(line + b"\n" for line in lines))
+        try:
+            stored = {str(line["key"]): list(map(float, line["scores"])) for line in map(json.loads, lines)}
+        except (KeyError, TypeError, ValueError):
+            raise NotValid(f"{self.path}: is not a score file; remove it to start again") from None
+        keys = {one.query_id: self._key(one) for one in queries}
+        if stored and not stored.keys() & set(keys.values()):
+            what = f"{self.path}: has scores of another reranker or other documents"
+            raise NotValid(f"{what}; run the same command as before, or remove the file to start again")
+        return {query_id: stored[key] for query_id, key in keys.items() if key in stored}
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[Candidates, list[float]], None]]:
+        """Yield a function that writes and flushes the scores of one query."""
+        if self.path is None:
+            yield lambda one, scores: None
+            return
+        with self.path.open("ab") as stream:
+
+            def keep(one: Candidates, scores: list[float]) -> None:
+                record = {"query_id": one.query_id, "key": self._key(one), "scores": scores}
+                stream.write(json.dumps(record).encode() + b"\n")
+                stream.flush()
+
+            yield keep
+
+    def done(self) -> None:
+        """Remove the file, once the run is complete."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+    def _key(self, one: Candidates) -> str:
+        identity = [self._who, one.query_id, one.query, one.doc_ids, one.texts]
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest()

@@ -18,9 +18,8 @@ from assay.llm.judge import Context, Outcome
 from assay.llm.judges.model_judge import RETRIED_OUTCOMES, ModelJudge, again
 from assay.llm.model_reply import Reply
 from assay.llm.providers.calls import Ended, ask
-from assay.llm.providers.limits import Budget, Limits
+from assay.llm.providers.limits import Budget, Limits, Ratio
 from assay.llm.providers.protocol import Endpoint, Question
-from assay.llm.providers.shared_rate import Ratio
 
 if TYPE_CHECKING:
     from assay.llm.providers.response_body import Client

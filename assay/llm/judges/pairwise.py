@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.core.storable_text import storable
+from assay.core.ids import storable
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Template, shown
 from assay.llm.model_reply import Reply, failure, json_object

@@ -12,9 +12,10 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from assay.core.errors import NotValid
 from assay.llm.judges.visible_text import visible
@@ -141,3 +142,28 @@ def readable(text: str) -> str:
 def _lines(text: str) -> str:
     lines = text.translate(_SEEN).splitlines()
     return "\n".join(line.strip() for line in lines if line.strip())
+
+
+Pair = TypeVar("Pair")
+
+
+def draw(pairs: Sequence[Pair], most: int, *, grade: Callable[[Pair], int], seed: int) -> list[Pair]:
+    """Draw examples, spread over the grades as evenly as possible.
+
+    Examples
+    --------
+    >>> draw([("a", 0), ("b", 0), ("c", 0), ("d", 3)], 2, grade=lambda pair: pair[1], seed=1)[1]
+    ('d', 3)
+    """
+    import numpy as np
+
+    order = np.random.default_rng(seed).permutation(len(pairs))
+    by_grade: dict[int, list[Pair]] = {}
+    for place in order:
+        by_grade.setdefault(grade(pairs[place]), []).append(pairs[place])
+    examples: list[Pair] = []
+    while len(examples) < most and any(by_grade.values()):
+        for value in sorted(by_grade):
+            if by_grade[value] and len(examples) < most:
+                examples.append(by_grade[value].pop(0))
+    return sorted(examples, key=grade)

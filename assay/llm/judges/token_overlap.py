@@ -4,14 +4,82 @@ defaults (15 shared tokens, 0.6) are those of its package.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from assay.core.errors import NotValid
 from assay.core.parameters import Parameter
 from assay.llm.judge import Context, JudgeKind, Outcome
-from assay.llm.judges.words import normalized
+
+Match = Literal["first", "all"]
+
+
+class YesNoJudge(Protocol):
+    """A judge that says yes or no to a batch of contexts."""
+
+    def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
+        """Judge several contexts, in order."""
+
+
+def matched(
+    judge: YesNoJudge, query: str, expected: Sequence[str], retrieved: Sequence[str], *, match: Match = "first"
+) -> list[tuple[int, ...]]:
+    """Find the expected answers that each retrieved text matches, judging all combinations in one batch.
+
+    Examples
+    --------
+    >>> from assay.llm.judges.token_overlap import TokenOverlap
+    >>> matched(TokenOverlap(), "tent", ["a tent", "tent"], ["A tent for two", "a stove"], match="all")
+    [(0, 1), ()]
+    """
+    if match not in ("first", "all"):
+        raise NotValid(f"match must be first or all, not {match!r}")
+    contexts = [Context(query, text, (answer,)) for text in retrieved for answer in expected]
+    verdicts = judge.batch_judge(contexts)
+    width = len(expected)
+    rows = [verdicts[at * width : (at + 1) * width] for at in range(len(retrieved))]
+    places = [tuple(place for place, yes in enumerate(row) if yes) for row in rows]
+    return [matches_of_place[:1] if match == "first" else matches_of_place for matches_of_place in places]
+
+
+def recall(matches: Sequence[Sequence[int]], expected: int, k: int) -> float | None:
+    """Compute recall at k: the share of the expected answers that the first k texts are credited with.
+
+    Examples
+    --------
+    >>> recall([(0,), (0,), (1,)], 2, 2), recall([], 2, 2), recall([()], 0, 2)
+    (0.5, 0.0, None)
+    """
+    if k < 1:
+        raise NotValid(f"the cutoff is {k}; use 1 or more")
+    return len({place for places in matches[:k] for place in places}) / expected if expected else None
+
+
+class _Blanks(dict[int, int]):
+    """Translation table from punctuation, symbols and controls to a blank; filled on first use of each character."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = 0x20 if unicodedata.category(chr(code))[0] in "PSZC" else code
+        return self[code]
+
+
+_BLANKS = _Blanks()
+
+
+def normalized(text: str) -> str:
+    """Fold case, turn punctuation into blanks, and leave one blank between words.
+
+    Examples
+    --------
+    >>> normalized("Retrieval-augmented   generation, improves LLM responses!")
+    'retrieval augmented generation improves llm responses'
+    >>> normalized(" -- ")
+    ''
+    """
+    return " ".join(unicodedata.normalize("NFC", text).casefold().translate(_BLANKS).split())
+
 
 RELAXED = 0.75
 # 0.75 * 0.8 is slightly more than 0.6 in floating point, but 3 of 5 tokens must still reach it.

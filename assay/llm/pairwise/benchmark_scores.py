@@ -1,4 +1,4 @@
-"""zbench's metrics of a reranker: its scores compared with reference scores.
+"""zbench's metrics and data of a reranker: its scores compared with reference scores.
 
 Each query has two lists of scores over the same documents. The three metrics are zbench's own, so that results
 compare with published ones: gains are the exponentials of the true scores, and pairs with equal scores stay in the
@@ -7,8 +7,10 @@ divisor.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -139,3 +141,17 @@ def _checked(truth: Sequence[float], scores: Sequence[float]) -> Floats:
     if len(truth) != len(scores):
         raise NotValid(f"there are {len(truth)} true scores and {len(scores)} scores; each document needs one of each")
     return np.asarray(truth, dtype=np.float64)
+
+
+def annotate(path: str, scores: Mapping[tuple[str, str], float], *, every: bool = False) -> Iterator[str]:
+    """Yield the lines of a data set with a score for each document."""
+    for line in Path(path).read_text(encoding="utf-8-sig").split("\n"):
+        if not line.strip():
+            continue
+        record = json.loads(line)
+        query_id = str(record["query"]["id"])
+        if not every and not any((query_id, str(one["id"])) in scores for one in record["documents"]):
+            continue
+        for one in record["documents"]:
+            one["score"] = scores.get((query_id, str(one["id"])), 0.0)
+        yield json.dumps(record, ensure_ascii=False) + "\n"

@@ -6,7 +6,8 @@ are on the score axis: the cut points make the anchors' grades most probable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.formats.battles_jsonl import Battle
 from assay.llm.pairwise.battles import Floats, Ints
 
 # With fewer anchors of a grade, its cut points are arbitrary.
@@ -89,3 +91,55 @@ def _probabilities(scores: Floats, cuts: Floats, slope: float) -> Floats:
     below = expit(slope * (cuts[None, :] - scores[:, None]))
     edges = np.concatenate([np.zeros((len(scores), 1)), below, np.ones((len(scores), 1))], axis=1)
     return np.diff(edges, axis=1)
+
+
+def turned(battles: Iterable[Battle]) -> dict[tuple[str, str], float]:
+    """Return for each document compared in both orders how often the same position won twice.
+
+    Comparisons that ended in a tie in either order do not depend on the position.
+
+    Examples
+    --------
+    >>> rows = [Battle("q", "a", "b", -1.0), Battle("q", "a", "b", 0.5, swapped=True), Battle("q", "a", "c", 1.0)]
+    >>> turned(rows)
+    {('q', 'a'): 1.0, ('q', 'b'): 1.0}
+    """
+    meetings: dict[tuple[str, ...], dict[bool, float]] = {}
+    for row in battles:
+        if row.score is None:
+            continue
+        a, b = sorted((row.a, row.b))
+        for_b = row.score if (row.a, row.b) == (a, b) else -row.score
+        a_first = ((row.a, row.b) == (a, b)) != row.swapped
+        meetings.setdefault((row.query_id, a, b, row.model), {})[a_first] = for_b
+    counts: dict[tuple[str, str], list[int]] = {}
+    for (query_id, a, b, _), orders in meetings.items():
+        if len(orders) < 2:
+            continue
+        # The two answers have different signs, so the preference depends on the order.
+        other = orders[True] * orders[False] < 0
+        for doc_id in (a, b):
+            counted = counts.setdefault((query_id, doc_id), [0, 0])
+            counted[0] += other
+            counted[1] += 1
+    return {key: times / met for key, (times, met) in counts.items()}
+
+
+def other_grade(score: float, error: float, cuts: Sequence[float]) -> float:
+    """Return the probability that a document's true score is beyond a cut point.
+
+    Examples
+    --------
+    >>> round(other_grade(0.0, 0.5, [-1.0, 1.0]), 4), round(other_grade(1.0, 0.5, [-1.0, 1.0]), 4)
+    (0.0455, 0.5)
+    """
+    if error < 0:
+        raise NotValid(f"the standard error is {error:g}; use 0 or more")
+    if not len(cuts) or error == 0:
+        return 0.0
+    from scipy.special import ndtr
+
+    place = bisect_right(cuts, score)
+    above = ndtr((score - cuts[place]) / error) if place < len(cuts) else 0.0
+    below = ndtr((cuts[place - 1] - score) / error) if place else 0.0
+    return float(above + below)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.llm.model_reply import Reply, Stop
-from assay.llm.providers.error_bodies import words_of
 from assay.llm.providers.protocol import Protocol, Question, as_text, count
+from assay.llm.providers.responses import words_of
 
 VERSION = "2023-06-01"
 STOPS: dict[str, Stop] = {

@@ -15,7 +15,6 @@ from typing import Any, Protocol, TypeVar
 
 from assay.core.errors import NotValid
 from assay.llm.model_reply import Reply
-from assay.llm.providers.attempts import booked
 from assay.llm.providers.batch_protocols import (
     BATCH_PROTOCOLS,
     MARK,
@@ -28,10 +27,10 @@ from assay.llm.providers.batch_protocols import (
     new_mark,
 )
 from assay.llm.providers.calls import Ended
-from assay.llm.providers.error_bodies import named_in
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Endpoint, Question
-from assay.llm.providers.responses import WRONG_SHAPE, counted, removable_parts, without_key
+from assay.llm.providers.question_run import booked
+from assay.llm.providers.responses import WRONG_SHAPE, counted, named_in, removable_parts, without_key
 
 # Maximum size of a batch: the smaller of both providers' limits, with a margin.
 MOST_QUESTIONS, MOST_BYTES = 50_000, 150_000_000

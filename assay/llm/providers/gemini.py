@@ -8,9 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from assay.llm.model_reply import Reply, Stop
-from assay.llm.providers.error_bodies import codes_of, words_of
-from assay.llm.providers.protocol import Protocol, Question, as_text, count
-from assay.llm.providers.token_probabilities import of_grade
+from assay.llm.providers.protocol import Protocol, Question, as_text, count, of_grade
+from assay.llm.providers.responses import codes_of, words_of
 
 STOPS: dict[str, Stop] = {
     "STOP": "done",

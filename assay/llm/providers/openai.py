@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.llm.model_reply import Reply, Stop
-from assay.llm.providers.error_bodies import codes_of, words_of
-from assay.llm.providers.protocol import Protocol, Question, as_text, count
-from assay.llm.providers.token_probabilities import of_grade
+from assay.llm.providers.protocol import Protocol, Question, as_text, count, of_grade
+from assay.llm.providers.responses import codes_of, words_of
 
 STOPS: dict[str, Stop] = {
     "stop": "done",

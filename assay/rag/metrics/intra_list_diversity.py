@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.llm.judges.embeddings import embed
+from assay.llm.judges.semantic import embed
 from assay.rag.embeddings import EmbedFn, Floats, as_matrix, directions, vectors_of
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.records import EvaluationSample, RetrievedDocument, SystemOutputs, TargetCategory

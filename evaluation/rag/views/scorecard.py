@@ -12,9 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from assay.coefficients.interpretation import reason_in_words
+from assay.coefficients.gate import reason_in_words
 from assay.core.counted_nouns import amount
-from assay.estimators.mean_estimate import REASONS
+from assay.estimators.prediction_powered import REASONS
 from assay.rag.human_grades import Corrected
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import people, scorecards, systems

@@ -38,7 +38,7 @@ MOST_LINES = 100
 # Number of further metrics on the page; the others can be selected and are in the files.
 MOST_BESIDE = 6
 TRAFFIC = "traffic"
-# File name endings of the writers of `assay.scoring.score_files`.
+# File name endings of the writers of `assay.scoring.results`.
 ENDINGS = {"csv": "csv", "json": "json", "trec": "txt", "latex": "tex"}
 PICTURES = ("svg", "tiers.svg")
 DIAGNOSTICS = "trust.csv"
@@ -218,7 +218,7 @@ def _tier_chart(rows: list[leaderboard.Row], metric: str) -> Chart | None:
 
 def _file(reader: Any, snapshot: Snapshot, scorings: list[Scoring], kind: str, *, per_query: bool) -> HttpResponse:
     """Download every score of the snapshot, as ``assay evaluate`` writes it."""
-    from assay.scoring.score_files import WRITERS
+    from assay.scoring.results import WRITERS
 
     report = report_of(snapshot, scorings, per_query=per_query)
     report = replace(

@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from assay.coefficients import COEFFICIENTS
-from assay.coefficients.interpretation import BANDS, READINGS
-from assay.coefficients.rater_warnings import LEAST_SHARED
+from assay.coefficients.gate import BANDS, READINGS
+from assay.coefficients.rater_pairs import LEAST_SHARED
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotValid
 from judgments.agreement import round_gate, round_report

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.coefficients import COEFFICIENTS
-from assay.coefficients.gate import GateAnswer, State
-from assay.coefficients.interpretation import BANDS, Band, band, reading, reason_in_words
-from assay.coefficients.rater_warnings import LEAST_SHARED
+from assay.coefficients.gate import BANDS, Band, GateAnswer, State, band, reading, reason_in_words
+from assay.coefficients.rater_pairs import LEAST_SHARED
 from judgments.models import Grade, Query, Round
 
 WEIGHTS = ("quadratic", "linear", "unweighted")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from assay.coefficients.interpretation import reason_in_words
+from assay.coefficients.gate import reason_in_words
 from assay.core.csv_cells import csv_row, escape
 from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.agreement.views.agreement_tables import WEIGHTS, coefficients

@@ -13,11 +13,11 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Sum
 
-from assay.core.storable_text import storable
+from assay.core.ids import storable
 from assay.llm.judge import Outcome
 from assay.llm.judges.bulk_judging import Answered, prompt_sha256
 from assay.llm.model_reply import Reply
-from assay.llm.providers.shared_rate import Ratio
+from assay.llm.providers.limits import Ratio
 from judgments.machines.judge_runs.judge_settings import on_scale
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair, ProviderCall
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Sum
 
-from assay.core.storable_text import storable
+from assay.core.ids import storable
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.bulk_judging import Answered, key_of, prompt_sha256
 from assay.llm.judges.model_judge import ModelJudge, again

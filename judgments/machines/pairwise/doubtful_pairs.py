@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.llm.pairwise.doubtful_documents import other_grade, turned
+from assay.llm.pairwise.cut_points import other_grade, turned
 from assay.llm.pairwise.score_fitting import fit_queries
 from judgments.hooks import Doubt
 from judgments.machines.calibration.pairwise_judges import visible_parameters

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from assay.core.errors import Conflict, NotValid
-from assay.llm.pairwise.pair_selection import swapped
-from assay.llm.pairwise.score_fitting import most_telling
+from assay.llm.pairwise.score_fitting import most_telling, swapped
 from judgments.machines.pairwise.pair_selection import MOST_BATTLES, Draw
 from judgments.machines.pairwise.scores import comparison_rows
 from judgments.models import BattleRun

@@ -13,8 +13,8 @@ from typing import Any
 from django.db.models import Count, F, Q
 
 from assay.formats.battles_jsonl import Battle as Row
+from assay.llm.pairwise.battles import FirstPlace, first_place
 from assay.llm.pairwise.matrix_svg import matrix_svg, outcomes
-from assay.llm.pairwise.position_bias import FirstPlace, first_place
 from assay.llm.pairwise.score_fitting import fit_queries
 from judgments.machines.calibration.pairwise_judges import visible_battles
 from judgments.models import BattleRun, Pair, Query

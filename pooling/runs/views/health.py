@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from assay.core.counted_nouns import amount
-from assay.scoring.run_similarity import DEPTH
+from assay.scoring.run_health import DEPTH
 from judgments.charts import charts, table_files
 from judgments.web.columns import Column
 from judgments.web.figures import percent

@@ -12,8 +12,7 @@ import pytest
 
 from assay.formats.run_reader import load_run
 from assay.formats.trec_qrels import load_qrels
-from assay.significance.compare import compare
-from assay.significance.comparison_plan import Plan
+from assay.significance.compare import Plan, compare
 from tests.assay.conftest import Call
 
 RUNS = ("low.run", "mid.run", "top.run")

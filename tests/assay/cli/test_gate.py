@@ -14,7 +14,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from assay.cli.output.gate import _code, _text
+from assay.cli.gate import _code, _text
 from tests import worked_example
 from tests.assay.cli.test_docs import DOCS, examples
 from tests.assay.conftest import Call

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from assay.llm.providers import attempts
+from assay.llm.providers import question_run
 from assay.llm.rerankers import Candidates, score_all
 from tests.assay.conftest import Call
 
@@ -74,7 +74,7 @@ def ready(assay: Call, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureR
     Path("set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     module = re.sub(r"\W", "_", f"scorers_{request.node.name}")
     Path(f"{module}.py").write_text(SCORERS)
-    monkeypatch.setattr(attempts, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(question_run, "FIRST_WAIT", 0.001)
     return assay, module
 
 

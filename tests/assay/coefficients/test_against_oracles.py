@@ -9,9 +9,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from assay.coefficients import agreement_report, cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha
-from assay.coefficients.by_group import by_query, by_tier
-from assay.coefficients.grade_table import GradeTable
-from assay.coefficients.resampling import draws
+from assay.coefficients.by_grade import by_query, by_tier
+from assay.coefficients.coefficient import GradeTable
+from assay.coefficients.intervals import draws
 
 SEEDS = range(6)
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.coefficients.gate import THRESHOLD
-from assay.coefficients.interpretation import BANDS, band
+from assay.coefficients.gate import BANDS, THRESHOLD, band
 
 # Its table, as it stands there.
 TABLE = """

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assay.coefficients import COEFFICIENTS, agreement_report, krippendorff_alpha
+from assay.coefficients.coefficient import GradeTable
 from assay.coefficients.gate import decide
-from assay.coefficients.grade_table import GradeTable
 from assay.core.errors import NotValid
 
 PAIRS_A_QUERY = 5

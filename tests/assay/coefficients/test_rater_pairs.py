@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from assay.coefficients.cohen import UNWEIGHTED
+from assay.coefficients.intervals import draws
 from assay.coefficients.rater_pairs import EXACT_SINGLE, RaterPair, RaterPairs, kappas
-from assay.coefficients.resampling import draws
 
 SIZE = 2
 

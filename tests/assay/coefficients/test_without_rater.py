@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.coefficients import agreement_report
-from assay.coefficients.grade_table import GradeTable
+from assay.coefficients.coefficient import GradeTable
 from assay.coefficients.leave_one_out import without_each
 from assay.core.ratings import Ratings
 

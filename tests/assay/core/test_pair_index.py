@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.core.pair_index import PairIndex
+from assay.core.qrels import PairIndex
 
 # Few different first bits and few different last ones: neighbours, equal keys and keys that only look alike.
 KEY = st.builds(lambda high, low: (high << 60) | low, st.integers(0, 3), st.integers(0, 5))

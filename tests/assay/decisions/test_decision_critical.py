@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from assay.core import Qrels, Run
 from assay.core.errors import NotValid
 from assay.decisions.decision_critical import turning
-from assay.metrics.hypothetical_grades import Grading, chosen, graded
 from assay.metrics.judged_rankings import JudgedRankings
 from assay.metrics.means import TIE
+from assay.metrics.metric_bounds import Grading, chosen, graded
 from assay.metrics.metric_names import parse_metric
 from evaluation import evaluate
 
@@ -132,8 +132,8 @@ def test_an_unfinished_search_reports_limits(name, drawn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assay.decisions.trial_grades.MOST_ROWS", 40)
         patch.setattr("assay.decisions.trial_grades.DEEPEST", 1)
-        patch.setattr("assay.decisions.grade_swings.EACH_OF_FIRST", 1)
-        patch.setattr("assay.decisions.fewest_steps.MOST_WORK", 0)
+        patch.setattr("assay.decisions.trial_grades.EACH_OF_FIRST", 1)
+        patch.setattr("assay.decisions.decision_critical.MOST_WORK", 0)
         a, b = Run.from_dict(first, "a"), Run.from_dict(second, "b")
         result = turning(Qrels.from_dict(labels), a, b, metric)
     differences, numbers = tried(metric, labels, first, second)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.decisions.fewest_steps import fewest
+from assay.decisions.decision_critical import fewest
 
 ROWS = st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 5.0]), min_size=3, max_size=3), min_size=1, max_size=4)
 
@@ -30,7 +30,7 @@ def test_fewest_of_all_choices(rises, need):
 
 
 def test_too_much_work_gives_a_lower_bound(monkeypatch):
-    monkeypatch.setattr("assay.decisions.fewest_steps.MOST_WORK", 0)
+    monkeypatch.setattr("assay.decisions.decision_critical.MOST_WORK", 0)
     result = fewest(np.array([[0.0, 0.0, 0.0, 6.0], [0.0, 2.0, 2.0, 2.0], [0.0, 1.9, 1.9, 1.9]]), 3.8)
     assert result.at_least <= 2 <= result.total
 

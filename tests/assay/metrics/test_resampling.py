@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from assay.scoring import resampling
-from assay.scoring.resampling import resampled_counts, resampled_means
+from assay.scoring import intervals
+from assay.scoring.intervals import resampled_counts, resampled_means
 
 
 def drawn(sizes: list[int], resamples: int, seed: int) -> np.ndarray:
@@ -35,7 +35,7 @@ def test_seeds_repeat_and_differ() -> None:
 
 
 def test_more_resamples_than_one_block_holds() -> None:
-    queries = resampling.BLOCK_CELLS // 4
+    queries = intervals.BLOCK_CELLS // 4
     sizes = [len(block) for block in resampled_counts([queries], 9, 0)]
     assert sizes == [4, 4, 1]
 

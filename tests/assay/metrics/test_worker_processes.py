@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from assay.core.errors import UnreadableInput
-from assay.scoring.worker_processes import shared_out
+from assay.scoring.evaluate import shared_out
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 

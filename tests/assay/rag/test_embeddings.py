@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from assay.core.errors import NotValid
-from assay.llm.judges.embeddings import embed
+from assay.llm.judges.semantic import embed
 from assay.rag import evaluate
-from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
+from assay.rag.metrics.reference_metric import EmbeddingSimilarity
 from tests.assay.llm.judges.test_semantic import D1, D2, E1, E2, MODEL, QUERY, needs_model
 from tests.assay.rag.cases import answered, result
 
@@ -133,7 +133,7 @@ def test_diversity_of_documents_with_a_real_model() -> None:
 def test_bert_score_is_that_of_bert_score(kind: str, place: int) -> None:
     from bert_score import score
 
-    from assay.llm.judges.embeddings import packaged
+    from assay.llm.judges.semantic import packaged
 
     metric = f"BertScoreMetric(model_type='{MODEL}', num_layers={LAYERS}, score_type={kind})"
     scores = result(metric, *CASES)

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.sampling.misspellings import CLICKED, MISSPELT, _candidates, _changed, misspellings
-from assay.sampling.near_duplicates import ENDING, near_duplicates
+from assay.sampling.near_duplicates import (
+    CLICKED,
+    ENDING,
+    MISSPELT,
+    _candidates,
+    _changed,
+    misspellings,
+    near_duplicates,
+)
 from assay.sampling.query_table import LogQuery
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from assay.metrics.means import hajek_mean
 from assay.sampling.draw import Sample, draw_pps, draw_stratified
-from assay.sampling.log_filters import Filter, in_frame, without
 from assay.sampling.query_table import LogQuery
+from assay.sampling.stratum_joining import Filter, in_frame, without
 from assay.sampling.tiers import TierCut, cut_tiers
 from assay.scoring.query_design import Place, SamplingDesign
 

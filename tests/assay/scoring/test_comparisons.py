@@ -10,8 +10,8 @@ import pytest
 
 from assay.core.qrels import Qrels
 from assay.core.run import Run
+from assay.significance.compare import Plan
 from assay.significance.comparison_files import WRITERS, notes
-from assay.significance.comparison_plan import Plan
 from assay.significance.results import Comparison
 from evaluation import compare
 

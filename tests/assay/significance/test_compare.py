@@ -10,8 +10,7 @@ from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.scoring.evaluate import evaluate
 from assay.significance import TESTS
-from assay.significance.compare import compare, compare_scores
-from assay.significance.comparison_plan import Plan
+from assay.significance.compare import Plan, compare, compare_scores
 from assay.significance.corrections import corrected
 from assay.significance.paired_differences import paired_p_values
 from assay.significance.power import queries_needed

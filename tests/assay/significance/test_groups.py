@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.errors import NotValid
-from assay.significance.significance_groups import letters
+from assay.significance.results import letters
 
 NAMES = [f"run{at}" for at in range(9)]
 

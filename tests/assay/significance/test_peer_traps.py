@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.cli.output.compare import FORMATS
+from assay.cli.compare import FORMATS
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.significance.compare import compare
-from assay.significance.comparison_plan import Plan
+from assay.significance.compare import Plan, compare
 from assay.significance.corrections import corrected
 from assay.significance.paired_differences import paired_p_values
 from tests.assay.significance.synthetic import runs

@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 
 from assay.core.errors import AssayError, Conflict, NotValid
-from assay.llm.providers import attempts
+from assay.llm.providers import question_run
 from evaluation.models import RagCriticCall, RagCriticRun, RagSampleSet, RagSystem
 from evaluation.rag import critics, people, scorecards
 from judgments.jobs import jobs
@@ -36,7 +36,7 @@ def answer(prompt: str, number: int) -> Answer:
 
 @pytest.fixture
 def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(attempts, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(question_run, "FIRST_WAIT", 0.001)
     settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
     with serving(answer) as running:
         yield running

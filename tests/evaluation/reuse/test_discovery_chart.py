@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.estimators.discovery_curve import Discovery
-from assay.estimators.missed_documents import CURVE, Missed
+from assay.estimators.residual_sample import CURVE, Missed
 from evaluation.reuse.discovery_chart import HIGH, WIDE, discovery_curve
 from judgments.charts.charts import PHONE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.cli.output.run_health import run_health as figures_of_files
+from assay.cli.validate import run_health as figures_of_files
 from assay.formats import FORMATS
 from evaluation.freshness import freshness
 from evaluation.scoring import leaderboard, scoring, stored_scores

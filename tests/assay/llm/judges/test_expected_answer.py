@@ -8,10 +8,10 @@ import pytest
 
 from assay.llm.judge import Context
 from assay.llm.judges import MODEL_JUDGES
-from assay.llm.judges.answer_matching import matched
 from assay.llm.judges.bulk_judging import outcomes
 from assay.llm.judges.expected_answer import ExpectedAnswer
 from assay.llm.judges.model_judge import JudgeOptions
+from assay.llm.judges.token_overlap import matched
 from assay.llm.providers import PROTOCOLS, Question
 from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Limits

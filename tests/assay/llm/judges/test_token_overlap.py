@@ -6,8 +6,7 @@ import pytest
 
 from assay.core.errors import NotValid
 from assay.llm.judge import Context
-from assay.llm.judges.answer_matching import matched, recall
-from assay.llm.judges.token_overlap import TokenOverlap
+from assay.llm.judges.token_overlap import TokenOverlap, matched, recall
 
 QUERY = "What is RAG?"
 EXPECTED = (

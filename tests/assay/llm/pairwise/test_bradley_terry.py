@@ -12,7 +12,7 @@ from scipy.stats import kendalltau
 from assay.core.errors import NotValid
 from assay.llm.pairwise.battles import Battles, share_of_scores, share_of_votes
 from assay.llm.pairwise.bradley_terry import fit, fit_as_zbench, next_pairs, standard_errors
-from assay.llm.pairwise.pair_selection import draw_pairs
+from assay.llm.pairwise.score_fitting import draw_pairs
 
 # (first, second, share of the second); the scores are those of the field's reference for these four battles.
 FOUR = Battles.of(3, [(0, 1, 2 / 3), (1, 2, 1 / 3), (2, 0, 1.0), (0, 2, 1 / 3)])

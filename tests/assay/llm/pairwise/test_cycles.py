@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import NotValid
-from assay.llm.pairwise.pair_selection import draw_pairs, swapped
+from assay.llm.pairwise.score_fitting import draw_pairs, swapped
 
 
 @given(st.integers(0, 60), st.integers(1, 6), st.integers(0, 1000))

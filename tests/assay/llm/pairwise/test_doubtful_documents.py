@@ -7,8 +7,8 @@ import pytest
 
 from assay.core.errors import NotValid
 from assay.formats.battles_jsonl import Battle
-from assay.llm.pairwise.doubtful_documents import other_grade, turned
-from assay.llm.pairwise.position_bias import first_place
+from assay.llm.pairwise.battles import first_place
+from assay.llm.pairwise.cut_points import other_grade, turned
 
 
 def test_an_order_dependent_winner_counts_for_both_documents() -> None:

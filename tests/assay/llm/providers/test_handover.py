@@ -9,8 +9,7 @@ import pytest
 
 from assay.llm.model_reply import Reply
 from assay.llm.providers import PROTOCOLS, Question, calls
-from assay.llm.providers.calls import ask
-from assay.llm.providers.handover import HandingOver
+from assay.llm.providers.calls import HandingOver, ask
 from assay.llm.providers.limits import Limits
 from assay.llm.providers.protocol import Endpoint
 from tests.assay.llm.providers.questions import QUICK, questions

@@ -10,10 +10,9 @@ import pytest
 
 from assay.core.errors import NotValid
 from assay.llm.providers import PROTOCOLS
-from assay.llm.providers.limits import Bucket, Limits
+from assay.llm.providers.limits import Bucket, Limits, Pace, pace_of
 from assay.llm.providers.protocol import Endpoint
 from assay.llm.providers.responses import retry_after
-from assay.llm.providers.shared_rate import Pace, pace_of
 from tests.assay.llm.providers.questions import QUICK, ask_server
 from tests.model_server import Answer, ModelServer, serving
 
