@@ -20,13 +20,12 @@ from evaluation.models import RagCriticRun, RagSampleSet, RagSystem
 from evaluation.rag import critics, files, from_collection, people, scorecards, systems
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.sample_sets import sample_set_for
-from judgments.imports.api.imports import Imports
-from judgments.imports.api.serializers import FileSent, Reading, documented
+from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.jobs import storage
 from judgments.jobs.api import Started, StartedWith, started
-from judgments.machines.judge_runs.api.serializers import CapsSent
 from judgments.machines.judge_runs.run_status import run_fields
+from judgments.machines.judge_runs.serializers import CapsSent
 from judgments.web import access
 from judgments.web.downloads import CONTENT_TYPES, disposition
 from judgments.web.endpoints import InCollection, rows_called

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.hooks import IMPORT_KINDS
-from judgments.imports.api import documents, qrels, queries
+from judgments.imports import api
 from judgments.imports.views import imports, label_sources
 
 urlpatterns = [
@@ -22,9 +22,9 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("collections/<slug:slug>/documents/", documents.Documents.as_view()),
-    path("collections/<slug:slug>/queries/", queries.Queries.as_view()),
-    path("collections/<slug:slug>/queries/<uuid:uuid>/", queries.OneQuery.as_view()),
-    path("collections/<slug:slug>/qrels/", qrels.LabelSources.as_view()),
-    path("collections/<slug:slug>/judgments/", qrels.ImportedRounds.as_view()),
+    path("collections/<slug:slug>/documents/", api.Documents.as_view()),
+    path("collections/<slug:slug>/queries/", api.Queries.as_view()),
+    path("collections/<slug:slug>/queries/<uuid:uuid>/", api.OneQuery.as_view()),
+    path("collections/<slug:slug>/qrels/", api.LabelSources.as_view()),
+    path("collections/<slug:slug>/judgments/", api.ImportedRounds.as_view()),
 ]

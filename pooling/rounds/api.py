@@ -15,8 +15,15 @@ from rest_framework.response import Response
 from assay.core.errors import NotFound, NotValid
 from judgments.guidelines import guidelines
 from judgments.models import Collection, GuidelinesVersion, User
-from judgments.rounds.api.rounds import RoundBody, ScaleBody, members_called, serialize_round, shown_rounds
-from judgments.rounds.serializers import SettingsBody, settings_in
+from judgments.rounds.api import (
+    RoundBody,
+    ScaleBody,
+    SettingsBody,
+    members_called,
+    serialize_round,
+    settings_in,
+    shown_rounds,
+)
 from judgments.rounds.settings import RoundSettings
 from judgments.web.endpoints import InRound, Rows
 from judgments.web.seeds import Seed

@@ -17,8 +17,7 @@ from rest_framework.response import Response
 
 from assay.core.errors import NotValid
 from assay.llm.judges.model_families import LONGEST
-from judgments.imports.api.imports import Imports
-from judgments.imports.api.serializers import FileSent, Reading, documented
+from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, number_of, scored_lines, trec_lines, whole_number_of
 from judgments.web import access
 from judgments.web.downloads import disposition

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from assay.llm.judges.pairwise import PAIRWISE
 from judgments.machines import machine_runs
-from judgments.machines.judge_runs.api.serializers import CapsSent, GoOnSent, KinBody
+from judgments.machines.judge_runs.serializers import CapsSent, GoOnSent, KinBody
 from judgments.machines.pairwise import further_pairs, pair_selection
 from judgments.models import BattleCanary, BattleRun
 from judgments.web.seeds import Seed

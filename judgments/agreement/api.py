@@ -1,4 +1,4 @@
-"""API endpoints for conflicts and unrateable pairs of a round, and for resolving a pair."""
+"""API endpoints for agreement, conflicts and resolutions of a round."""
 
 from __future__ import annotations
 
@@ -19,15 +19,72 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed, NotValid
-from judgments.agreement import conflict_effects, conflicts, resolutions
+from judgments.agreement import conflict_effects, conflicts, resolutions, round_report
+from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.agreement.conflict_effects import Effects
+from judgments.agreement.resolutions_for_rater import resolved_pairs_for
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Pair
-from judgments.rounds.serializers import DocumentOfPair, QueryOfPair
+from judgments.rating.serializers import DocumentNamed, QueryNamed
+from judgments.rounds import rerating
+from judgments.rounds.api import DocumentOfPair, QueryOfPair, RoundBody, serialize_round
 from judgments.web import access
 from judgments.web.endpoints import InRound
 from judgments.web.serializers import Strict
+
+PARTS = ("query", "tier")
+
+
+class Agreement(InRound):
+    """Agreement of the raters of a round."""
+
+    tag = "rounds"
+
+    @extend_schema(
+        summary="Get the agreement",
+        responses={200: dict},
+        parameters=[
+            OpenApiParameter(
+                "by", str, description="`query` or `tier`: also return the agreement within each query or tier."
+            )
+        ],
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Return the format of `assay agreement --format json`: coefficients with n, overlap and interval."""
+        part = request.query_params.get("by", "")
+        if part and part not in PARTS:
+            raise NotValid("Unknown value of `by`.", {"by": f"Use one of {', '.join(PARTS)}."})
+        look = round_report.look(self.round)
+        summary = AgreementSummary(self.round, look, request.user)
+        body = {
+            **summary.agreement,
+            "without": summary.without,
+            "called_in": summary.called_in,
+            "gate": summary.gate.as_json(),
+            "newer": look.newer,
+            "computed_at": look.computed_at,
+        }
+        return Response({**body, **_within(part, summary)})
+
+
+def _within(part: str, summary: AgreementSummary) -> dict[str, Any]:
+    if part == "query":
+        return {"by_query": summary.by_query}
+    return {"by_tier": summary.by_tier} if part == "tier" else {}
+
+
+class Rejudge(InRound):
+    """A new round over the overlap of a round."""
+
+    serializer_class = RoundBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="Rejudge the overlap", request=None, responses={201: RoundBody})
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same raters."""
+        return Response(serialize_round(rerating.rejudge_overlap(self.round, actor=request.user)), status=201)
 
 
 class Settlement(serializers.Serializer):
@@ -199,3 +256,44 @@ class Resolve(InRound):
 @extend_schema_view(post=extend_schema(deprecated=True))
 class Settle(Resolve):
     """The former name of the endpoint `resolve/`."""
+
+
+class SettledBody(serializers.Serializer):
+    """A pair that the caller judged and a lead resolved."""
+
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryNamed()
+    document = DocumentNamed()
+    given = serializers.SerializerMethodField(
+        help_text="The caller's own grade; null if they marked the pair unrateable."
+    )
+    settled = serializers.SerializerMethodField(help_text="The grade of the resolution.")
+    reason = serializers.SerializerMethodField(help_text="The lead's reason.")
+
+    def get_given(self, pair: Any) -> int | None:
+        return pair.mine[0].grade if pair.mine else None
+
+    def get_settled(self, pair: Any) -> int:
+        return int(pair.resolutions[0].grade)
+
+    def get_reason(self, pair: Any) -> str:
+        return str(pair.resolutions[0].reason)
+
+
+class ResolutionsForRater(ListModelMixin, InRound):
+    """The caller's resolved pairs of a closed round."""
+
+    reads = access.RATERS
+    scope = "rate"
+    queryset = Pair.objects.none()
+    serializer_class = SettledBody
+    tag = "rating"
+
+    def get_queryset(self) -> Any:
+        fake = getattr(self, "swagger_fake_view", False)
+        return self.queryset if fake else resolved_pairs_for(self.request.user, self.round)  # type: ignore[arg-type]
+
+    @extend_schema(summary="List the resolutions of your pairs")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return an empty list until the round is closed."""
+        return self.list(request, *args, **kwargs)
