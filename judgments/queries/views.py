@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Case, Value, When
@@ -17,9 +18,28 @@ from assay.formats.row_types import StratumRow
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Collection, Judgment, Pair, Query
 from judgments.queries import narratives, strata
-from judgments.queries.forms import NarrativeForm
+from judgments.queries.narratives import LONGEST
 from judgments.web import access
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Column, Listing, answer, how_many
+
+
+class NarrativeForm(AssayForm):
+    """Form for the need of a query."""
+
+    narrative = forms.CharField(
+        label="Need",
+        required=False,
+        max_length=LONGEST,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text="Describe the searcher's goal, and what is relevant and what is not.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        # An empty field removes the need; a request without the field is invalid.
+        if "narrative" not in self.data:
+            self.add_error("narrative", "Enter the need.")
+        return super().clean() or {}
 
 
 def _address(query: Query) -> str:
