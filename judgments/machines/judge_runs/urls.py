@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.machines.judge_runs import api
-from judgments.machines.judge_runs.views import answers, auto_accept, judges
+from judgments.machines.judge_runs.views import answers, judges
+from judgments.machines.judge_runs.views import judges as auto_accept
 
 urlpatterns = [
     # Machine judges. The page of a judge belongs to the evaluation app, because it shows metrics.
