@@ -5,14 +5,17 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.members import api
-from judgments.members.views import collections, invitations, invite, invite_links, members, tokens
+from judgments.members.views import account, invite_links, members
+from judgments.members.views import invite_links as invite
+from judgments.members.views import members as collections
+from judgments.members.views import members as invitations
 
 urlpatterns = [
     path("invite/", invite.invite, name="invite"),
-    path("tokens/", tokens.token_list, name="tokens"),
-    path("tokens/<uuid:uuid>/revoke/", tokens.revoke, name="token_revoke"),
+    path("tokens/", account.token_list, name="tokens"),
+    path("tokens/<uuid:uuid>/revoke/", account.revoke, name="token_revoke"),
     path("c/new/", collections.new, name="collection_new"),
-    path("c/<slug:slug>/settings/", collections.settings, name="collection_settings"),
+    path("c/<slug:slug>/settings/", collections.collection_settings, name="collection_settings"),
     path("c/<slug:slug>/members/", members.member_list, name="members"),
     # A list with a form on its page also answers at the URL of the form.
     path("c/<slug:slug>/members/new/", members.member_list, name="members_new"),

@@ -15,11 +15,41 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from judgments.jobs import jobs as verbs
-from judgments.models import Job
+from judgments.models import AuditRow, Collection, Job
 from judgments.web import access
 from judgments.web.figures import number, state
 from judgments.web.lists import Choice, Column, Listing, answer
 from judgments.web.page_tags import jobs_running
+
+COLUMNS = (
+    Column("at", "When", order="pk", style="nowrap"),
+    Column("sentence", "Action", order="sentence", head=True),
+    Column("actor", "User", order="actor__username", value=lambda row: str(row.actor or "the server")),
+    Column("verb", "Code", order="verb", style="id"),
+)
+
+
+def listing(collection: Collection) -> Listing:
+    """Return the list; the filter offers the users with actions in this collection."""
+    names = collection.audit.exclude(actor=None).values_list("actor__username", flat=True).order_by().distinct()
+    people = [(name, name) for name in sorted(filter(None, names))]
+    return Listing(
+        name="activity",
+        noun=("act", "acts"),
+        columns=COLUMNS,
+        search=("sentence", "verb"),
+        choices=(Choice("who", "User", "actor__username", people),),
+        order="-at",
+    )
+
+
+@login_required
+@require_safe
+def activity(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = AuditRow.objects.filter(collection=collection).select_related("actor")
+    return answer(request, listing(collection), rows, "judgments/jobs/activity.html", {"collection": collection})
+
 
 # The shape of each state; its text is the name of the state.
 SHAPES = {
