@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.quality import api
-from judgments.quality.views import alerts, gold_pairs, pausing, qualification, quality, rater_judgments
+from judgments.quality.views import gold_pairs, pausing, qualification, quality, rater_judgments
+from judgments.quality.views import quality as alerts
 
 urlpatterns = [
     path("rounds/<uuid:uuid>/quality/", quality.quality, name="round_quality"),

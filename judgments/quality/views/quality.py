@@ -12,13 +12,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from assay.core.errors import NotFound
+from assay.core.errors import AssayError, NotFound
 from assay.quality import CHECKS, Check, Finding
 from judgments.labels import grade_visibility
 from judgments.models import Probe, ProbeAnswer, Round, RoundRater, User
-from judgments.quality import checks
+from judgments.quality import alerts, checks
 from judgments.quality.alerts import Acknowledgment
 from judgments.quality.charts import Picture, picture
 from judgments.quality.checks import RaterReport
@@ -27,6 +27,25 @@ from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import percent, state
 from judgments.web.lists import Choice, Column, Listing, answer
+
+
+@login_required
+@require_POST
+def alarm(request: HttpRequest, uuid: str, rater: str, check: str) -> HttpResponse:
+    round_rater = round_rater_of(access.round_for(request.user, uuid, access.LEADS), rater)
+    try:
+        if "again" in request.POST:
+            alerts.undo_acknowledgment(round_rater, check, actor=request.user)
+            messages.success(request, "Alert turned on.")
+        else:
+            report, finding = checks.finding_of(round_rater, check, viewer=request.user)
+            note = request.POST.get("note", "").replace("\0", "")
+            alerts.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
+            messages.success(request, "Alert turned off. It turns on again if the numbers become clearly worse.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
+
 
 SHAPES = {"serious": "fail", "mild": "warn", "": "done"}
 MOST_WRONG = 50
