@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.rounds import api
-from judgments.rounds.views import rounds, settings
+from judgments.rounds.views import rounds
+from judgments.rounds.views import rounds as settings
 
 urlpatterns = [
     # Rounds: progress, agreement, conflicts, and the rater's own page.

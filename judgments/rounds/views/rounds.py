@@ -12,18 +12,35 @@ from django.core.cache import cache
 from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from assay.core.errors import AssayError
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Pair, Role, Round, RoundRater, Tally, User
 from judgments.rounds import rounds
+from judgments.rounds import settings as round_settings
+from judgments.rounds.forms import HandingOutForm
 from judgments.web import access
 from judgments.web.figures import percent, state
 from judgments.web.lists import Choice, Column, Listing, answer, how_many
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    form = HandingOutForm(round_, request.POST if request.method == "POST" else None).worded_for(round_)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            round_settings.change(round_, form.changes, actor=request.user)
+            messages.success(request, "Settings saved. Pairs that raters have open don’t change.")
+            return redirect("round_progress", round_.uuid)
+    context = {**frame(request, round_), "form": form, "closed": round_.state == Round.State.CLOSED}
+    return render(request, "judgments/rounds/round_settings.html", context, status=form.status)
+
 
 SHAPES = {"draft": "todo", "open": "doing", "closed": "done"}
 
