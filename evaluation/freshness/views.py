@@ -11,14 +11,12 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -38,6 +36,7 @@ from judgments.web.body_limit import takes_files
 from judgments.web.downloads import attachment
 from judgments.web.forms import AssayForm
 from judgments.web.lists import answer, download
+from judgments.web.pages import form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 
 WORDS = {
@@ -145,8 +144,7 @@ def _titles(collection: Collection, field: str) -> Any:
     return rows.values_list("title", KeyTextTransform(field, "fields"))[:MOST_READ].iterator(chunk_size=2_000)
 
 
-@login_required
-@require_safe
+@get_page
 def freshness_page(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
@@ -186,8 +184,7 @@ def _has(snapshot: Snapshot) -> bool:
     return bool(Snapshot.objects.filter(pk=snapshot.pk, manifest__has_key="baseline").exists())
 
 
-@login_required
-@require_POST
+@post_action
 def freshness_check(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.POST.get("snapshot", ""))
@@ -198,8 +195,7 @@ def freshness_check(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("job", job.uuid)
 
 
-@login_required
-@require_POST
+@post_action
 def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
     """Create the pool and redirect to the form of its round; show errors on the page of the signals."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -219,8 +215,7 @@ def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
 
 
-@login_required
-@require_safe
+@get_page
 def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
     """Redirect to the form of a stratum with prefilled values, which are computed only on request."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -245,8 +240,7 @@ def _seed(request: HttpRequest) -> int:
     return int(text)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = DeclarationForm(request.POST or None, initial={"kind": request.GET.get("kind", "schema")})
@@ -260,8 +254,7 @@ def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/freshness/freshness_declare.html", context, status=_status(request, form))
 
 
-@login_required
-@require_POST
+@post_action
 def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = access.reach(Declaration.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
@@ -270,8 +263,7 @@ def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) 
     return redirect("freshness", slug)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = FieldsForm.of(collection, request.POST or None)
@@ -286,8 +278,7 @@ def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def freshness_feed(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     form = FeedForm(request.POST or None, request.FILES or None, initial={"what": Declaration.Kind.UNRATED})
@@ -317,8 +308,7 @@ def _status(request: HttpRequest, form: Any) -> int:
     return 422 if request.method == "POST" and form.status == 200 else form.status
 
 
-@login_required
-@require_safe
+@get_page
 def freshness_history(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))

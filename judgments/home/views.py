@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from judgments.agreement import resolutions_for_rater
 from judgments.members import invitations, round_raters
@@ -19,6 +17,7 @@ from judgments.rating.remaining_work import own_part
 from judgments.rating.views.station_data import outbox_data
 from judgments.web import access
 from judgments.web.lists import how_many
+from judgments.web.pages import get_page
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ class Work:
         return self.graded + self.part
 
 
-@login_required
-@require_safe
+@get_page
 def home(request: HttpRequest) -> HttpResponse:
     memberships = (
         Membership.objects.filter(user_id=request.user.pk, collection__archived_at__isnull=True)

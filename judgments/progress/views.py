@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.db.models import Case, Exists, OuterRef, Prefetch, QuerySet, Subquery, Value, When, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from assay.core.csv_cells import csv_row, escape
 from judgments import hooks
@@ -25,6 +23,7 @@ from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
 from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.pages import get_page
 
 FILLED = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=False)
 OPEN = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=True)
@@ -128,8 +127,7 @@ def pairs_of(round_: Round, viewer: Any) -> QuerySet[Pair]:
 SHOWN = 8
 
 
-@login_required
-@require_safe
+@get_page
 def progress(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
     round_progress = progress_of(round_)

@@ -6,11 +6,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from assay.sampling.counted_log import WINDOW_DAYS
@@ -21,6 +19,7 @@ from judgments.web import access
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import form_page
 from pooling.logs import query_logs, traffic
 from pooling.logs.query_logs import DEFAULT_SIZES, MOST_QUERIES
 from pooling.strata import strata as strata_actions
@@ -170,8 +169,7 @@ STRATA = Listing(
 )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def stratum_list(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)

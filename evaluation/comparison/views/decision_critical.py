@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -27,6 +25,7 @@ from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import form_page
 from pooling.pools.effort import pace
 
 if TYPE_CHECKING:
@@ -51,8 +50,7 @@ PAIRS = Listing(
 )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def turning(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)

@@ -8,12 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
 from evaluation.comparison import comparison, difference_chart, verdict
 from evaluation.comparison.comparison import DAY, Comparison, Difference, common, report, tested, values_of
@@ -36,6 +34,7 @@ from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import answer
+from judgments.web.pages import get_page
 
 # Above this number of queries, a hundred thousand draws for each of several metrics would take too long.
 MOST_DRAWN = 2_000
@@ -205,8 +204,7 @@ def _address(params: Mapping[str, str], **more: str) -> str:
 WON_MOST = 8
 
 
-@login_required
-@require_safe
+@get_page
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))

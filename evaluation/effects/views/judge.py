@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from assay.coefficients.coefficient import Agreement
 from assay.core.counted_nouns import amount
@@ -37,6 +35,7 @@ from judgments.models import Grade, Judge, JudgeRun, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
+from judgments.web.pages import get_page
 
 if TYPE_CHECKING:
     from assay.coefficients.human_machine import Calibrated
@@ -230,8 +229,7 @@ def _moved_runs(flips: Sequence[Flip], asks_a_model: bool, of_battles: bool) -> 
 NEXT = 200
 
 
-@login_required
-@require_safe
+@get_page
 def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     machine_judge, run = judge_of(round_, judge)

@@ -6,10 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import NotAllowed, NotFound
@@ -21,10 +19,10 @@ from judgments.jobs import storage
 from judgments.web import access
 from judgments.web.downloads import CONTENT_TYPES, attachment, disposition
 from judgments.web.lists import on_record
+from judgments.web.pages import get_page
 
 
-@login_required
-@require_safe
+@get_page
 def set_file(request: HttpRequest, slug: str, uuid: str, name: str) -> HttpResponse | StreamingHttpResponse:
     """Download the samples, the scorecards, the values of the samples or the critic's calls as a file."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -114,8 +112,7 @@ FILES = {
 }
 
 
-@login_required
-@require_safe
+@get_page
 def system_file(request: HttpRequest, slug: str, uuid: str) -> FileResponse:
     """Download the outputs of a system."""
     collection = access.collection_for(request.user, slug, access.STAFF)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from evaluation.rag import people
 from evaluation.rag.forms import GradeForm
 from evaluation.rag.sample_sets import sample_set_for
 from judgments.web import access
+from judgments.web.pages import form_page
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def grade(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Create rounds in which people grade the answers of systems."""
     collection = access.collection_for(request.user, slug, access.LEADS)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
@@ -17,7 +16,6 @@ from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from django.views.decorators.http import require_safe
 
 from assay.core.errors import NotFound
 from assay.rag.fields import output_of, sample_of
@@ -30,6 +28,7 @@ from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
 from judgments.guidelines.text_diff import Line, changes
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 # Length up to which answers and documents are shown; the files contain the complete text.
 LONGEST = 4_000
@@ -76,8 +75,7 @@ def _label_words(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{name}: {value}" for name, value in labels.items())
 
 
-@login_required
-@require_safe
+@get_page
 def samples(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """List the samples of a set."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -115,8 +113,7 @@ class Side:
     timings: list[tuple[str, str]]
 
 
-@login_required
-@require_safe
+@get_page
 def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpResponse:
     """Show one sample: question, reference, and the output of each system."""
     collection = access.collection_for(request.user, slug, access.STAFF)

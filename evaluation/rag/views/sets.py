@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import RagSampleSet
 from evaluation.rag import from_collection
 from evaluation.rag.forms import FromCollectionForm
 from judgments.web import access
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import form_page, get_page
 
 
 def _set_url(row: RagSampleSet) -> str:
@@ -44,8 +43,7 @@ SETS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def sample_sets(request: HttpRequest, slug: str) -> HttpResponse:
     """List the sample sets of a collection."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -54,8 +52,7 @@ def sample_sets(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, SETS, rows, "evaluation/rag/sets.html", {"collection": collection})
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Create a sample set from the collection's queries, a snapshot and a run."""
     collection = access.collection_for(request.user, slug, access.STAFF)

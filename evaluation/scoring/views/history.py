@@ -12,12 +12,10 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
 from assay.core.counted_nouns import amount
 from evaluation.models import Score
@@ -32,6 +30,7 @@ from judgments.snapshots import snapshots
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import Column, Listing, download
+from judgments.web.pages import get_page
 from pooling.models import Run
 from pooling.runs import runs as stored_runs
 
@@ -137,8 +136,7 @@ class Cell:
     step: float | None
 
 
-@login_required
-@require_safe
+@get_page
 def scores_history(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     metrics = history.metrics_of(collection)

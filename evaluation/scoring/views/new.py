@@ -7,11 +7,9 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
@@ -22,6 +20,7 @@ from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.figures import isolated
 from judgments.web.forms import AssayForm
+from judgments.web.pages import form_page
 from pooling.models import Run
 
 
@@ -87,8 +86,7 @@ class ScoreForm(AssayForm):
 MANY_RUNS = 12
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def scores_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))

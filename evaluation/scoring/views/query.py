@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
 from evaluation.models import Score, Scoring
 from evaluation.scoring import grade_history, leaderboard, rankings, stored_scores
@@ -29,6 +27,7 @@ from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
 from judgments.web.lists import Choice, Column, Listing, answer, on_record
+from judgments.web.pages import get_page
 from pooling.models import Run
 
 
@@ -194,8 +193,7 @@ class Page:
         return params | metric | ({} if chosen == usual else {"runs": ",".join(chosen)})
 
 
-@login_required
-@require_safe
+@get_page
 def answers(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     if not request.GET.get("query"):

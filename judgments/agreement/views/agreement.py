@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from assay.coefficients import COEFFICIENTS
 from assay.coefficients.interpretation import BANDS, READINGS, reason_in_words
@@ -40,6 +38,7 @@ from judgments.rounds import rerating
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
+from judgments.web.pages import get_page, post_action
 
 
 def requested_file(request: HttpRequest, round_: Round, summary: AgreementSummary) -> HttpResponse | None:
@@ -96,8 +95,7 @@ def _line(*cells: Any) -> str:
 SHOWN = 10
 
 
-@login_required
-@require_safe
+@get_page
 def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
     look = round_report.look(round_)
@@ -186,8 +184,7 @@ def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
     return {row.pseudonym: row.user.username for row in round_.raters.select_related("user")}
 
 
-@login_required
-@require_POST
+@post_action
 def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     try:
@@ -208,8 +205,7 @@ def _number(text: str) -> float:
         raise NotValid(message) from None
 
 
-@login_required
-@require_POST
+@post_action
 def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     try:

@@ -7,15 +7,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
 
-from assay.core.errors import AssayError, NotAllowed, NotFound
+from assay.core.errors import NotAllowed, NotFound
 from judgments.agreement import conflict_effects, conflicts, resolutions
 from judgments.agreement.views.conflicts import by_effect, effects_for
 from judgments.documents.passages import shown
@@ -26,6 +24,7 @@ from judgments.models import Adjudication, Example, Judgment, Pair, Round
 from judgments.rating.views.cards import facts
 from judgments.web import access
 from judgments.web.forms import AssayForm
+from judgments.web.pages import errors_as_messages, form_page, post_action
 
 # Number of other pairs of the query to show for each grade.
 BESIDE = 3
@@ -66,8 +65,7 @@ class SettleForm(AssayForm):
         return cleaned
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     row: Any = _pair(request, round_, pair)
@@ -202,14 +200,13 @@ def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[in
     return [row for same in by_grade.values() for row in same[:BESIDE]]
 
 
-@login_required
-@require_POST
+@post_action
 def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
     """Use a resolved pair as an example for the next guidelines version, or withdraw the example."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     row = _pair(request, round_, pair)
     settled = conflicts.settled_as(row)
-    try:
+    with errors_as_messages(request):
         if settled is None:
             raise NotFound("Resolve the pair first. An example shows the grade of the resolution.")
         waiting = examples.pending_examples(round_.collection).filter(adjudication=settled).first()
@@ -220,6 +217,4 @@ def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
         else:
             examples.propose(settled, actor=request.user)
             messages.success(request, "Example proposed. The next guidelines version starts with it.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("conflict", round_.uuid, row.uuid)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from judgments.agreement.resolutions_for_rater import resolved_pairs_for
 from judgments.models import Round
 from judgments.web import access
 from judgments.web.figures import grade
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import get_page
 
 
 def _listing(top: int) -> Listing:
@@ -49,8 +48,7 @@ def _listing(top: int) -> Listing:
     )
 
 
-@login_required
-@require_safe
+@get_page
 def settled(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.RATERS)
     rows = resolved_pairs_for(request.user, round_)  # type: ignore[arg-type]

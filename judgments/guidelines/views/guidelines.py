@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
-from django.views.decorators.http import require_safe
 
 from judgments.guidelines import examples, files
 from judgments.guidelines import guidelines as verbs
@@ -18,6 +16,7 @@ from judgments.models import Collection, GuidelinesVersion
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import get_page
 
 # Number of older versions offered for comparison; the list has all of them.
 MOST_OFFERED = 200
@@ -45,8 +44,7 @@ VERSIONS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def version_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = (
@@ -62,8 +60,7 @@ def version_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, VERSIONS, rows, "judgments/guidelines/guidelines.html", context)
 
 
-@login_required
-@require_safe
+@get_page
 def version(request: HttpRequest, uuid: str) -> HttpResponse:
     """Show the text, or with ``?against=N`` the changes since version N."""
     row = _version(request, uuid)
@@ -85,8 +82,7 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
     return render(request, "judgments/guidelines/guidelines_version.html", context)
 
 
-@login_required
-@require_safe
+@get_page
 def file(request: HttpRequest, uuid: str) -> HttpResponse:
     """Return the version as a Markdown file."""
     row = _version(request, uuid)

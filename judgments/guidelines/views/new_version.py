@@ -8,12 +8,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
-from assay.core.errors import AssayError, NotValid
+from assay.core.errors import NotValid
 from judgments.guidelines import examples, files
 from judgments.guidelines import guidelines as verbs
 from judgments.guidelines.files import GuidelineFile
@@ -23,6 +21,7 @@ from judgments.models import Collection, Example, GuidelinesVersion
 from judgments.web import access
 from judgments.web.body_limit import takes_files
 from judgments.web.forms import AssayForm
+from judgments.web.pages import errors_as_messages, form_page, post_action
 
 
 class GuidelinesForm(AssayForm):
@@ -142,8 +141,7 @@ def _make_section(lines: list[str], example: Example) -> int:
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     examples.check_readable(request.user, verbs.latest(collection))
@@ -214,15 +212,12 @@ def _page(
     return render(request, "judgments/guidelines/guidelines_new.html", context, status=status)
 
 
-@login_required
-@require_POST
+@post_action
 def remove_example(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Remove a pending example."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = access.reach(Example.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
-    try:
+    with errors_as_messages(request):
         examples.remove(row, actor=request.user)
         messages.success(request, "Example withdrawn. Its resolution stays.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("guidelines", collection.slug)

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
@@ -17,7 +16,6 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
-from django.views.decorators.http import require_http_methods, require_POST
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound
@@ -32,6 +30,7 @@ from judgments.web import access
 from judgments.web.body_limit import takes_files
 from judgments.web.downloads import attachment
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import form_page, post_action
 from judgments.web.posted_values import uuid_of
 from judgments.web.upload_quota import check_quota
 
@@ -53,8 +52,7 @@ NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source", "samples": "rag
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     member = IMPORT_KINDS[kind]
     collection = access.collection_for(request.user, slug, member.roles)
@@ -99,8 +97,7 @@ def _ask(
     return render(request, "judgments/imports/import_new.html", context, status=status)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def read_again(request: HttpRequest, uuid: str) -> HttpResponse:
     """Read an uploaded file again as another format or with other column names."""
     row = _upload_for(request, uuid)
@@ -137,8 +134,7 @@ def _together(collection: Collection, member: ImportKind, uploads: Sequence[Uplo
     return f"{reverse('uploads_together', args=[collection.slug, member.name])}?{query}"
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def together(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Preview several files sent together, with one button to store those without errors."""
     if kind not in IMPORT_KINDS or IMPORT_KINDS[kind].names is None:
@@ -205,8 +201,7 @@ ISSUES = Listing(
 )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def upload(request: HttpRequest, uuid: str) -> HttpResponse:
     row = _upload_for(request, uuid)
     if ingestion.refusal(row):
@@ -277,8 +272,7 @@ def _reading(row: Upload) -> str:
     return reverse("job", args=[job.uuid])
 
 
-@login_required
-@require_POST
+@post_action
 def throw_away(request: HttpRequest, uuid: str) -> HttpResponse:
     row = _upload_for(request, uuid)
     if row.stored_at is None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from judgments.labels import grade_visibility
 from judgments.models import LabelSource
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 LABEL_SOURCES = Listing(
     name="label-sources",
@@ -31,8 +30,7 @@ LABEL_SOURCES = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def source_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.label_sources.select_related("collection", "created_by").annotate(

@@ -6,12 +6,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
-from assay.core.errors import AssayError, NotFound, NotValid
+from assay.core.errors import NotFound, NotValid
 from judgments.machines.judge_runs import expected_answers
 from judgments.machines.prompts import prompts
 from judgments.machines.prompts.forms import PromptForm
@@ -21,6 +19,7 @@ from judgments.machines.tryouts import tryouts
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.forms import AssayForm
+from judgments.web.pages import errors_as_messages, form_page, post_action
 
 
 class TryForm(AssayForm):
@@ -81,8 +80,7 @@ FAILED = {
 }
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Write a prompt, try it on real pairs, and store it as a version."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -132,12 +130,11 @@ def _start(collection: Collection, named: str) -> dict[str, str]:
     return {"system": template.system, "prompt": template.prompt, "asks": prompts.asks(template) if named else ""}
 
 
-@login_required
-@require_POST
+@post_action
 def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     named = request.POST.get("model", "")
-    try:
+    with errors_as_messages(request):
         reply = tryouts.provider(
             row, named if row.offered(named) else row.models_offered[0]["name"], actor=request.user
         )
@@ -145,6 +142,4 @@ def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         if reply.left_out:
             message += f" It does not support {', '.join(reply.left_out)}, which was not sent."
         messages.success(request, message)
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("provider_change", collection.slug, row.uuid)

@@ -16,7 +16,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import Busy, TooMany
 from judgments.members import account_log, login_limits, recent_login
@@ -25,6 +25,7 @@ from judgments.members.forms import TokenForm
 from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
 from judgments.web.middleware import headers_of, status_of
+from judgments.web.pages import post_action
 
 
 class PasswordTokenForm(TokenForm):
@@ -98,8 +99,7 @@ def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str
     return lines
 
 
-@login_required
-@require_POST
+@post_action
 def revoke(request: HttpRequest, uuid: str) -> HttpResponse:
     token = ApiToken.objects.filter(user=request.user, uuid=uuid).first()
     if token is None:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import AssayError, NotFound, NotValid, TooMany
 from judgments.members import invite_links, login_limits
@@ -27,6 +27,7 @@ from judgments.web import access
 from judgments.web.figures import state
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import errors_as_messages, post_action
 
 SESSION_KEY = "invite_link"
 
@@ -186,18 +187,15 @@ def link_list(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
-@require_POST
+@post_action
 def revoke(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     link = collection.invite_links.filter(uuid=uuid).first()
     if link is None:
         raise NotFound("This collection has no such link.")
-    try:
+    with errors_as_messages(request):
         invite_links.revoke(link, actor=request.user)
         messages.success(request, "Link revoked.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("invite_links", collection.slug)
 
 

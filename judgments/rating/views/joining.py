@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed
 from judgments.members import round_raters
 from judgments.rating import assignment
 from judgments.web import access
+from judgments.web.pages import post_action
 
 
-@login_required
-@require_POST
+@post_action
 def join(request: HttpRequest, uuid: str) -> HttpResponse:
     """Join the round and start rating; a user who may not join sees the reason on the home page."""
     round_ = access.round_for(request.user, uuid, access.RATERS)
@@ -28,8 +26,7 @@ def join(request: HttpRequest, uuid: str) -> HttpResponse:
     return redirect("rate", round_.uuid)
 
 
-@login_required
-@require_POST
+@post_action
 def release(request: HttpRequest, uuid: str) -> HttpResponse:
     """Release the rater's leased pairs, so that others can get them at once."""
     round_ = access.round_for(request.user, uuid, access.RATERS)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import NotValid
 from judgments.models import Round
 from judgments.rating.keyboard_shortcuts import GRADES, keys_of, set_keys
+from judgments.web.pages import form_page
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def keys(request: HttpRequest) -> HttpResponse:
     """Show every action with its key; an empty form restores the defaults."""
     if request.method != "POST":

@@ -22,7 +22,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, Paused
@@ -37,6 +37,7 @@ from judgments.rating.views.cards import Card, card_again, cards
 from judgments.rating.views.station_data import outbox_data, station_context
 from judgments.rounds.rounds import is_rater
 from judgments.web import access
+from judgments.web.pages import get_page
 from judgments.web.posted_values import uuid_of
 
 # Seconds until the page reloads while pairs are being chosen: short at first, then longer.
@@ -230,8 +231,7 @@ def _shown(request: HttpRequest, round_: Round) -> HttpResponse:
     return _page(request, round_, pair) if pair else nothing(request, round_)
 
 
-@login_required
-@require_safe
+@get_page
 def judge(request: HttpRequest, uuid: str) -> HttpResponse:
     """Redirect from the station's other address."""
     return redirect("rate", access.round_for(request.user, uuid, access.EVERYBODY).uuid)

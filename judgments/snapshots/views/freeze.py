@@ -6,10 +6,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from judgments.agreement import conflicts
@@ -23,6 +21,7 @@ from judgments.snapshots.views.changed_pairs import address
 from judgments.snapshots.views.snapshots import SHAPES, WORDS, bars
 from judgments.web import access
 from judgments.web.forms import AssayForm
+from judgments.web.pages import form_page
 
 MERGES = {
     merging.NEWEST: "newest round for each pair",
@@ -114,8 +113,7 @@ class FreezeForm(AssayForm):
         self.fields["override_reason"].widget.attrs["required"] = True
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     choice = ChoiceForm(collection, _chosen(request, collection))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from judgments.labels import grade_visibility
 from judgments.models import Snapshot
@@ -17,6 +15,7 @@ from judgments.snapshots.bundle import FORMAT_OF
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import get_page
 
 SHAPES = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
 WORDS = {word: f"gate {word}" for word in SHAPES} | {"undefined": "gate not decided"}
@@ -40,8 +39,7 @@ SNAPSHOTS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.snapshots.select_related("created_by").defer("manifest")
@@ -62,8 +60,7 @@ def bars(by_grade: dict[int, int], labels: dict[int, str]) -> list[dict[str, Any
     return rows
 
 
-@login_required
-@require_safe
+@get_page
 def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
     row = access.snapshot_for(request.user, uuid)
     manifest = row.manifest
@@ -104,8 +101,7 @@ def _round(entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@login_required
-@require_safe
+@get_page
 def export(request: HttpRequest, uuid: str, format: str) -> HttpResponse:
     row = access.snapshot_for(request.user, uuid)
     return attachment(*snapshots.download(row, format, reader=request.user))

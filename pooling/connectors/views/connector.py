@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -14,7 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator, slugify
-from django.views.decorators.http import require_http_methods, require_POST
 
 from assay.connectors import CONNECTORS, Hit
 from assay.core.errors import AssayError, NotFound
@@ -23,6 +21,7 @@ from judgments.jobs.views.jobs import SHAPES
 from judgments.models import Collection
 from judgments.web.figures import state
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import form_page, post_action
 from pooling.connectors import connections, fetching
 from pooling.connectors.forms import FetchForm, TryForm
 from pooling.connectors.views.connectors import kind_title, reached
@@ -65,8 +64,7 @@ HITS = (
 )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def connector(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     form = FetchForm(request.POST or None, initial=_suggested(row))
@@ -77,8 +75,7 @@ def connector(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     return _page(request, collection, row, form=form, trial=TryForm())
 
 
-@login_required
-@require_POST
+@post_action
 def connector_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     trial, hits = TryForm(request.POST), None
@@ -88,8 +85,7 @@ def connector_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     return _page(request, collection, row, form=FetchForm(initial=_suggested(row)), trial=trial, hits=hits)
 
 
-@login_required
-@require_POST
+@post_action
 def fetch_go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     try:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from assay.connectors import CONNECTORS
 from assay.core.errors import AssayError
@@ -16,6 +14,7 @@ from judgments.members import grants
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import form_page, get_page
 from pooling.connectors import connections
 from pooling.connectors.forms import ConnectorForm
 from pooling.models import Connector
@@ -55,8 +54,7 @@ LISTED = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.connectors.select_related("collection", "created_by").annotate(
@@ -67,8 +65,7 @@ def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, LISTED, rows, "pooling/connectors/connectors.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def connector_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     name = request.POST.get("kind") or request.GET.get("kind", "")
@@ -83,8 +80,7 @@ def connector_new(request: HttpRequest, slug: str) -> HttpResponse:
     return _form(request, collection, form, "pooling/connectors/connector_new.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def connector_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     form = ConnectorForm(request.POST or None, kind=CONNECTORS[row.kind], connector=row)
@@ -99,8 +95,7 @@ def connector_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse
     )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def connector_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show what will be deleted with a connector and what stays; the secret cannot be restored."""
     collection, row = reached(request, slug, uuid)

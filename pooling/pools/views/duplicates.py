@@ -8,15 +8,13 @@ from dataclasses import asdict
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 
-from assay.core.errors import AssayError
 from judgments.charts import table_files
 from judgments.web import access
 from judgments.web.lists import Column
+from judgments.web.pages import errors_as_messages, post_action
 from judgments.web.posted_values import searchable
 from pooling.models import Pool
 from pooling.pools import duplicates
@@ -68,15 +66,12 @@ def of_pool(pool: Pool, *, whole: bool = False) -> dict[str, Any]:
     return shown([asdict(group) for group in groups], whole=whole)
 
 
-@login_required
-@require_POST
+@post_action
 def pool_apart(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     query_id, doc_id = (searchable(request.POST.get(name, "")) for name in ("query_id", "doc_id"))
-    try:
+    with errors_as_messages(request):
         duplicates.judge_separately(pool, query_id=query_id, doc_id=doc_id, actor=request.user)
         messages.success(request, f"{doc_id} is now judged separately, as the last pair of this pool.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("pool", collection.slug, pool.uuid)

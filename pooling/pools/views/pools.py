@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from assay.strategies import STRATEGIES
 from judgments.charts import table_files
 from judgments.web import access
 from judgments.web.figures import number
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 from pooling.models import Pool, PoolEntry
 from pooling.pools.discovery import made_from, rounds_of
 from pooling.pools.strategy_fields import ORDER_WORDS
@@ -150,8 +149,7 @@ POOLS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.pools.active().select_related("collection", "created_by").prefetch_related("runs")
@@ -164,8 +162,7 @@ def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, POOLS, rows.annotate(pair_count=Count("entries")), "pooling/pools/pools.html", context)
 
 
-@login_required
-@require_safe
+@get_page
 def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     pools = Pool.objects.filter(collection=collection).select_related("collection", "created_by")

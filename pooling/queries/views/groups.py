@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -14,13 +13,13 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import AssayError, NotValid
 from judgments.models import Collection, Pair, Query, QueryGroup, User
 from judgments.queries import groups as query_groups
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import searchable, uuid_of
 from pooling.queries.group_proposals import proposals
 
@@ -30,8 +29,7 @@ MOST_SPELLINGS = 6
 SHARING = (("yes", "sharing"), ("no", "not sharing"))
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def group_list(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
@@ -162,18 +160,15 @@ def _listed_queries(request: HttpRequest, collection: Collection) -> list[Query]
     return [by_id.get(line) or by_text[line] for line in lines]
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def query_group(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
     rows = QueryGroup.objects.select_related("collection").filter(collection=collection)
     group = access.reach(rows, request.user, roles, uuid=uuid)
     if request.method == "POST":
-        try:
+        with errors_as_messages(request):
             messages.success(request, _change(request, collection, group))
-        except AssayError as error:
-            messages.error(request, str(error))
         there = collection.query_groups.filter(pk=group.pk).exists()
         return redirect(request.path) if there else redirect("query_groups", collection.slug)
     lead = access.role_in(request.user, collection) in access.LEADS

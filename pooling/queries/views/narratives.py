@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import AssayError
 from judgments.models import Collection, Query, Round
@@ -19,6 +17,7 @@ from judgments.queries import narratives
 from judgments.queries.drafting.drafter import unfinished
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 from pooling.queries.titles import first_titles
 
@@ -27,8 +26,7 @@ PREFIX = "need-"
 SHOWN = (("without", "without a need"), ("draft", "with a draft"), ("with", "with a need"))
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def needs(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)

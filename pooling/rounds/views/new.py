@@ -10,12 +10,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
 from judgments.guidelines import guidelines
@@ -25,6 +23,7 @@ from judgments.rounds.forms import USUAL_EXTRA
 from judgments.rounds.scales import PRESETS
 from judgments.rounds.settings import RoundSettings
 from judgments.web import access
+from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 from pooling.models import Pool
 from pooling.pools import pools, refill
@@ -132,8 +131,7 @@ USUAL_GROWTH = 5
 ACTS = ("create", "open")
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def round_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     chosen = request.GET.get("pool") or request.POST.get("pool")

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import NotValid
 from judgments.jobs.file_reading import read_at_once
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.body_limit import takes_files
+from judgments.web.pages import form_page
 from pooling.pools.effort import pace
 from pooling.rounds import quick_start
 from pooling.rounds.forms import MOST_START_BYTES, QueriesForm, ResultsForm
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def start(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     step = _file_step if "csv" in request.POST else _results_step if "texts" in request.POST else _queries_step

@@ -8,13 +8,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -26,6 +24,7 @@ from judgments.web.downloads import disposition
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import form_page, get_page
 from pooling.models import Run
 from pooling.runs import downloads, model_families, overlap
 from pooling.runs import health as run_health
@@ -207,8 +206,7 @@ class TopRow:
     others: str
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = _run_for(request, collection, uuid)
@@ -246,8 +244,7 @@ def _changed(row: Run, given: dict[str, Any], actor: Any) -> str:
     return f"Run renamed to {row.name}. Pools and snapshots refer to it by its hash."
 
 
-@login_required
-@require_safe
+@get_page
 def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
     """Return the run as TREC run, CSV or Parquet."""
     collection = access.collection_for(request.user, slug, access.STAFF)

@@ -8,13 +8,11 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound
@@ -35,6 +33,7 @@ from judgments.web.body_limit import takes_files
 from judgments.web.downloads import CONTENT_TYPES, disposition
 from judgments.web.figures import state
 from judgments.web.lists import Column, Listing, answer, on_record
+from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 AT_ONCE = 500
 
@@ -62,12 +61,11 @@ def _pair_row(pair: Pair) -> PairRow:
     return PairRow(pair.query.query_id, pair.document.doc_id, context.query, context.narrative, context.text)
 
 
-@login_required
-@require_POST
+@post_action
 def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, judge_row, _ = reached(request, uuid, judge)
     form = AcceptForm(request.POST)
-    try:
+    with errors_as_messages(request):
         if request.POST.get("act") == "draft":
             made = auto_accept.draft_round(round_, actor=request.user)
             messages.success(
@@ -87,8 +85,6 @@ def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
             messages.success(request, "Auto-accept turned on. It stays on while people confirm the lowest grade.")
         else:
             messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("machine_judge", round_.uuid, judge)
 
 
@@ -181,8 +177,7 @@ JUDGES = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     rows = _rows(round_, request.user)
@@ -191,8 +186,7 @@ def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
@@ -232,20 +226,16 @@ def _kind(name: str) -> Kind:
     return next((kind for kind in kinds.kinds() if kind.name == name), kinds.find(GRADED))
 
 
-@login_required
-@require_POST
+@post_action
 def pause(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, _, run = reached(request, uuid, judge)
-    try:
+    with errors_as_messages(request):
         judge_runs.pause(require_run(run), actor=request.user)
         messages.success(request, "The judge stops after the calls in progress have returned.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("machine_judge", round_.uuid, judge)
 
 
-@login_required
-@require_POST
+@post_action
 def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, _, run = reached(request, uuid, judge)
     form = GoOnForm(request.POST)
@@ -260,8 +250,7 @@ def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     return redirect("machine_judge", round_.uuid, judge)
 
 
-@login_required
-@require_safe
+@get_page
 def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse:
     """Return all answers of the judge as a file."""
     round_, judge_row, _ = reached(request, uuid, judge)
@@ -273,8 +262,7 @@ def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse
     return answer
 
 
-@login_required
-@require_safe
+@get_page
 def pairs(request: HttpRequest, uuid: str) -> StreamingHttpResponse:
     """Return the round's pairs as a file for judges that run elsewhere."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
