@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from evaluation.comparison import comparison, difference_chart, verdict
 from evaluation.comparison.comparison import DAY, Comparison, Difference, common, report, tested, values_of
 from evaluation.comparison.views import decision_critical, differences
-from evaluation.comparison.views.choice import Choice, chosen
+from evaluation.comparison.views.decision_critical import Choice, chosen
 from evaluation.comparison.views.differences import delta
 from evaluation.models import Scoring
 from evaluation.scoring import metric_values, rankings, stored_scores
