@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from assay.core.errors import NotFound, NotValid
 from assay.rag.reader import MISSING
 from evaluation.models import RagCriticRun, RagSampleSet, RagSystem
-from evaluation.rag import critics, files, from_collection, people, scorecards, systems
+from evaluation.rag import critics, from_collection, people, sample_sets, scorecards, systems
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.sample_sets import sample_set_for
 from judgments.imports.api import FileSent, Imports, Reading, documented
@@ -542,7 +542,7 @@ class OutputsFile(InSystem):
 
 
 def _file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
-    with files.checked(row):
+    with sample_sets.checked(row):
         response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
     response.headers["Content-Disposition"] = disposition(name)
     return response

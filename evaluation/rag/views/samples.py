@@ -22,7 +22,7 @@ from assay.rag.fields import output_of, sample_of
 from assay.rag.records import EvaluationSample, SystemOutputs
 from assay.rag.support import supported_sentences
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
-from evaluation.rag import files, scorecards
+from evaluation.rag import sample_sets, scorecards
 from evaluation.rag.sample_sets import sample_set_for
 from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
 from judgments.guidelines.text_diff import Line, changes
@@ -121,7 +121,7 @@ def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpRespo
     one = row.samples.filter(uuid=sample).first()
     if one is None:
         raise NotFound("This sample set has no such sample.")
-    record = sample_of(files.objects(row, [one])[0], 1)
+    record = sample_of(sample_sets.objects(row, [one])[0], 1)
     systems = list(row.systems.active())
     wanted = [request.GET.get(name, "") for name in ("a", "b")]
     chosen = [system for text in wanted for system in systems if str(system.uuid) == text]
@@ -162,7 +162,7 @@ def _sides(
     sides: list[Side] = []
     for system in shown:
         place = places.get(system.pk)
-        output = None if place is None else output_of(files.objects(system, [place])[0], 1)
+        output = None if place is None else output_of(sample_sets.objects(system, [place])[0], 1)
         before = sides[0].output if len(shown) == 2 and sides else None
         sides.append(_side(system, one, record, output, before, cards.get(system.pk)))
     return sides

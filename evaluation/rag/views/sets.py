@@ -17,7 +17,8 @@ from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import NotAllowed, NotFound
 from evaluation.models import RagSampleSet, RagSystem
-from evaluation.rag import files, from_collection, people, scorecards, systems
+from evaluation.rag import from_collection, people, scorecards, systems
+from evaluation.rag import sample_sets as files
 from evaluation.rag.critic_ledger import ledger_rows
 from evaluation.rag.forms import FromCollectionForm, GradeForm
 from evaluation.rag.sample_sets import sample_set_for
