@@ -16,8 +16,8 @@ from assay.core.errors import NotValid
 from evaluation.reuse import reuse as reusability
 from evaluation.reuse.discovery_chart import discovery_curve
 from evaluation.scoring import leaderboard
-from evaluation.scoring.default_metrics import relevant_from
 from evaluation.scoring.metric_values import signed
+from evaluation.scoring.scoring import relevant_from
 from judgments.charts.chart_files import picture
 from judgments.charts.charts import PHONE
 from judgments.charts.names import short_name

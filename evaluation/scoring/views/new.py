@@ -14,7 +14,7 @@ from django.urls import reverse
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
 from evaluation.scoring import job, scoring
-from evaluation.scoring.default_metrics import relevant_from, usual_metrics
+from evaluation.scoring.scoring import relevant_from, usual_metrics
 from judgments.models import Collection, Snapshot
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
