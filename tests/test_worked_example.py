@@ -11,7 +11,7 @@ import pytest
 
 from assay.cli import main
 from evaluation.scoring import scoring
-from judgments.agreement import conflicts, round_agreement
+from judgments.agreement import agreement_summary, conflicts
 from judgments.guidelines import guidelines
 from judgments.labels import rating_rows
 from judgments.models import Round, Snapshot
@@ -69,7 +69,7 @@ def test_the_depth_3_pool_holds_five_documents_with_their_runs(rated: Round) -> 
 
 
 def test_agreement_is_kappa_and_alpha_with_n(rated: Round) -> None:
-    agreement = round_agreement.agreement(rated)
+    agreement = agreement_summary.agreement(rated)
     assert (agreement["raters"], agreement["pairs"], agreement["overlap"]) == (2, 5, 5)
     (pair,) = agreement["cohen"]
     assert pair["n"] == 5
@@ -79,7 +79,7 @@ def test_agreement_is_kappa_and_alpha_with_n(rated: Round) -> None:
 
 
 def test_the_interval_says_how_little_five_pairs_prove(rated: Round) -> None:
-    ordinal = round_agreement.agreement(rated)["alpha"]["ordinal"]
+    ordinal = agreement_summary.agreement(rated)["alpha"]["ordinal"]
     assert ordinal["low"] is None or ordinal["high"] - ordinal["low"] > 0.2
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
-from judgments.agreement import round_agreement
+from judgments.agreement import agreement_summary
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels import rating_rows
 from judgments.models import Round
@@ -32,7 +32,7 @@ def about(
     rounds: list[Round], labels: LabelSet, consolidation: Consolidation, held: Sequence[GateResult]
 ) -> dict[str, Any]:
     """Return the part of the manifest about the origin of the labels: rule, rounds, merge and warnings."""
-    agreement = {one.pk: round_agreement.agreement(one) for one in rounds}
+    agreement = {one.pk: agreement_summary.agreement(one) for one in rounds}
     gate = {one.round.pk: one.as_json() for one in held}
     stale = stale_labels.count(rounds)
     merged = labels.merged

@@ -14,7 +14,7 @@ from assay.coefficients.rater_warnings import LEAST_SHARED
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import AssayError, NotValid
-from judgments.agreement import round_gate, round_report
+from judgments.agreement import agreement_summary, round_report
 from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.agreement.views.agreement_tables import (
     SHAPES,
@@ -115,7 +115,7 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     return render(request, "judgments/agreement/round_agreement.html", context)
 
 
-def _headline(round_: Round, summary: AgreementSummary, answer: round_gate.GateAnswer) -> dict[str, Any]:
+def _headline(round_: Round, summary: AgreementSummary, answer: agreement_summary.GateAnswer) -> dict[str, Any]:
     """Return the gate's answer, its meaning and the recommended action."""
     report = summary.agreement
     rows = coefficients(report, round_.gate_coefficient)
@@ -141,12 +141,12 @@ def _headline(round_: Round, summary: AgreementSummary, answer: round_gate.GateA
     }
 
 
-def _verdict(answer: round_gate.GateAnswer) -> str:
+def _verdict(answer: agreement_summary.GateAnswer) -> str:
     little = answer.little and answer.state == "undecided"
     return WORDS[answer.state] + (", too little overlap" if little else "")
 
 
-def _warnings(report: dict[str, Any], answer: round_gate.GateAnswer) -> list[dict[str, Any]]:
+def _warnings(report: dict[str, Any], answer: agreement_summary.GateAnswer) -> list[dict[str, Any]]:
     """Return the warnings about the numbers, without those that the gate's answer already gives."""
     gate_explains = answer.little and answer.state in ("undecided", "undefined")
     return [one for one in report["warnings"] if not (gate_explains and one["code"] == "not_enough_overlap")]
@@ -190,7 +190,7 @@ def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
     try:
         threshold = _number(request.POST.get("threshold", ""))
         named = request.POST.get("coefficient", "")
-        round_gate.set_gate(round_, coefficient=named, threshold=threshold, actor=request.user)
+        agreement_summary.set_gate(round_, coefficient=named, threshold=threshold, actor=request.user)
         messages.success(request, f"The gate is now {title(named)} at {threshold:g}.")
     except AssayError as error:
         messages.error(request, " ".join([*getattr(error, "fields", {}).values()]) or str(error))
