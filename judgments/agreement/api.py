@@ -19,9 +19,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed, NotValid
-from judgments.agreement import conflict_effects, conflicts, resolutions, round_report
+from judgments.agreement import conflicts, resolutions, round_report
+from judgments.agreement import conflicts as conflict_effects
 from judgments.agreement.agreement_summary import AgreementSummary
-from judgments.agreement.conflict_effects import Effects
+from judgments.agreement.conflicts import Effects
 from judgments.agreement.resolutions_for_rater import resolved_pairs_for
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility

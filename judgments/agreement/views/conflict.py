@@ -14,7 +14,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from assay.core.errors import NotAllowed, NotFound
-from judgments.agreement import conflict_effects, conflicts, resolutions
+from judgments.agreement import conflicts, resolutions
+from judgments.agreement import conflicts as conflict_effects
 from judgments.agreement.views.conflicts import by_effect, effects_for
 from judgments.documents.passages import shown
 from judgments.guidelines import examples

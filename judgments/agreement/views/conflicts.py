@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from judgments.agreement import conflict_effects, conflicts
-from judgments.agreement.conflict_effects import Effects
+from judgments.agreement import conflicts
+from judgments.agreement import conflicts as conflict_effects
+from judgments.agreement.conflicts import Effects
 from judgments.labels.grade_visibility import means_visible, pairs_with_hidden_grades
 from judgments.models import Pair, Round
 from judgments.rounds.views.rounds import frame
