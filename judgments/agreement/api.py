@@ -23,7 +23,7 @@ from judgments.agreement import conflicts, resolutions, round_report
 from judgments.agreement import conflicts as conflict_effects
 from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.agreement.conflicts import Effects
-from judgments.agreement.resolutions_for_rater import resolved_pairs_for
+from judgments.agreement.resolutions import resolved_pairs_for
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Pair

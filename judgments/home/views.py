@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from judgments.agreement import resolutions_for_rater
+from judgments.agreement import resolutions
 from judgments.members import invitations, round_raters
 from judgments.models import Membership, Query, Round, Snapshot
 from judgments.rating import slot_search
@@ -60,7 +60,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "work": open_work(request.user),
         "invitations": invitations.waiting_for(request.user),
         "joinable": round_raters.joinable(request.user),
-        "settled": resolutions_for_rater.rounds_with_resolutions(request.user),
+        "settled": resolutions.rounds_with_resolutions(request.user),
         "data": outbox_data(request),
     }
     return render(request, "judgments/home/home.html", context)

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
-from judgments.agreement.resolutions_for_rater import resolved_pairs_for
+from judgments.agreement.resolutions import resolved_pairs_for
 from judgments.models import Round
 from judgments.web import access
 from judgments.web.figures import grade
