@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.agreement import api
-from judgments.agreement.views import agreement, conflict, conflicts, resolutions
+from judgments.agreement.views import agreement, conflict, conflicts
+from judgments.agreement.views import conflict as resolutions
 
 urlpatterns = [
     path("rounds/<uuid:uuid>/agreement/", agreement.agreement, name="round_agreement"),

@@ -12,10 +12,12 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from assay.core.errors import NotAllowed, NotFound
 from judgments.agreement import conflicts, resolutions
 from judgments.agreement import conflicts as conflict_effects
+from judgments.agreement.resolutions import resolved_pairs_for
 from judgments.agreement.views.conflicts import by_effect, effects_for
 from judgments.documents.passages import shown
 from judgments.guidelines import examples
@@ -24,8 +26,62 @@ from judgments.labels.grade_visibility import means_visible
 from judgments.models import Adjudication, Example, Judgment, Pair, Round
 from judgments.rating.views.cards import facts
 from judgments.web import access
+from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
-from judgments.web.pages import errors_as_messages, form_page, post_action
+from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+
+
+def _listing(top: int) -> Listing:
+    """Return the list; ``top`` is the highest grade of the scale."""
+
+    def mine(pair: Any) -> int | None:
+        return pair.mine[0].grade if pair.mine else None
+
+    def given(pair: Any) -> SafeString:
+        value = mine(pair)
+        return SafeString('<span class="badge">cannot judge</span>') if value is None else grade(value, top)
+
+    return Listing(
+        name="settled",
+        noun=("pair", "pairs"),
+        columns=(
+            Column("query", "Query", order="query__text", value=lambda pair: pair.query.text, head=True, style="clip"),
+            Column("mine", "Your grade", value=mine, show=given),
+            Column(
+                "settled",
+                "Resolved grade",
+                value=lambda pair: pair.resolutions[0].grade,
+                show=lambda pair: grade(pair.resolutions[0].grade, top),
+            ),
+            # The reason comes before the document, because a phone shows only the first columns.
+            Column("why", "Reason", value=lambda pair: pair.resolutions[0].reason),
+            Column(
+                "document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip"
+            ),
+        ),
+        search=("query__text", "document__title"),
+        order="position",
+    )
+
+
+@get_page
+def settled(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.RATERS)
+    rows = resolved_pairs_for(request.user, round_)  # type: ignore[arg-type]
+    context = {
+        "round": round_,
+        "collection": round_.collection,
+        "closed": round_.state == Round.State.CLOSED,
+    }
+    return answer(
+        request,
+        _listing(max(round_.scale.values())).worded_for(round_),
+        rows,
+        "judgments/agreement/settled.html",
+        context,
+    )
+
 
 # Number of other pairs of the query to show for each grade.
 BESIDE = 3
