@@ -1,4 +1,4 @@
-"""Import pages for every kind of file: choose a file, review its report, then store or discard it."""
+"""Import pages: upload, report, store; and the label sources of a collection."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
@@ -25,12 +26,12 @@ from judgments.imports import ingestion
 from judgments.imports.forms import FileForm, ReadForm, StoreForm
 from judgments.imports.kinds import ImportKind
 from judgments.labels import grade_visibility
-from judgments.models import Collection, Job, Upload
+from judgments.models import Collection, Job, LabelSource, Upload
 from judgments.web import access
 from judgments.web.body_limit import takes_files
 from judgments.web.downloads import attachment
 from judgments.web.lists import Choice, Column, Listing, answer
-from judgments.web.pages import form_page, post_action
+from judgments.web.pages import form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 from judgments.web.upload_quota import check_quota
 
@@ -333,3 +334,39 @@ def _list_url(collection: Collection, member: ImportKind) -> str:
         return reverse(LISTED_AT.get(member.name, member.name.replace("-", "_")), args=[collection.slug])
     except NoReverseMatch:
         return reverse("collection", args=[collection.slug])
+
+
+LABEL_SOURCES = Listing(
+    name="label-sources",
+    noun=("label source", "label sources"),
+    columns=(
+        Column("name", "Source", order="name", head=True, style="clip", url=lambda source: _page(source)),
+        Column("kind", "Kind", order="kind", value=lambda source: source.get_kind_display()),
+        Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
+        Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
+        Column("created_by", "Stored by", value=lambda source: str(source.created_by or "")),
+        Column("created_at", "Stored", order="created_at", style="nowrap"),
+        Column("sha256", "SHA-256", show=lambda source: f"{source.sha256[:12]}…", style="id"),
+    ),
+    search=("name",),
+    choices=(Choice("kind", "Kind", "kind", LabelSource.Kind.choices),),
+    order="-created_at",
+)
+
+
+@get_page
+def source_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = collection.label_sources.select_related("collection", "created_by").annotate(
+        label_count=Count("labels"), query_count=Count("labels__query", distinct=True)
+    )
+    shown = grade_visibility.may_read_hashes(request.user, collection)
+    listing = LABEL_SOURCES if shown else LABEL_SOURCES.without("sha256")
+    return answer(request, listing, rows, "judgments/imports/label_sources.html", {"collection": collection})
+
+
+def _page(source: LabelSource) -> str:
+    """Return the page of labels from clicks; imported labels have no page."""
+    if source.kind != LabelSource.Kind.CLICKS:
+        return ""
+    return reverse("click_source", args=[source.collection.slug, source.uuid])
