@@ -13,7 +13,7 @@ from assay.cli import main
 from evaluation.scoring import scoring
 from judgments.agreement import agreement_summary, conflicts
 from judgments.guidelines import guidelines
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.models import Round, Snapshot
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
@@ -43,7 +43,7 @@ def rated(stored: Any, lead: Any, rater: Any, rater2: Any) -> Round:
     version = guidelines.add_version(stored, markdown="Grade 0 to 3.", actor=lead)
     made = pools.make_round(pool, actor=lead, name="Round 1", guidelines=version, raters=[rater, rater2])
     made = rounds.open_round(made, actor=lead)
-    names = rating_rows.pseudonyms(made)
+    names = round_labels.pseudonyms(made)
     for user in (rater, rater2):
         grades = example.GRADES[names[user.pk]]
         for pair in assignment.claim_batch(made, rater=user, size=10):

@@ -19,7 +19,7 @@ from evaluation.effects.judge_files import confusion_csv, worth_chart, worth_csv
 from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
 from judgments.charts.chart_files import picture
 from judgments.jobs.single_flight import compute_once
-from judgments.labels import grade_visibility, rating_rows
+from judgments.labels import grade_visibility, round_labels
 from judgments.labels.round_labels import Key
 from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges
@@ -72,7 +72,7 @@ def _met(rounds: list[Round], here: Set[Key]) -> list[tuple[Key, int, int]]:
     grade_pairs: list[tuple[Key, int, int]] = []
     for round_ in rounds:
         grades: dict[Key, list[int]] = {}
-        for query_id, doc_id, _, grade in rating_rows.rating_rows(round_, planned=True):
+        for query_id, doc_id, _, grade in round_labels.rating_rows(round_, planned=True):
             if (query_id, doc_id) in here:
                 grades.setdefault((query_id, doc_id), []).append(grade)
         grade_pairs += [(key, *two) for key, given in grades.items() for two in combinations(given, 2)]
