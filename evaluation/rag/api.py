@@ -24,8 +24,7 @@ from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.jobs import storage
 from judgments.jobs.api import Started, StartedWith, started
-from judgments.machines.judge_runs.run_status import run_fields
-from judgments.machines.judge_runs.serializers import CapsSent
+from judgments.machines.judge_runs.serializers import CapsSent, run_fields
 from judgments.web import access
 from judgments.web.downloads import CONTENT_TYPES, disposition
 from judgments.web.endpoints import InCollection, rows_called

@@ -20,7 +20,6 @@ from judgments.labels import grade_visibility
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges, routing
 from judgments.machines.judge_runs import expected_answers, judge_runs, kinship, labels_export, model_judges
 from judgments.machines.judge_runs.judge_settings import Choice
-from judgments.machines.judge_runs.run_status import name_fields, run_fields
 from judgments.machines.judge_runs.serializers import (
     AnswerBody,
     DraftSent,
@@ -32,6 +31,8 @@ from judgments.machines.judge_runs.serializers import (
     OneJudgeBody,
     RoutedBody,
     RoutedRound,
+    name_fields,
+    run_fields,
 )
 from judgments.machines.prompts import prompts
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, ModelCall

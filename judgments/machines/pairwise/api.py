@@ -16,7 +16,7 @@ from judgments.imports.posted_lists import json_lines
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.machines.calibration import cost, model_names, pairwise_judges
 from judgments.machines.judge_runs import kinship
-from judgments.machines.judge_runs.run_status import name_fields, run_fields
+from judgments.machines.judge_runs.serializers import name_fields, run_fields
 from judgments.machines.pairwise import file_import, grades, injection_probe, runs, scores
 from judgments.machines.pairwise import scores as battle_scores
 from judgments.machines.pairwise.pair_selection import Choice
