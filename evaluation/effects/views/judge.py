@@ -25,7 +25,7 @@ from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges
 from judgments.machines.calibration.calibration import JudgeCalibration, Money, alike
 from judgments.machines.judge_runs import kinship, model_judges, retry
-from judgments.machines.judge_runs.forms import AcceptForm, go_on_form
+from judgments.machines.judge_runs.round_form import AcceptForm, go_on_form
 from judgments.machines.judge_runs.views.answers import PLANTED
 from judgments.machines.judge_runs.views.judges import dollars, judge_of, run_state
 from judgments.machines.judge_runs.views.usefulness import useful_page

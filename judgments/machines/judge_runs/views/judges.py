@@ -22,9 +22,8 @@ from judgments.machines import kinds, machine_runs
 from judgments.machines.calibration import auto_accept, calibration
 from judgments.machines.judge_runs import judge_runs, kinship, labels_export, model_judges
 from judgments.machines.judge_runs.estimate import context_of
-from judgments.machines.judge_runs.forms import AcceptForm, GoOnForm
 from judgments.machines.judge_runs.judge_settings import Choice
-from judgments.machines.judge_runs.round_form import JudgeForm
+from judgments.machines.judge_runs.round_form import AcceptForm, GoOnForm, JudgeForm
 from judgments.machines.kinds import GRADED, Kind
 from judgments.models import Judge, JudgeRun, Pair, Round
 from judgments.rounds.views.rounds import frame
