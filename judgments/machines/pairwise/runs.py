@@ -13,7 +13,8 @@ from assay.core.errors import Conflict
 from judgments.guidelines import examples
 from judgments.machines import machine_runs
 from judgments.machines.judge_runs import retry
-from judgments.machines.pairwise import estimate, further_pairs, pair_selection
+from judgments.machines.pairwise import estimate, pair_selection
+from judgments.machines.pairwise import pair_selection as further_pairs
 from judgments.machines.pairwise.estimate import Estimate
 from judgments.machines.pairwise.pair_selection import Choice
 from judgments.models import Battle, BattleRun, Provider, Round, User, audit
@@ -97,14 +98,14 @@ def resume(
 def estimate_further(run: BattleRun, number: int) -> Estimate:
     """Estimate the cost of the comparisons that `further` would add."""
     _check_idle(run)
-    return estimate.of_further(run, further_pairs.draw(run, number))
+    return estimate.of_further(run, further_pairs.draw_further(run, number))
 
 
 @transaction.atomic
 def further(run: BattleRun, number: int, *, actor: User) -> int:
     """Add the most informative comparisons and run them within the caps."""
     run = _locked(run)
-    added = further_pairs.draw(run, number).battles
+    added = further_pairs.draw_further(run, number).battles
     run.drawn += added
     run.battles = len(run.drawn)
     run.save(update_fields=["drawn", "battles"])
