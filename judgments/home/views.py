@@ -13,7 +13,7 @@ from judgments.agreement import resolutions
 from judgments.members import invitations, round_raters
 from judgments.models import Membership, Query, Round, Snapshot
 from judgments.rating import slot_search
-from judgments.rating.remaining_work import own_part
+from judgments.rating.rater_progress import own_part
 from judgments.rating.views.station_data import outbox_data
 from judgments.web import access
 from judgments.web.lists import how_many
@@ -22,7 +22,7 @@ from judgments.web.pages import get_page
 
 @dataclass(frozen=True)
 class Work:
-    """One open round with the reader's progress and the remaining work (`judgments.rating.remaining_work`)."""
+    """One open round with the reader's progress and the remaining work (`judgments.rating.rater_progress`)."""
 
     round: Round
     graded: int

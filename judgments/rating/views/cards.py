@@ -18,8 +18,7 @@ from django.template.loader import render_to_string
 from judgments.documents.passages import Shown, shown
 from judgments.models import Pair, Round, User
 from judgments.rating.keyboard_shortcuts import labels
-from judgments.rating.rater_progress import RaterPosition, rater_position
-from judgments.rating.remaining_work import own_part
+from judgments.rating.rater_progress import RaterPosition, own_part, rater_position
 
 MOST_SEGMENTS = 60
 
