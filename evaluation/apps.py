@@ -14,8 +14,8 @@ class Config(AppConfig):
         from evaluation.effects import job as round_effects
         from evaluation.effects import pair_effects
         from evaluation.effects.leverage import leverage
+        from evaluation.freshness import facts, refresh
         from evaluation.freshness import job as freshness_job
-        from evaluation.freshness import refresh, unjudged_baseline
         from evaluation.models import RagSampleSet, RagSystem
         from evaluation.rag import critics, from_collection, scorecards
         from evaluation.rag.sample_sets import SAMPLES
@@ -67,7 +67,7 @@ class Config(AppConfig):
         ARCHIVE_KINDS["rag-system"] = ArchiveKind(
             RagSystem, "rag", frozenset({"RagOutput", "RagScorecard"}), file=lambda row: row.path
         )
-        BASELINES.register("runs", unjudged_baseline.runs)
+        BASELINES.register("runs", facts.runs)
         PERIODIC_WORK.register("freshness", freshness_job.start_due)
         CONFLICT_APPRAISERS.register(
             "runs", ConflictAppraiser(pair_effects.effects, pair_effects.detail, pair_effects.why_not)

@@ -22,7 +22,7 @@ class Config(AppConfig):
         JOBS.register("agreement", "judgments.agreement.round_report:work_on")
         JOBS.register("battles", "judgments.machines.pairwise.job:work_on")
         JOBS.register("judge", "judgments.machines.judge_runs.job:work_on")
-        JOBS.register("prejudge", "judgments.machines.judge_runs.offline_job:work_on")
+        JOBS.register("prejudge", "judgments.machines.judge_runs.offline_judging:work_on")
         JOBS.register("quality", "judgments.quality.checks:work_on")
         JOBS.register("requeue", "judgments.quality.pausing:work_on")
         PERIODIC_WORK.register("task-results", "judgments.jobs.task_cleanup:forget")

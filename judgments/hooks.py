@@ -17,7 +17,7 @@ from judgments.models import Collection, Job, Provider, Round, Snapshot, User
 
 if TYPE_CHECKING:
     from assay.llm.judges.model_families import System
-    from judgments.agreement.conflict_effects import Effects
+    from judgments.agreement.conflicts import Effects
     from judgments.imports.kinds import ImportKind
     from judgments.jobs.jobs import Work
     from judgments.snapshots.baselines import Freezing

@@ -11,9 +11,9 @@ import pytest
 
 from assay.cli import main
 from evaluation.scoring import scoring
-from judgments.agreement import conflicts, round_agreement
+from judgments.agreement import agreement_summary, conflicts
 from judgments.guidelines import guidelines
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.models import Round, Snapshot
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
@@ -43,7 +43,7 @@ def rated(stored: Any, lead: Any, rater: Any, rater2: Any) -> Round:
     version = guidelines.add_version(stored, markdown="Grade 0 to 3.", actor=lead)
     made = pools.make_round(pool, actor=lead, name="Round 1", guidelines=version, raters=[rater, rater2])
     made = rounds.open_round(made, actor=lead)
-    names = rating_rows.pseudonyms(made)
+    names = round_labels.pseudonyms(made)
     for user in (rater, rater2):
         grades = example.GRADES[names[user.pk]]
         for pair in assignment.claim_batch(made, rater=user, size=10):
@@ -69,7 +69,7 @@ def test_the_depth_3_pool_holds_five_documents_with_their_runs(rated: Round) -> 
 
 
 def test_agreement_is_kappa_and_alpha_with_n(rated: Round) -> None:
-    agreement = round_agreement.agreement(rated)
+    agreement = agreement_summary.agreement(rated)
     assert (agreement["raters"], agreement["pairs"], agreement["overlap"]) == (2, 5, 5)
     (pair,) = agreement["cohen"]
     assert pair["n"] == 5
@@ -79,7 +79,7 @@ def test_agreement_is_kappa_and_alpha_with_n(rated: Round) -> None:
 
 
 def test_the_interval_says_how_little_five_pairs_prove(rated: Round) -> None:
-    ordinal = round_agreement.agreement(rated)["alpha"]["ordinal"]
+    ordinal = agreement_summary.agreement(rated)["alpha"]["ordinal"]
     assert ordinal["low"] is None or ordinal["high"] - ordinal["low"] > 0.2
 
 

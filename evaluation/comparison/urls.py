@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.comparison.api import decision_critical as decision_critical_api
-from evaluation.comparison.api import runs as runs_api
+from evaluation.comparison import api
 from evaluation.comparison.views import decision_critical, runs
 
 urlpatterns = [
@@ -14,6 +13,6 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("collections/<slug:slug>/scores/compare/", runs_api.Compare.as_view()),
-    path("collections/<slug:slug>/scores/turning/", decision_critical_api.Turning.as_view()),
+    path("collections/<slug:slug>/scores/compare/", api.Compare.as_view()),
+    path("collections/<slug:slug>/scores/turning/", api.Turning.as_view()),
 ]

@@ -20,7 +20,7 @@ from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key, read_rounds
 from judgments.machines.calibration import calibration
-from judgments.machines.calibration.paired_labels import alike
+from judgments.machines.calibration.calibration import alike
 from judgments.models import Judge, Round
 from pooling.models import Run
 from pooling.runs import runs as stored_runs

@@ -1,4 +1,4 @@
-"""Effect of each conflict of a round on a metric, as `judgments.agreement.conflict_effects` needs it."""
+"""Effect of each conflict of a round on a metric, as `judgments.agreement.conflicts` needs it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from assay.core.errors import Conflict, NotValid
 from evaluation.effects import job
 from evaluation.effects.round_runs import METRIC, all_runs, metric_named, state_key, takes_a_job
-from judgments.agreement.conflict_effects import Effects
+from judgments.agreement.conflicts import Effects
 from judgments.jobs.single_flight import compute_once
 from judgments.labels.round_labels import Key, label, read_rounds
 from judgments.models import Judgment, Pair, Round

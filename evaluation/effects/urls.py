@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.effects.api import estimates as estimates_api
-from evaluation.effects.api import judge as judge_api
-from evaluation.effects.api import rater_effect as rater_effect_api
-from evaluation.effects.api import snapshot_changes as snapshot_changes_api
+from evaluation.effects import api
 from evaluation.effects.views import estimates, judge, rater_effect, snapshot_changes
 
 urlpatterns = [
@@ -18,8 +15,8 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("collections/<slug:slug>/snapshots/compare/", snapshot_changes_api.CompareSnapshots.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/effect/", judge_api.JudgeEffect.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/estimates/", estimates_api.JudgeEstimates.as_view()),
-    path("rounds/<uuid:uuid>/raters/", rater_effect_api.RaterEffects.as_view()),
+    path("collections/<slug:slug>/snapshots/compare/", api.CompareSnapshots.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/effect/", api.JudgeEffect.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/estimates/", api.JudgeEstimates.as_view()),
+    path("rounds/<uuid:uuid>/raters/", api.RaterEffects.as_view()),
 ]

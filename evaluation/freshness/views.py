@@ -1,42 +1,150 @@
-"""Freshness page: the signals of a snapshot, the suggested actions, and their forms."""
+"""Views of freshness: the page of a snapshot, its forms, recorded changes and values that appeared."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import uuid as uuid_module
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.text import slugify
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.staleness.actions import ACTIONS
+from assay.staleness.distinctive_words import WORD, telling_words
 from evaluation.freshness import freshness, refresh, uploads
 from evaluation.freshness import job as freshness_job
-from evaluation.freshness.forms import DeclarationForm, FeedForm, FieldsForm
-from evaluation.freshness.new_values import filled_in
+from evaluation.freshness.freshness import Freshness
 from evaluation.freshness.tables import CHECKS, RUNS, SIGNALS, acts, check_rows, run_rows, signal_rows
+from evaluation.freshness.uploads import MOST_BYTES
 from judgments.members import recorded_changes
 from judgments.models import Collection, Declaration, Role, Snapshot
-from judgments.snapshots import snapshots
+from judgments.snapshots import baselines, snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.body_limit import takes_files
 from judgments.web.downloads import attachment
+from judgments.web.forms import AssayForm
 from judgments.web.lists import answer, download
+from judgments.web.pages import form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 
+WORDS = {
+    "schema": "Schema or analyzer changed",
+    "embedding": "Embedding model changed",
+    "category": "New category",
+    "language": "New language",
+}
 
-@login_required
-@require_safe
+
+class DeclarationForm(AssayForm):
+    """Kind, date and note of a recorded change."""
+
+    kind = forms.ChoiceField(label="Change", choices=list(WORDS.items()), widget=forms.RadioSelect)
+    on = forms.DateField(
+        label="Date", widget=forms.DateInput(attrs={"type": "date"}), help_text="UTC. Assay flags older ratings."
+    )
+    note = forms.CharField(
+        label="Note (optional)",
+        required=False,
+        max_length=300,
+        help_text="The name of the model, field, category or language.",
+    )
+
+    def clean_on(self) -> dt.date:
+        on: dt.date = self.cleaned_data["on"]
+        if on > timezone.now().date():
+            raise forms.ValidationError("This date is in the future. Record the change after it has happened.")
+        return on
+
+    @property
+    def happened_at(self) -> dt.datetime:
+        """Return the end of that day, or now if the day is today, because earlier ratings of the same day may be
+        affected."""
+        return min(dt.datetime.combine(self.cleaned_data["on"], dt.time.max, dt.UTC), timezone.now())
+
+
+class FieldsForm(AssayForm):
+    """The document fields that hold category and language."""
+
+    category = forms.CharField(label="Category field", max_length=100)
+    language = forms.CharField(label="Language field", max_length=100)
+
+    @classmethod
+    def of(cls, collection: Collection, data: Any = None) -> FieldsForm:
+        """Return the form with the current fields."""
+        return cls(data, initial=recorded_changes.fields_of(collection))
+
+
+class FeedForm(AssayForm):
+    """A file from an engine."""
+
+    what = forms.ChoiceField(
+        label="File contains",
+        choices=[
+            (Declaration.Kind.UNRATED, "a _rank_eval response as JSON"),
+            (Declaration.Kind.INDEX, "the ids of all documents in the index, one per line"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    file = forms.FileField(label="File")
+    name = forms.CharField(
+        label="System name (optional)",
+        required=False,
+        max_length=120,
+        help_text="A newer response with the same name replaces the older one.",
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > MOST_BYTES:
+            raise forms.ValidationError("The file is larger than 32 MB. Split it, or upload a smaller response.")
+        return file
+
+
+# Only the newest documents are read, because a user waits for this; documents of a new category are among them.
+MOST_READ = 50_000
+ACTION = "new-stratum"
+
+
+def filled_in(collection: Collection, reading: Freshness) -> dict[str, str]:
+    """Return prefilled stratum fields for new values, largest first; a recorded value by its name."""
+    one = next((one for one in reading.report.asking if one.signal.action == ACTION), None)
+    if one is None:
+        return {}
+    kind, first = one.signal.name, one.detail[0]
+    name = str(first.get(kind) or first.get("note") or "")
+    if kind == "language":
+        return {"name": name, "language": name}
+    return {"name": name, "words": ", ".join(words_for(collection, kind, name))}
+
+
+def words_for(collection: Collection, kind: str, name: str) -> list[str]:
+    """Return words that find queries of a category: its name if it is a single word, and typical words of its titles."""
+    inside: list[str] = []
+    outside: list[str] = []
+    for title, value in _titles(collection, recorded_changes.fields_of(collection)[kind]):
+        (inside if name in baselines.plain_values(value) else outside).append(title)
+    own = [name.casefold()] if WORD.fullmatch(name) else []
+    return list(dict.fromkeys([*own, *telling_words(inside, outside)])) or [name]
+
+
+def _titles(collection: Collection, field: str) -> Any:
+    rows = collection.documents.filter(stub=False).exclude(title="").order_by("-pk")
+    return rows.values_list("title", KeyTextTransform(field, "fields"))[:MOST_READ].iterator(chunk_size=2_000)
+
+
+@get_page
 def freshness_page(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
@@ -76,8 +184,7 @@ def _has(snapshot: Snapshot) -> bool:
     return bool(Snapshot.objects.filter(pk=snapshot.pk, manifest__has_key="baseline").exists())
 
 
-@login_required
-@require_POST
+@post_action
 def freshness_check(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.POST.get("snapshot", ""))
@@ -88,8 +195,7 @@ def freshness_check(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("job", job.uuid)
 
 
-@login_required
-@require_POST
+@post_action
 def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
     """Create the pool and redirect to the form of its round; show errors on the page of the signals."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -109,8 +215,7 @@ def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
 
 
-@login_required
-@require_safe
+@get_page
 def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
     """Redirect to the form of a stratum with prefilled values, which are computed only on request."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -135,8 +240,7 @@ def _seed(request: HttpRequest) -> int:
     return int(text)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = DeclarationForm(request.POST or None, initial={"kind": request.GET.get("kind", "schema")})
@@ -150,8 +254,7 @@ def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/freshness/freshness_declare.html", context, status=_status(request, form))
 
 
-@login_required
-@require_POST
+@post_action
 def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     row = access.reach(Declaration.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
@@ -160,8 +263,7 @@ def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) 
     return redirect("freshness", slug)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = FieldsForm.of(collection, request.POST or None)
@@ -176,8 +278,7 @@ def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def freshness_feed(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     form = FeedForm(request.POST or None, request.FILES or None, initial={"what": Declaration.Kind.UNRATED})
@@ -207,8 +308,7 @@ def _status(request: HttpRequest, form: Any) -> int:
     return 422 if request.method == "POST" and form.status == 200 else form.status
 
 
-@login_required
-@require_safe
+@get_page
 def freshness_history(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))

@@ -1,7 +1,5 @@
 """Database models of the evaluation app."""
 
-from evaluation.models.check import FreshnessCheck, FreshnessReading
-from evaluation.models.effect import RoundEffect
 from evaluation.models.rag import (
     RagCriticCall,
     RagCriticRun,
@@ -12,7 +10,7 @@ from evaluation.models.rag import (
     RagScorecard,
     RagSystem,
 )
-from evaluation.models.score import Score, Scoring
+from evaluation.models.score import FreshnessCheck, FreshnessReading, RoundEffect, Score, Scoring
 
 __all__ = [
     "FreshnessCheck",

@@ -1,12 +1,66 @@
-"""Models of scores: a run measured against a snapshot, per query and on average."""
+"""Scores, freshness checks and rater effects in the database."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from judgments.models import Collection, Snapshot, User
+from judgments.models import Collection, Round, Snapshot, User
 from judgments.models.fields import PublicModel
 from pooling.models import Run
+
+
+class FreshnessCheck(PublicModel):
+    """A complete freshness check of a snapshot; ``created_by`` is empty if the server started it."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="freshness_checks")
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="freshness_checks")
+    state = models.CharField(max_length=10)
+    # The report in the API's format, and counts of the judged queries in the newest log.
+    report = models.JSONField(default=dict)
+    traffic = models.JSONField(default=dict)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=["fresh", "warn", "stale", "unknown"]), name="freshness_state_known"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.snapshot}: {self.state}"
+
+
+class FreshnessReading(models.Model):
+    """The last freshness reading of a snapshot; computed again after its data changed."""
+
+    snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="freshness_reading")
+    state = models.CharField(max_length=50)
+    report = models.JSONField()
+    read_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.snapshot}: {self.report['state']}"
+
+
+class RoundEffect(models.Model):
+    """The last computed effects of a round's labels on the collection's runs."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="effects")
+    # The computation and its arguments.
+    name = models.CharField(max_length=200)
+    state = models.CharField(max_length=64)  # evaluation.effects.round_runs.state_key at the time of the computation
+    events = models.PositiveIntegerField()  # the sum over the tallies at the time of the computation
+    effects = models.JSONField(db_column="found")
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "name"], name="round_effect_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.round_id}"
 
 
 class Scoring(PublicModel):

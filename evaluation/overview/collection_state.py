@@ -11,9 +11,8 @@ from django.db.models import Count, Q, Sum
 from evaluation.freshness import freshness
 from evaluation.models import Scoring
 from evaluation.scoring.stored_scores import scorings_of
-from judgments.agreement import conflicts, round_gate, round_report
-from judgments.agreement.agreement_summary import AgreementSummary
-from judgments.agreement.round_gate import GateAnswer
+from judgments.agreement import agreement_summary, conflicts, round_report
+from judgments.agreement.agreement_summary import AgreementSummary, GateAnswer
 from judgments.guidelines import guidelines
 from judgments.models import (
     Collection,
@@ -184,7 +183,7 @@ class Standing:
         """The gate's result for that agreement."""
         if self.judged_round is None or self.stored_agreement is None:
             return None
-        return round_gate.of_report(self.judged_round, self.stored_agreement)
+        return agreement_summary.of_report(self.judged_round, self.stored_agreement)
 
     @cached_property
     def gate(self) -> GateAnswer | None:

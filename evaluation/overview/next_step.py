@@ -14,7 +14,7 @@ from evaluation.overview.collection_state import Standing
 from evaluation.scoring import job
 from judgments.agreement.conflicts import Open
 from judgments.models import Role, Round
-from judgments.rating.remaining_work import own_part
+from judgments.rating.rater_progress import own_part
 from judgments.rounds import rounds
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from evaluation.overview import method_checklist, stages
 from evaluation.overview.cards import Card, cards
@@ -15,12 +13,12 @@ from evaluation.overview.collection_state import Standing
 from evaluation.overview.next_step import Look, Next, next_act, waits_for_lead
 from judgments.models import AuditRow, Collection, Role
 from judgments.web import access
+from judgments.web.pages import get_page
 
 LATEST = 6
 
 
-@login_required
-@require_safe
+@get_page
 def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     role = access.role_in(request.user, collection)

@@ -17,19 +17,17 @@ from rest_framework.response import Response
 from assay.core.errors import NotFound, NotValid
 from assay.rag.reader import MISSING
 from evaluation.models import RagCriticRun, RagSampleSet, RagSystem
-from evaluation.rag import critics, files, from_collection, people, scorecards, systems
+from evaluation.rag import critics, from_collection, people, sample_sets, scorecards, systems
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.sample_sets import sample_set_for
-from judgments.imports.api.imports import Imports
-from judgments.imports.api.serializers import FileSent, Reading, documented
+from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.jobs import storage
 from judgments.jobs.api import Started, StartedWith, started
-from judgments.machines.judge_runs.api.serializers import CapsSent
-from judgments.machines.judge_runs.run_status import run_fields
+from judgments.machines.judge_runs.serializers import CapsSent, run_fields
 from judgments.web import access
 from judgments.web.downloads import CONTENT_TYPES, disposition
-from judgments.web.endpoints import InCollection, rows_called
+from judgments.web.endpoints import AnyAccept, InCollection, rows_called
 from judgments.web.posted_values import uuid_of
 from judgments.web.serializers import Strict
 
@@ -326,17 +324,13 @@ class OneSampleSet(InSampleSet):
         return self.respond(SampleSetBody, self.sample_set)
 
 
-class SamplesFile(InSampleSet):
+class SamplesFile(AnyAccept, InSampleSet):
     """The samples of a set as a file."""
 
     @extend_schema(summary="Download RAG samples", responses=JSONL)
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
         """Return the file samples.jsonl."""
         return _file(self.sample_set, "samples.jsonl")
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)
 
 
 class Scorecards(InSampleSet):
@@ -490,9 +484,9 @@ class Outputs(Imports):
     reading, file_serializer = OutputsReading, OutputsFileSent
     tag = TAG
 
-    def get_queryset(self) -> QuerySet[Any]:
-        rows = super().get_queryset()
-        wanted = self.request.query_params.get("samples") if self.request else None
+    def rows(self) -> QuerySet[Any]:
+        rows = super().rows()
+        wanted = self.request.query_params.get("samples")
         return rows if wanted is None else rows.filter(sample_set__uuid=uuid_of(wanted))
 
     def as_file(self, rows: Sequence[Any], data: dict[str, Any]) -> PostedFile:
@@ -529,7 +523,7 @@ class OneSystem(InSystem):
         return self.respond(RagSystemBody, self.system)
 
 
-class OutputsFile(InSystem):
+class OutputsFile(AnyAccept, InSystem):
     """The outputs of a system as a file."""
 
     @extend_schema(summary="Download the outputs of a RAG system", responses=JSONL)
@@ -537,13 +531,9 @@ class OutputsFile(InSystem):
         """Return the file outputs.jsonl."""
         return _file(self.system, "outputs.jsonl")
 
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)
-
 
 def _file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
-    with files.checked(row):
+    with sample_sets.checked(row):
         response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
     response.headers["Content-Disposition"] = disposition(name)
     return response

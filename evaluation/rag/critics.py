@@ -19,7 +19,7 @@ from assay.rag.metric import Metric
 from assay.rag.metric_names import asking, parse_metrics
 from assay.rag.provider_critic import ProviderCritic
 from evaluation.models import RagCriticCall, RagCriticRun, RagOutput, RagSampleSet
-from evaluation.rag import files, scorecards
+from evaluation.rag import sample_sets, scorecards
 from evaluation.rag.critic_ledger import LedgerCalls, critic_of
 from judgments.jobs import jobs
 from judgments.machines import machine_runs
@@ -75,10 +75,10 @@ def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
     calls = LedgerCalls(sample_set, accounts.endpoint(choice.provider, choice.model))
     index = list(sample_set.samples.all())
     some = index[:: max(1, len(index) // LOOKED_AT)][:LOOKED_AT]
-    samples = [sample_of(record, 1) for record in files.objects(sample_set, some)]
+    samples = [sample_of(record, 1) for record in sample_sets.objects(sample_set, some)]
     for system in systems:
         places = list(RagOutput.objects.filter(system=system, sample__in=some).order_by("start"))
-        outputs = [output_of(record, 1) for record in files.objects(system, places)]
+        outputs = [output_of(record, 1) for record in sample_sets.objects(system, places)]
         if outputs:
             _evaluate(samples, {system.name: outputs}, metrics, "skip", calls)
     plan, times = calls.plan, len(index) / max(1, len(some))
@@ -293,10 +293,10 @@ def _ask_all(work: jobs.Work, run: RagCriticRun) -> _AskingCalls:
     provider, metrics = _provider(run), parse_metrics(run.metrics)
     with closing(accounts.client(provider)) as client:
         calls = _AskingCalls(work, run, client, provider)
-        with files.checked(run.sample_set) as path:
+        with sample_sets.checked(run.sample_set) as path:
             samples = read_samples(path)
         for system in run.sample_set.systems.active():
-            with files.checked(system) as path:
+            with sample_sets.checked(system) as path:
                 outputs = read_outputs(path)
             _evaluate(samples, {system.name: outputs}, metrics, system.missing, calls)
             if calls.interrupted is not None:

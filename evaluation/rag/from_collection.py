@@ -11,8 +11,9 @@ from django.urls import reverse
 from assay.core.errors import NotFound, NotValid
 from assay.rag import outputs_jsonl, samples_jsonl
 from assay.rag.records import Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from evaluation.rag import files, sample_sets, systems
-from evaluation.scoring.default_metrics import relevant_from
+from evaluation.rag import sample_sets, systems
+from evaluation.rag import sample_sets as files
+from evaluation.scoring.scoring import relevant_from
 from judgments.jobs import jobs, storage
 from judgments.models import Collection, Job, Snapshot, User, audit
 from judgments.snapshots import snapshots

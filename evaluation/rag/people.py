@@ -17,7 +17,7 @@ from assay.rag.fields import output_of, sample_of
 from assay.rag.human_grades import PeopleComparison, compare_values
 from assay.scoring.intervals import mean_intervals
 from evaluation.models import RagGrading, RagOutput, RagSampleSet, RagScorecard, RagSystem
-from evaluation.rag import files
+from evaluation.rag import sample_sets
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import label, read_rounds
 from judgments.models import Round, User
@@ -50,13 +50,14 @@ def start(
     index = list(sample_set.samples.all())
     chosen = index if samples is None or samples >= len(index) else Random(seed).sample(index, samples)  # noqa: S311
     questions = {
-        one.pk: sample_of(record, 1) for one, record in zip(chosen, files.objects(sample_set, chosen), strict=True)
+        one.pk: sample_of(record, 1)
+        for one, record in zip(chosen, sample_sets.objects(sample_set, chosen), strict=True)
     }
     answers: dict[str, dict[str, GivenAnswer]] = {}
     for system in systems:
         places = list(RagOutput.objects.filter(system=system, sample__in=questions).order_by("start"))
         by_sample = answers[str(system.uuid)] = {}
-        for place, record in zip(places, files.objects(system, places), strict=True):
+        for place, record in zip(places, sample_sets.objects(system, places), strict=True):
             output, question = output_of(record, 1), questions[place.sample_id]
             if output.response is None or not output.response.text.strip():
                 continue  # people cannot grade an empty answer

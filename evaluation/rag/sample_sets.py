@@ -2,26 +2,124 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from django.db import transaction
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotValid
 from assay.core.ids import id_fault, storable
+from assay.core.errors import AssayError, Conflict, NotAllowed, NotValid
+from assay.core.ids import id_fault
+from assay.core.run_names import stem
+from assay.core.storable_text import storable
+from assay.formats.json_lines import dump
 from assay.rag import samples_jsonl
 from assay.rag.metric import Skip
 from assay.rag.metrics.sliced_metric import label_text
 from assay.rag.metrics.variants import parents
 from assay.rag.records import EvaluationSample
-from evaluation.models import RagSample, RagSampleSet
-from evaluation.rag import files
+from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
 from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.jobs import storage
 from judgments.models import Collection, Snapshot, Upload, User
 from judgments.snapshots import snapshots
 from judgments.web import access
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class Placed(Generic[Record]):
+    """A record with the byte position of its line in the file."""
+
+    record: Record
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Stored(Generic[Record]):
+    """A file in storage, with its hash and records."""
+
+    path: str
+    sha256: str
+    records: list[Placed[Record]]
+
+
+def write(records: Iterable[Record], to_dict: Callable[[Record], dict[str, Any]], name: str) -> Stored[Record]:
+    """Write records to a new file."""
+    body, placed = io.BytesIO(), []
+    for record in records:
+        start = body.tell()
+        try:
+            body.write(dump(to_dict(record)))
+        except NotValid as error:
+            raise NotValid(f"sample {record.sample_id!r} {error}") from error  # type: ignore[attr-defined]
+        placed.append(Placed(record, start, body.tell() - start))
+    content = body.getvalue()
+    return Stored(storage.keep("rag", f"{name}.jsonl", content), hashlib.sha256(content).hexdigest(), placed)
+
+
+def write_upload(
+    checked: Checked, upload: Upload, to_dict: Callable[[Any], dict[str, Any]], format_name: str
+) -> Checked:
+    """Write the records of an upload to the file that stays in storage."""
+    stored = write(checked.rows, to_dict, upload.uuid.hex)
+    return replace(checked, rows=stored.records, stored=(stored.path, format_name), hashes=(stored.sha256,))
+
+
+def of_upload(checked: Checked) -> Stored[Any]:
+    """Return the file that `write_upload` wrote."""
+    if checked.stored is None:
+        raise AssertionError("an upload is written before it is stored")
+    return Stored(checked.stored[0], checked.hashes[0], list(checked.rows))
+
+
+def upload_fields(upload: Upload, options: Mapping[str, Any], default: str) -> dict[str, Any]:
+    """Return the fields that a sample set or a system stores about its upload: name, file and report."""
+    return {
+        "name": str(options.get("name") or stem(upload.filename) or default),
+        "filename": upload.filename,
+        "sha256": upload.sha256,
+        "report": {name: upload.report.get(name, {}) for name in ("bins", "codes")},
+    }
+
+
+@contextmanager
+def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
+    """Return the file of a sample set or a system, after checking its hash."""
+    try:
+        with storage.local(row.path) as path:
+            with path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            if digest != row.stored_sha256:
+                raise AssayError(f"The file of {row} changed in storage: its hash differs. Restore it from a backup.")
+            yield path
+    except FileNotFoundError as error:
+        raise AssayError(f"The file of {row} is not in storage. Restore it from a backup.") from error
+
+
+def objects(row: RagSampleSet | RagSystem, index: Iterable[RagSample | RagOutput]) -> list[dict[str, Any]]:
+    """Return the objects on the lines of these index rows."""
+    records = []
+    try:
+        with storage.open_file(row.path) as stream:
+            for one in index:
+                stream.seek(one.start)
+                records.append(json.loads(stream.read(one.length)))
+    except (FileNotFoundError, ValueError) as error:
+        raise AssayError(f"The file of {row} is missing or damaged in storage. Restore it from a backup.") from error
+    return records
+
 
 # Labels with more or longer values identify samples instead of grouping them.
 MOST_VALUES, LONGEST_VALUE = 20, 100
@@ -87,21 +185,21 @@ def labels_of(rows: Sequence[EvaluationSample]) -> dict[str, dict[str, int]]:
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
     """Write the samples to the file that stays in storage."""
-    return files.write_upload(checked, upload, samples_jsonl.to_dict, samples_jsonl.NAME)
+    return write_upload(checked, upload, samples_jsonl.to_dict, samples_jsonl.NAME)
 
 
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Add an uploaded file as a sample set."""
-    fields = files.upload_fields(upload, options, "samples")
-    made = add(collection, files.of_upload(checked), actor=actor, **fields)
+    fields = upload_fields(upload, options, "samples")
+    made = add(collection, of_upload(checked), actor=actor, **fields)
     return {"rows": made.rows, "id": str(made.uuid), "name": made.name}
 
 
 @transaction.atomic
 def add(
-    collection: Collection, stored: files.Stored[EvaluationSample], *, name: str, actor: Any, **more: Any
+    collection: Collection, stored: Stored[EvaluationSample], *, name: str, actor: Any, **more: Any
 ) -> RagSampleSet:
     """Add a file of samples as a sample set, with an index row for each sample."""
     records = [placed.record for placed in stored.records]

@@ -15,7 +15,7 @@ from assay.core.errors import NotFound, NotValid
 from assay.rag.metric import Metric
 from assay.rag.metric_names import asking, parse_metrics
 from evaluation.models import RagCriticRun, RagSampleSet, RagScorecard, RagSystem
-from evaluation.rag import files
+from evaluation.rag import sample_sets
 from evaluation.rag.critic_ledger import critic_in_ledger, provenance
 from judgments.jobs import jobs
 from judgments.labels import grade_visibility
@@ -193,12 +193,12 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
     settings = settings_of(sample_set)
     run = settings.critic
     metric_labels(settings.metrics, sample_set.collection)  # models and grants may have changed
-    with files.checked(sample_set) as path:
+    with sample_sets.checked(sample_set) as path:
         samples = read_samples(path)
     evaluations: list[RagEvaluation] = []
     for done, system in enumerate(systems):
         work.progress(done, len(systems) + 1)
-        with files.checked(system) as path:
+        with sample_sets.checked(system) as path:
             outputs = read_outputs(path)
         evaluations.append(
             evaluate(

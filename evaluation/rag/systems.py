@@ -15,7 +15,7 @@ from assay.rag import outputs_jsonl
 from assay.rag.reader import MISSING, align
 from assay.rag.records import EvaluationSample, SystemOutputs
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
-from evaluation.rag import files, scorecards
+from evaluation.rag import sample_sets, scorecards
 from evaluation.rag.sample_sets import checked_name, sample_set_for
 from judgments.imports.kinds import Checked, ImportKind
 from judgments.models import Collection, Upload, User, audit
@@ -84,21 +84,21 @@ def questions(upload: Upload) -> dict[str, Any]:
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
     """Write the outputs to the file that stays in storage."""
-    return files.write_upload(checked, upload, outputs_jsonl.to_dict, outputs_jsonl.NAME)
+    return sample_sets.write_upload(checked, upload, outputs_jsonl.to_dict, outputs_jsonl.NAME)
 
 
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Add an uploaded file as a system, and queue its scorecard."""
-    stored = files.of_upload(checked)
+    stored = sample_sets.of_upload(checked)
     made = add(
         _chosen_set(collection, checked, str(options.get("samples") or ""), actor),
         stored,
         description=str(options.get("description") or "")[:300],
         missing=str(options.get("missing") or "error"),
         actor=actor,
-        **files.upload_fields(upload, options, "system"),
+        **sample_sets.upload_fields(upload, options, "system"),
     )
     return {"rows": made.rows, "id": str(made.uuid), "name": made.name, "samples": str(made.sample_set.uuid)}
 
@@ -122,7 +122,7 @@ def _chosen_set(collection: Collection, checked: Checked, wanted: str, actor: Us
 @transaction.atomic
 def add(
     sample_set: RagSampleSet,
-    stored: files.Stored[SystemOutputs],
+    stored: sample_sets.Stored[SystemOutputs],
     *,
     name: str,
     missing: str,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from django.urls import path
 
 from evaluation.rag import api
-from evaluation.rag.views import comparison, critic, downloads, grading, samples, scorecard, sets
+from evaluation.rag.views import comparison, critic, samples, scorecard, sets
+from evaluation.rag.views import sets as downloads
+from evaluation.rag.views import sets as grading
 
 urlpatterns = [
     path("c/<slug:slug>/rag/", sets.sample_sets, name="rag"),

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from assay.core.errors import NotFound, NotValid
 from evaluation.reuse import reuse as reusability
-from evaluation.scoring.api.scores import FreshnessSaid
-from evaluation.scoring.default_metrics import relevant_from
+from evaluation.scoring.api import FreshnessSaid
+from evaluation.scoring.scoring import relevant_from
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web.endpoints import InCollection

@@ -12,7 +12,7 @@ from assay.core.errors import NotValid
 from evaluation.freshness import freshness
 from evaluation.models import Score
 from evaluation.scoring import scoring, stored_scores
-from evaluation.scoring.default_metrics import usual_metrics
+from evaluation.scoring.scoring import usual_metrics
 from judgments.jobs.single_flight import compute_once
 from judgments.models import Collection, Pair, Round, Snapshot
 from judgments.snapshots import snapshots

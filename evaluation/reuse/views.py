@@ -7,19 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from evaluation.reuse import reuse as reusability
 from evaluation.reuse.discovery_chart import discovery_curve
 from evaluation.scoring import leaderboard
-from evaluation.scoring.default_metrics import relevant_from
 from evaluation.scoring.metric_values import signed
+from evaluation.scoring.scoring import relevant_from
 from judgments.charts.chart_files import picture
 from judgments.charts.charts import PHONE
 from judgments.charts.names import short_name
@@ -30,6 +28,7 @@ from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.figures import percent
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import get_page
 
 if TYPE_CHECKING:
     from assay.estimators.left_out_systems import LeftOut
@@ -68,8 +67,7 @@ SHOWN_DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 100
 LEAST_JUDGED = 0.8
 
 
-@login_required
-@require_safe
+@get_page
 def reuse(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))

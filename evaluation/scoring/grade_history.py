@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.models import Adjudication, Document, ImportedLabel, Judgment, MachineJudgment, Pair, Query, Snapshot
 from judgments.snapshots import snapshots
 
@@ -128,7 +128,7 @@ def _given(query: Query) -> Iterable[tuple[str, Event]]:
     names: dict[int, dict[int, str]] = {}
     for row in rows:
         round_ = row.pair.round
-        who = names.setdefault(round_.pk, rating_rows.pseudonyms(round_))
+        who = names.setdefault(round_.pk, round_labels.pseudonyms(round_))
         standing = not hasattr(row, "superseded_by") and row.state != Judgment.State.UNDONE
         what = STATES[Judgment.State(row.state)] + (", surplus" if row.surplus else "")
         note = " · ".join(text for text in (row.reason, row.note) if text)

@@ -13,7 +13,6 @@ from django.db import transaction
 
 from assay.core.errors import AssayError, NotValid
 from evaluation.models import Score, Scoring
-from evaluation.scoring.default_metrics import usual_metrics
 from evaluation.scoring.snapshot_design import drawn
 from evaluation.scoring.stored_scores import REASONS, SEED, SUMMARY, in_order
 from judgments.models import Collection, Snapshot, User, audit
@@ -23,6 +22,30 @@ from pooling.runs import runs as stored_runs
 
 if TYPE_CHECKING:
     from assay.scoring.results import RunScores
+
+
+def relevant_from(snapshot: Snapshot) -> int:
+    """Return the lowest relevant grade for binary metrics, as the manifest records it."""
+    return int(snapshot.manifest.get("scale", {}).get("relevant_from") or 1)
+
+
+def usual_metrics(snapshot: Snapshot) -> list[str]:
+    """Return the default metrics, with the scale's threshold for binary metrics."""
+    from assay.metrics import DEFAULT_METRICS
+
+    threshold = relevant_from(snapshot)
+    return [name if threshold == 1 else with_threshold(name, threshold) for name in DEFAULT_METRICS]
+
+
+def with_threshold(name: str, threshold: int) -> str:
+    """Return the metric with this relevance threshold; a metric without a threshold stays as it is."""
+    from assay.metrics.metric_names import parse_metric
+
+    if not any(parameter.name == "rel" for parameter in parse_metric(name).metric.parameters):
+        return name
+    head, at, cutoff = name.partition("@")
+    return parse_metric(f"{head}(rel={threshold}){at}{cutoff}").name
+
 
 LEVEL = 0.95
 METHOD = "percentile"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.scoring.api import history as history_api
-from evaluation.scoring.api import scores as scores_api
+from evaluation.scoring import api
 from evaluation.scoring.views import history, new, query, run, scores
 
 urlpatterns = [
@@ -17,6 +16,6 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("collections/<slug:slug>/scores/", scores_api.Scores.as_view()),
-    path("collections/<slug:slug>/scores/history/", history_api.History.as_view()),
+    path("collections/<slug:slug>/scores/", api.Scores.as_view()),
+    path("collections/<slug:slug>/scores/history/", api.History.as_view()),
 ]

@@ -8,15 +8,63 @@ others are rounded. Counts per grade, and numbers for a single query or tier, ca
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
-from assay.coefficients.gate import GateAnswer
-from judgments.agreement import round_gate
-from judgments.agreement.round_agreement import grade_pairs
-from judgments.agreement.round_report import AT_ONCE, Look, events
+from assay.coefficients.gate import GateAnswer, decide
+from judgments.agreement import round_report
+from judgments.agreement.round_report import AT_ONCE, BOOTSTRAP, Look, events
 from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs
-from judgments.models import Pair, Query, Round
+from judgments.models import Judgment, Pair, Query, Round, User
+from judgments.rounds import settings
+
+__all__ = ["GateAnswer", "answer", "of_report", "set_gate"]
+
+
+def answer(round_: Round) -> GateAnswer:
+    """Check the round's current agreement against its gate."""
+    return of_report(round_, round_report.exact(round_)["agreement"])
+
+
+def of_report(round_: Round, agreement: dict[str, Any]) -> GateAnswer:
+    """Check a stored report against the round's gate, for pages that cannot wait for a newer report."""
+    over = round_.state == Round.State.CLOSED
+    return decide(agreement, round_.gate_coefficient, round_.gate_threshold, over=over)
+
+
+def set_gate(round_: Round, *, coefficient: str, threshold: float, actor: User) -> Round:
+    """Change the coefficient or threshold of the round's gate; the audit trail records the old and new values."""
+    changes = {"gate_coefficient": coefficient, "gate_threshold": threshold}
+    return settings.change(round_, changes, actor=actor)
+
+
+def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> dict[str, Any]:
+    """Return the current agreement of the round in the format of ``assay agreement --format json``."""
+    if (bootstrap, seed) == (BOOTSTRAP, 0):
+        report: dict[str, Any] = round_report.exact(round_)["agreement"]
+        return report
+    from assay.coefficients import agreement_report
+    from judgments.agreement.grade_tables import planned_grades
+
+    table = planned_grades(round_).table
+    return agreement_report(table, tuple(round_.scale.values()), bootstrap=bootstrap, seed=seed).as_json()
+
+
+def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:
+    """Count how often two raters gave a pair these two grades, lower first, without hidden pairs."""
+    hidden = pairs_with_hidden_grades(viewer, round_)
+    rows = Judgment.objects.counted().planned().of_round(round_).exclude(pair__in=hidden)
+    given: dict[int, list[int]] = defaultdict(list)
+    for pair_id, grade in rows.order_by().values_list("pair_id", "grade"):
+        given[pair_id].append(grade)
+    counts: dict[tuple[int, int], int] = defaultdict(int)
+    for grades in given.values():
+        for low, high in combinations(sorted(grades), 2):
+            counts[low, high] += 1
+    return dict(counts)
+
 
 # The number of digits that a reader who still rates may see.
 DIGITS = 2
@@ -46,10 +94,10 @@ class AgreementSummary:
     @property
     def gate(self) -> GateAnswer:
         """The result of the gate, computed from all grades, with numbers rounded as in `agreement`."""
-        answer = round_gate.of_report(self.round, self.look.agreement)
+        answer = of_report(self.round, self.look.agreement)
         if not self.rates:
             return answer
-        rough = round_gate.of_report(self.round, _rough(self.look.agreement))
+        rough = of_report(self.round, _rough(self.look.agreement))
         if too_few_pairs(rough.n):
             # "Undefined" would reveal that all grades are the same.
             return replace(rough, state="undecided" if answer.state == "undefined" else answer.state)

@@ -9,14 +9,49 @@ of a list with a hundred thousand conflicts loads fast.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery
 
+from judgments.hooks import CONFLICT_APPRAISERS
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Adjudication, Judgment, Pair, Round, RoundRater
 from judgments.models.pair import PairQuerySet
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The largest change of a metric from resolving each conflict."""
+
+    metric: str
+    moves: Mapping[int, float]
+    newer: int = 0
+
+
+def effects(round_: Round) -> Effects | None:
+    """Return the effects of the round's conflicts from the first app that has them, or None."""
+    return next(
+        (changes for name in CONFLICT_APPRAISERS if (changes := CONFLICT_APPRAISERS[name].effects(round_)) is not None),
+        None,
+    )
+
+
+def why_not(round_: Round) -> str:
+    """Return the reason why the effects of the round's conflicts are missing, or ""."""
+    reasons = (CONFLICT_APPRAISERS[name].why_not for name in CONFLICT_APPRAISERS)
+    return next((words for one in reasons if one is not None and (words := one(round_))), "")
+
+
+def detail(pair: Any, grades: list[int]) -> list[dict[str, Any]]:
+    """Return the effect of resolving one conflict on each run; empty if unknown."""
+    for name in CONFLICT_APPRAISERS:
+        appraise = CONFLICT_APPRAISERS[name].detail
+        if appraise is not None and (rows := appraise(pair, grades)):
+            return rows
+    return []
+
 
 CHUNK = 100
 

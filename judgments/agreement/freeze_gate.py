@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.core.errors import Conflict
-from judgments.agreement import round_gate
-from judgments.agreement.round_gate import GateAnswer
+from judgments.agreement import agreement_summary
+from judgments.agreement.agreement_summary import GateAnswer
 from judgments.models import Round
 
 WARNINGS = {
@@ -46,7 +46,7 @@ class GateResult:
 
 def evaluate_gates(rounds: Sequence[Round], sources: Sequence[str] = ("human",)) -> list[GateResult]:
     """Return the gate result of each round; empty if no label comes from raters."""
-    return [GateResult(round_, round_gate.answer(round_)) for round_ in rounds] if "human" in sources else []
+    return [GateResult(round_, agreement_summary.answer(round_)) for round_ in rounds] if "human" in sources else []
 
 
 def check(held: Sequence[GateResult], override_reason: str) -> None:

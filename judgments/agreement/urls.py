@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.agreement.api import agreement as agreement_api
-from judgments.agreement.api import conflicts as conflicts_api
-from judgments.agreement.api import resolutions as resolutions_api
-from judgments.agreement.views import agreement, conflict, conflicts, resolutions
+from judgments.agreement import api
+from judgments.agreement.views import agreement, conflict, conflicts
+from judgments.agreement.views import conflict as resolutions
 
 urlpatterns = [
     path("rounds/<uuid:uuid>/agreement/", agreement.agreement, name="round_agreement"),
@@ -21,11 +20,11 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("rounds/<uuid:uuid>/agreement/", agreement_api.Agreement.as_view()),
-    path("rounds/<uuid:uuid>/rejudge/", agreement_api.Rejudge.as_view()),
-    path("rounds/<uuid:uuid>/conflicts/", conflicts_api.Conflicts.as_view()),
-    path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/resolve/", conflicts_api.Resolve.as_view()),
-    path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/", conflicts_api.Settle.as_view()),
-    path("rounds/<uuid:uuid>/unrateable/", conflicts_api.Unrateable.as_view()),
-    path("rounds/<uuid:uuid>/settled/", resolutions_api.Settled.as_view()),
+    path("rounds/<uuid:uuid>/agreement/", api.Agreement.as_view()),
+    path("rounds/<uuid:uuid>/rejudge/", api.Rejudge.as_view()),
+    path("rounds/<uuid:uuid>/conflicts/", api.Conflicts.as_view()),
+    path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/resolve/", api.Resolve.as_view()),
+    path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/", api.Settle.as_view()),
+    path("rounds/<uuid:uuid>/unrateable/", api.Unrateable.as_view()),
+    path("rounds/<uuid:uuid>/settled/", api.ResolutionsForRater.as_view()),
 ]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from assay.core.errors import AssayError
 from judgments.archive import archive
@@ -17,6 +15,7 @@ from judgments.hooks import ARCHIVE_KINDS
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import form_page, get_page
 
 ARCHIVED = Listing(
     name="archive",
@@ -41,8 +40,7 @@ ARCHIVED = Listing(
 MOST = 1_000
 
 
-@login_required
-@require_safe
+@get_page
 def archived(request: HttpRequest, slug: str) -> HttpResponse:
     """List what is archived in a collection."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -55,8 +53,7 @@ def archived(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, ARCHIVED, rows, "judgments/archive/archive.html", {"collection": collection})
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def one(request: HttpRequest, slug: str, kind: str, uuid: str) -> HttpResponse:
     """Show the effect of archiving or deleting an object, and do what the user confirms."""
     collection = access.collection_for(request.user, slug, access.LEADS)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from judgments.documents.passages import shown
 from judgments.models import Document, Pair, Query
 from judgments.web import access
 from judgments.web.figures import state
 from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.pages import get_page
 
 
 def _address(document: Document) -> str:
@@ -55,8 +54,7 @@ DOCUMENTS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def document_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.documents.active().select_related("collection").defer("text", "fields")
@@ -65,8 +63,7 @@ def document_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, DOCUMENTS, rows, "judgments/documents/documents.html", context)
 
 
-@login_required
-@require_safe
+@get_page
 def document(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     answers = collection.documents(manager="answers")

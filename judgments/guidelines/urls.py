@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.guidelines import api
-from judgments.guidelines.views import guidelines, new_version
+from judgments.guidelines import api, views
 
 urlpatterns = [
-    path("c/<slug:slug>/guidelines/", guidelines.version_list, name="guidelines"),
-    path("c/<slug:slug>/guidelines/new/", new_version.new, name="guidelines_new"),
-    path("c/<slug:slug>/guidelines/examples/<uuid:uuid>/remove/", new_version.remove_example, name="example_remove"),
-    path("guidelines/<uuid:uuid>/", guidelines.version, name="guidelines_version"),
-    path("guidelines/<uuid:uuid>/file/", guidelines.file, name="guidelines_file"),
+    path("c/<slug:slug>/guidelines/", views.version_list, name="guidelines"),
+    path("c/<slug:slug>/guidelines/new/", views.new, name="guidelines_new"),
+    path("c/<slug:slug>/guidelines/examples/<uuid:uuid>/remove/", views.remove_example, name="example_remove"),
+    path("guidelines/<uuid:uuid>/", views.version, name="guidelines_version"),
+    path("guidelines/<uuid:uuid>/file/", views.file, name="guidelines_file"),
 ]
 
 api_urlpatterns = [

@@ -5,25 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
-from judgments.agreement import resolutions_for_rater
+from judgments.agreement import resolutions
 from judgments.members import invitations, round_raters
 from judgments.models import Membership, Query, Round, Snapshot
 from judgments.rating import slot_search
-from judgments.rating.remaining_work import own_part
+from judgments.rating.rater_progress import own_part
 from judgments.rating.views.station_data import outbox_data
 from judgments.web import access
 from judgments.web.lists import how_many
+from judgments.web.pages import get_page
 
 
 @dataclass(frozen=True)
 class Work:
-    """One open round with the reader's progress and the remaining work (`judgments.rating.remaining_work`)."""
+    """One open round with the reader's progress and the remaining work (`judgments.rating.rater_progress`)."""
 
     round: Round
     graded: int
@@ -41,8 +40,7 @@ class Work:
         return self.graded + self.part
 
 
-@login_required
-@require_safe
+@get_page
 def home(request: HttpRequest) -> HttpResponse:
     memberships = (
         Membership.objects.filter(user_id=request.user.pk, collection__archived_at__isnull=True)
@@ -62,7 +60,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "work": open_work(request.user),
         "invitations": invitations.waiting_for(request.user),
         "joinable": round_raters.joinable(request.user),
-        "settled": resolutions_for_rater.rounds_with_resolutions(request.user),
+        "settled": resolutions.rounds_with_resolutions(request.user),
         "data": outbox_data(request),
     }
     return render(request, "judgments/home/home.html", context)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.jobs import api
-from judgments.jobs.views import activity, jobs
+from judgments.jobs.views import jobs
+from judgments.jobs.views import jobs as activity
 
 urlpatterns = [
     path("c/<slug:slug>/activity/", activity.activity, name="activity"),

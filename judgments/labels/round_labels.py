@@ -7,11 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from judgments.labels import rating_rows
 from judgments.models import Adjudication, Judgment, Round, Slot
 
 if TYPE_CHECKING:
     from assay.core.ratings import Ratings
+
+
+def pseudonyms(round_: Round) -> dict[int, str]:
+    """Return the pseudonym of each rater that the round has ever had, by user id."""
+    return dict(round_.raters.values_list("user_id", "pseudonym"))
+
+
+def rating_rows(round_: Round, *, planned: bool = False) -> list[tuple[str, str, str, int]]:
+    """Return the counted grades as (query_id, doc_id, pseudonym, grade)."""
+    names = pseudonyms(round_)
+    counted = Judgment.objects.counted().of_round(round_)
+    counted = counted.planned() if planned else counted
+    rows = counted.values_list("pair__query__query_id", "pair__document__doc_id", "rater_id", "grade")
+    return [(query_id, doc_id, names[rater], grade) for query_id, doc_id, rater, grade in rows]
+
 
 Key = tuple[str, str]
 Row = tuple[str, str, str, int]
@@ -65,7 +79,7 @@ def read_rounds(rounds: Sequence[Round]) -> list[RatedRound]:
 
 
 def _read(round_: Round) -> RatedRound:
-    rows = rating_rows.rating_rows(round_)
+    rows = rating_rows(round_)
     rated = {(query_id, doc_id) for query_id, doc_id, _, _ in rows}
     current = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.UNRATEABLE)
     unrateable = set(current.values_list("pair__query__query_id", "pair__document__doc_id"))

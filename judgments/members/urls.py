@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.members.api import collections as collections_api
-from judgments.members.api import invitations as invitations_api
-from judgments.members.api import invite_links as invite_links_api
-from judgments.members.api import members as members_api
-from judgments.members.api import tokens as tokens_api
-from judgments.members.views import collections, invitations, invite, invite_links, members, tokens
+from judgments.members import api
+from judgments.members.views import account, invite_links, members
+from judgments.members.views import invite_links as invite
+from judgments.members.views import members as collections
+from judgments.members.views import members as invitations
 
 urlpatterns = [
     path("invite/", invite.invite, name="invite"),
-    path("tokens/", tokens.token_list, name="tokens"),
-    path("tokens/<uuid:uuid>/revoke/", tokens.revoke, name="token_revoke"),
+    path("tokens/", account.token_list, name="tokens"),
+    path("tokens/<uuid:uuid>/revoke/", account.revoke, name="token_revoke"),
     path("c/new/", collections.new, name="collection_new"),
-    path("c/<slug:slug>/settings/", collections.settings, name="collection_settings"),
+    path("c/<slug:slug>/settings/", collections.collection_settings, name="collection_settings"),
     path("c/<slug:slug>/members/", members.member_list, name="members"),
     # A list with a form on its page also answers at the URL of the form.
     path("c/<slug:slug>/members/new/", members.member_list, name="members_new"),
@@ -32,16 +31,16 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("tokens/", tokens_api.Tokens.as_view()),
-    path("tokens/<uuid:uuid>/", tokens_api.OneToken.as_view()),
-    path("collections/", collections_api.Collections.as_view()),
-    path("collections/<slug:slug>/", collections_api.OneCollection.as_view()),
-    path("invitations/", invitations_api.MyInvitations.as_view()),
-    path("invitations/<uuid:uuid>/", invitations_api.MyOneInvitation.as_view()),
-    path("collections/<slug:slug>/invitations/", invitations_api.Invitations.as_view()),
-    path("collections/<slug:slug>/invitations/<uuid:uuid>/", invitations_api.OneInvitation.as_view()),
-    path("collections/<slug:slug>/members/", members_api.Members.as_view()),
-    path("collections/<slug:slug>/members/<str:username>/", members_api.OneMember.as_view()),
-    path("collections/<slug:slug>/invite-links/", invite_links_api.InviteLinks.as_view()),
-    path("collections/<slug:slug>/invite-links/<uuid:uuid>/", invite_links_api.OneInviteLink.as_view()),
+    path("tokens/", api.Tokens.as_view()),
+    path("tokens/<uuid:uuid>/", api.OneToken.as_view()),
+    path("collections/", api.Collections.as_view()),
+    path("collections/<slug:slug>/", api.OneCollection.as_view()),
+    path("invitations/", api.MyInvitations.as_view()),
+    path("invitations/<uuid:uuid>/", api.MyOneInvitation.as_view()),
+    path("collections/<slug:slug>/invitations/", api.Invitations.as_view()),
+    path("collections/<slug:slug>/invitations/<uuid:uuid>/", api.OneInvitation.as_view()),
+    path("collections/<slug:slug>/members/", api.Members.as_view()),
+    path("collections/<slug:slug>/members/<str:username>/", api.OneMember.as_view()),
+    path("collections/<slug:slug>/invite-links/", api.InviteLinks.as_view()),
+    path("collections/<slug:slug>/invite-links/<uuid:uuid>/", api.OneInviteLink.as_view()),
 ]

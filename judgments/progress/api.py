@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.models import User
 from judgments.progress import progress
 from judgments.progress.pace import pace_of
-from judgments.rating.remaining_work import own_part
+from judgments.rating.rater_progress import own_part
 from judgments.rating.round_counters import median_seconds
 from judgments.web import access
 from judgments.web.endpoints import InRound
@@ -92,7 +92,7 @@ class Progress(InRound):
         return Response(self._own(request.user))
 
     def _own(self, rater: User) -> dict[str, Any]:
-        name = rating_rows.pseudonyms(self.round).get(rater.pk)
+        name = round_labels.pseudonyms(self.round).get(rater.pk)
         if name is None:
             raise NotAllowed(f"You are not a rater of {self.round}.")
         part = own_part(self.round, rater)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.progress import api
-from judgments.progress.views import progress
+from judgments.progress import api, views
 
 urlpatterns = [
-    path("rounds/<uuid:uuid>/progress/", progress.progress, name="round_progress"),
+    path("rounds/<uuid:uuid>/progress/", views.progress, name="round_progress"),
 ]
 
 api_urlpatterns = [

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.quality.api import gold
-from judgments.quality.api import quality as quality_api
-from judgments.quality.api import rater_judgments as rater_judgments_api
-from judgments.quality.views import alerts, gold_pairs, pausing, qualification, quality, rater_judgments
+from judgments.quality import api
+from judgments.quality.views import gold_pairs, pausing, qualification, quality, rater_judgments
+from judgments.quality.views import quality as alerts
 
 urlpatterns = [
     path("rounds/<uuid:uuid>/quality/", quality.quality, name="round_quality"),
@@ -23,14 +22,14 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("rounds/<uuid:uuid>/quality/", quality_api.Quality.as_view()),
-    path("rounds/<uuid:uuid>/raters/<str:rater>/judgments/", rater_judgments_api.AnswersOfRater.as_view()),
-    path("rounds/<uuid:uuid>/raters/<str:rater>/alarms/<str:check>/", quality_api.Alarm.as_view()),
-    path("rounds/<uuid:uuid>/raters/<str:rater>/pause/", quality_api.Pause.as_view()),
-    path("rounds/<uuid:uuid>/raters/<str:rater>/resume/", quality_api.Resume.as_view()),
-    path("rounds/<uuid:uuid>/raters/<str:rater>/let-pass/", quality_api.LetPass.as_view()),
-    path("rounds/<uuid:uuid>/raters/<str:rater>/requeue/", quality_api.Requeue.as_view()),
-    path("rounds/<uuid:uuid>/gold/", gold.Gold.as_view()),
-    path("rounds/<uuid:uuid>/gold/<uuid:gold_pair>/", gold.OneGold.as_view()),
-    path("rounds/<uuid:uuid>/calibration/", gold.Calibration.as_view()),
+    path("rounds/<uuid:uuid>/quality/", api.Quality.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/judgments/", api.AnswersOfRater.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/alarms/<str:check>/", api.Alarm.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/pause/", api.Pause.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/resume/", api.Resume.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/let-pass/", api.LetPass.as_view()),
+    path("rounds/<uuid:uuid>/raters/<str:rater>/requeue/", api.Requeue.as_view()),
+    path("rounds/<uuid:uuid>/gold/", api.Gold.as_view()),
+    path("rounds/<uuid:uuid>/gold/<uuid:gold_pair>/", api.OneGold.as_view()),
+    path("rounds/<uuid:uuid>/calibration/", api.Calibration.as_view()),
 ]

@@ -5,21 +5,40 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Case, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from assay.formats.row_types import StratumRow
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Collection, Judgment, Pair, Query
 from judgments.queries import narratives, strata
-from judgments.queries.forms import NarrativeForm
+from judgments.queries.narratives import LONGEST
 from judgments.web import access
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.pages import form_page, get_page
+
+
+class NarrativeForm(AssayForm):
+    """Form for the need of a query."""
+
+    narrative = forms.CharField(
+        label="Need",
+        required=False,
+        max_length=LONGEST,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text="Describe the searcher's goal, and what is relevant and what is not.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        # An empty field removes the need; a request without the field is invalid.
+        if "narrative" not in self.data:
+            self.add_error("narrative", "Enter the need.")
+        return super().clean() or {}
 
 
 def _address(query: Query) -> str:
@@ -57,8 +76,7 @@ QUERIES = Listing(
 _WITHOUT_STRATA = replace(QUERIES, columns=tuple(column for column in QUERIES.columns if column.key != "stratum"))
 
 
-@login_required
-@require_safe
+@get_page
 def query_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.queries.select_related("collection", "stratum")
@@ -106,8 +124,7 @@ PAIRS = Listing(
 )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)

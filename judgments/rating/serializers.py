@@ -12,11 +12,34 @@ from rest_framework import serializers
 
 from judgments.models import Judgment
 from judgments.models.document import DocumentKind
-from judgments.rating.answer_details import clean_interactions
 from judgments.rating.answers import LONGEST_NOTE, STATES
-from judgments.rounds.api.rounds import GradeBody
+from judgments.rounds.api import GradeBody
 from judgments.web.openapi import ErrorBody
 from judgments.web.rich_text import document_html
+
+CHOICES = {
+    "by": ("key", "click", "touch"),
+    "view": ("one", "list"),
+    "text": ("excerpt", "whole", "short"),
+    "width": ("narrow", "middle", "wide"),
+}
+FLAGS = ("marks",)
+# The number of earlier undos, and the position of the judgment in the session.
+NUMBERS = ("undos", "place")
+LARGEST = 1_000_000
+
+
+def clean_interactions(submitted: Any) -> dict[str, Any]:
+    """Return the submitted details without unknown names and invalid values."""
+    if not isinstance(submitted, dict):
+        return {}
+    events: dict[str, Any] = {name: submitted[name] for name, known in CHOICES.items() if submitted.get(name) in known}
+    events |= {name: submitted[name] for name in FLAGS if isinstance(submitted.get(name), bool)}
+    return events | {name: submitted[name] for name in NUMBERS if _count(submitted.get(name))}
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
 
 
 class QueryShown(serializers.Serializer):

@@ -2,22 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Closed, Conflict, NotValid
 from judgments import hooks
 from judgments.members.round_raters import ask, invite, is_rater, leave_who_has_seen, refuse_readers
-from judgments.models import Collection, Example, GuidelinesVersion, Pair, Round, User, audit
-from judgments.rounds.pairs import Candidate, add_pairs, by_query
+from judgments.models import Collection, Document, Example, GuidelinesVersion, Pair, Query, Round, Slot, User, audit
+from judgments.rounds.rerating import LONGEST_NAME, still_raters
 from judgments.rounds.scales import make_scale
 from judgments.rounds.settings import RoundSettings
+
+
+def draft_of(
+    round_: Round,
+    pairs: Sequence[Pair],
+    *,
+    origin: Mapping[str, Any],
+    actor: User,
+    raters: Sequence[User] | None = None,
+) -> Round:
+    """Create a draft round of some pairs of a round, with its raters, scale and guidelines."""
+    ordered = sorted(pairs, key=lambda pair: pair.position)
+    return create_round(
+        round_.collection,
+        name=_free_name(round_),
+        # The reason for the choice is left out, because it would reveal machine results.
+        candidates=[Candidate(pair.query, pair.document, pair.origin) for pair in ordered],
+        provenance={**round_.provenance, "pairs": len(ordered), **origin},
+        guidelines=round_.guidelines,
+        actor=actor,
+        grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
+        relevant_from=round_.scale.relevant_from,
+        settings=RoundSettings.of(round_),
+        ratings_per_pair=round_.ratings_per_pair,
+        overlap=round_.overlap,
+        raters=still_raters(round_) if raters is None else raters,
+        seed=round_.seed,
+        dimension=round_.dimension,
+    )
+
+
+def _free_name(round_: Round) -> str:
+    taken = set(round_.collection.rounds.values_list("name", flat=True))
+    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, for people", 1
+    while (name := stem if number == 1 else f"{stem} {number}") in taken:
+        number += 1
+    return name
+
+
+BATCH = 2_000
+
+
+class Candidate(NamedTuple):
+    """A pair that was chosen for judging, with its origin."""
+
+    query: Query
+    document: Document
+    origin: dict[str, Any]
+
+
+def by_query(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return each pair once, grouped by query, with the queries in their original order."""
+    queries: dict[int, dict[int, Candidate]] = {}
+    for candidate in candidates:
+        queries.setdefault(candidate.query.pk, {}).setdefault(candidate.document.pk, candidate)
+    return [candidate for documents in queries.values() for candidate in documents.values()]
+
+
+def add_pairs(round_: Round, chosen: list[Candidate]) -> None:
+    """Add pairs to the round after its existing pairs."""
+    last = round_.pairs.aggregate(last=Max("position"))["last"]
+    first = 0 if last is None else last + 1
+    wanted = _ratings_wanted(len(chosen), round_, first)
+    for begin in range(0, len(chosen), BATCH):
+        pairs = Pair.objects.bulk_create(
+            Pair(
+                round=round_,
+                query=candidate.query,
+                document=candidate.document,
+                origin=candidate.origin,
+                position=first + place,
+                ratings_wanted=wanted[place],
+            )
+            for place, candidate in enumerate(chosen[begin : begin + BATCH], begin)
+        )
+        Slot.objects.bulk_create(
+            Slot(round=round_, pair=pair, position=pair.position, number=number, language=pair.query.language)
+            for pair in pairs
+            for number in range(1, pair.ratings_wanted + 1)
+        )
+    languages = Counter(round_.languages_made)
+    languages.update(candidate.query.language for candidate in chosen)
+    round_.pairs_made, round_.slots_made = round_.pairs_made + len(chosen), round_.slots_made + sum(wanted)
+    round_.languages_made = dict(languages)
+    round_.save(update_fields=["pairs_made", "slots_made", "languages_made"])
+
+
+def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
+    """Return the ratings per pair: k for a seeded share of the pairs, one for the rest. Raters cannot see which."""
+    overlapping = round((before + pairs) * round_.overlap) - round(before * round_.overlap)
+    text = f"{round_.seed} overlap {before}" if before else f"{round_.seed} overlap"
+    picked = set(random.Random(text).sample(range(pairs), overlapping))  # noqa: S311
+    return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
+
 
 # Functions of round_raters.py are also available here.
 __all__ = [

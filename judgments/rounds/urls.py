@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.rounds.api import answer_rounds
-from judgments.rounds.api import rounds as rounds_api
-from judgments.rounds.views import rounds, settings
+from judgments.rounds import api
+from judgments.rounds.views import rounds
+from judgments.rounds.views import rounds as settings
 
 urlpatterns = [
     # Rounds: progress, agreement, conflicts, and the rater's own page.
@@ -20,9 +20,9 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("collections/<slug:slug>/answer-rounds/", answer_rounds.AnswerRounds.as_view()),
-    path("rounds/<uuid:uuid>/", rounds_api.OneRound.as_view()),
-    path("rounds/<uuid:uuid>/open/", rounds_api.OpenRound.as_view()),
-    path("rounds/<uuid:uuid>/close/", rounds_api.CloseRound.as_view()),
-    path("rounds/<uuid:uuid>/reopen/", rounds_api.ReopenRound.as_view()),
+    path("collections/<slug:slug>/answer-rounds/", api.AnswerRounds.as_view()),
+    path("rounds/<uuid:uuid>/", api.OneRound.as_view()),
+    path("rounds/<uuid:uuid>/open/", api.OpenRound.as_view()),
+    path("rounds/<uuid:uuid>/close/", api.CloseRound.as_view()),
+    path("rounds/<uuid:uuid>/reopen/", api.ReopenRound.as_view()),
 ]

@@ -10,7 +10,7 @@ from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.labels.snapshot_files import FILES
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
 from judgments.queries import strata
@@ -257,7 +257,7 @@ def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
     numbers."""
     names: dict[int, str] = {}
     for round_ in sorted(rounds, key=lambda row: row.created_at, reverse=True):
-        for rater, pseudonym in sorted(rating_rows.pseudonyms(round_).items(), key=lambda row: row[1]):
+        for rater, pseudonym in sorted(round_labels.pseudonyms(round_).items(), key=lambda row: row[1]):
             free = pseudonym if pseudonym not in names.values() else f"r{len(names) + 1:02d}"
             names.setdefault(rater, free)
     return names

@@ -8,9 +8,9 @@ from typing import Any
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
-from judgments.agreement import round_agreement
+from judgments.agreement import agreement_summary
 from judgments.agreement.freeze_gate import GateResult
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.models import Round
 from judgments.snapshots import bundle, merging, stale_labels
 from judgments.snapshots.final_labels import Consolidation, LabelSet
@@ -32,7 +32,7 @@ def about(
     rounds: list[Round], labels: LabelSet, consolidation: Consolidation, held: Sequence[GateResult]
 ) -> dict[str, Any]:
     """Return the part of the manifest about the origin of the labels: rule, rounds, merge and warnings."""
-    agreement = {one.pk: round_agreement.agreement(one) for one in rounds}
+    agreement = {one.pk: agreement_summary.agreement(one) for one in rounds}
     gate = {one.round.pk: one.as_json() for one in held}
     stale = stale_labels.count(rounds)
     merged = labels.merged
@@ -77,7 +77,7 @@ def _counts(rounds: list[Round], labels: LabelSet) -> dict[str, int]:
         "labels": len(labels.labels),
         "queries": len({label.query_id for label in labels.labels}),
         "ratings": labels.ratings,
-        "raters": len({rater for round_ in rounds for rater in rating_rows.pseudonyms(round_)}),
+        "raters": len({rater for round_ in rounds for rater in round_labels.pseudonyms(round_)}),
         "unrated_omitted": labels.without_rating - labels.zeroed,
         "unrateable": labels.unrateable,
         "unrateable_as_zero": labels.zeroed,

@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from assay.clicks import CLICK_MODELS
 from assay.clicks.grade_cuts import MOST_CUTS
 from assay.clicks.labeling import LEAST_IMPRESSIONS
-from judgments.imports.api.imports import Imports
-from judgments.imports.api.serializers import FileSent, Reading, documented
+from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.models import LabelSource
 from judgments.web import access

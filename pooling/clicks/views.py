@@ -6,12 +6,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from assay.clicks import CLICK_MODELS
 from assay.clicks.grade_cuts import parse_cuts
@@ -22,6 +20,7 @@ from judgments.web import access
 from judgments.web.figures import number, percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import form_page, get_page
 from pooling.clicks import agreement, charts, label_sources
 
 SOURCES = Listing(
@@ -129,8 +128,7 @@ class GradesForm(AssayForm):
             super().tell(error)
 
 
-@login_required
-@require_safe
+@get_page
 def source_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     return answer(
@@ -138,8 +136,7 @@ def source_list(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def source(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS if request.method == "POST" else access.STAFF)
     row = access.reach(sources(collection), request.user, access.STAFF, uuid=uuid)

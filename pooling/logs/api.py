@@ -15,8 +15,7 @@ from assay.core.errors import NotFound
 from assay.sampling.counted_log import WINDOW_DAYS
 from assay.sampling.draw import PPS, STRATIFIED
 from assay.sampling.tiers import HEAD_SHARE, TORSO_SHARE
-from judgments.imports.api.imports import Imports
-from judgments.imports.api.serializers import FileSent, Reading, documented
+from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.jobs.api import Started, started
 from judgments.web import access

@@ -9,13 +9,11 @@ from typing import Any
 from uuid import uuid4
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
-from django.views.decorators.http import require_http_methods, require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -27,6 +25,7 @@ from judgments.models import QuerySample
 from judgments.web import access
 from judgments.web.figures import number, percent
 from judgments.web.lists import Column, Listing, Page, answer
+from judgments.web.pages import form_page, get_page
 from judgments.web.posted_values import uuid_of
 from pooling.logs import drawn_queries, query_logs, traffic
 from pooling.logs.forms import DrawForm
@@ -103,16 +102,14 @@ CURVE_COLUMNS = (
 )
 
 
-@login_required
-@require_safe
+@get_page
 def log_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = QueryLog.objects.filter(collection=collection).select_related("collection")
     return answer(request, LOGS, rows, "pooling/logs/query_logs.html", {"collection": collection, "step": "queries"})
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS if request.method == "POST" else access.STAFF)
     rows = QueryLog.objects.select_related("collection", "created_by").filter(collection=collection)

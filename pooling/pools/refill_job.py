@@ -7,21 +7,24 @@ its input, so that the choice can be repeated.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import Count, F, Max, Min
 
 from assay.core.counted_nouns import amount
 from assay.strategies import STRATEGIES
 from judgments.imports.documents import stub_keys
 from judgments.jobs import jobs
-from judgments.models import Document, Job, Pair, Round, audit
+from judgments.models import Document, Job, Pair, Round, Slot, audit
+from judgments.rating import assignment
 from judgments.rounds import rounds
 from pooling.models import Pool, PoolEntry, Refill, RefillStep
-from pooling.pools import due_queries, duplicates
+from pooling.pools import duplicates
 from pooling.runs import runs as stored_runs
 from pooling.runs.known_pairs import known_pairs, wording
 
@@ -30,6 +33,58 @@ if TYPE_CHECKING:
     from assay.strategies.chosen_pairs import Pool as ChosenPool
     from assay.strategies.duplicates import Duplicates
     from assay.strategies.pooled_pair import PairCopy, PoolPair
+
+# Raters have this many batches ahead, so that they do not wait while the next batch is chosen.
+AHEAD = 2
+
+
+@dataclass(frozen=True)
+class Room:
+    """The queries that can get more pairs."""
+
+    queries: Mapping[str, int]
+    judged: Mapping[str, int]
+    pairs: Mapping[str, int]
+    left: int
+    over: str = ""
+
+
+def free_room(refill: Refill) -> Room:
+    """Return the queries and pairs that budget, strategy and judgments still allow."""
+    counted = Pair.objects.filter(round=refill.round).order_by().values_list("query__query_id")
+    rows = sorted(counted.annotate(number=Count("pk"), first=Min("position")), key=lambda row: (row[1], row[2]))
+    pairs = {query_id: number for query_id, number, _ in rows}
+    open_slots = Slot.objects.filter(round=refill.round, filled_by__isnull=True).order_by()
+    waiting = dict(open_slots.values_list("pair__query__query_id").annotate(number=Count("pair", distinct=True)))
+    judged = {query_id: number - waiting.get(query_id, 0) for query_id, number in pairs.items()}
+    # The residual stratum is part of the budget and is drawn when the rest is used up.
+    left = (refill.round.most_pairs or 0) - sum(pairs.values()) - refill.residual * len(pairs)
+    most = refill.pairs_per_query
+    free = {query_id: left if most is None else min(left, most - number) for query_id, number in pairs.items()}
+    free = {query_id: number for query_id, number in free.items() if number > 0}
+    if not free:
+        return Room({}, judged, pairs, left, Refill.End.BUDGET)
+    due = {query_id: number for query_id, number in free.items() if refill.dry.get(query_id) != judged[query_id]}
+    ended = not due and not any(query_id in waiting for query_id in free)
+    return Room(due, judged, pairs, left, Refill.End.STRATEGY if ended else "")
+
+
+def wanted_pairs(refill: Refill) -> int:
+    """Return the number of pairs missing until every active rater has two batches of their own ahead."""
+    return max(0, -slack(refill))
+
+
+def slack(refill: Refill) -> int:
+    """Return the number of pairs beyond the raters' needs; negative if pairs are missing."""
+    ahead = assignment.available_pairs(refill.round)
+    if not ahead:
+        return 0
+    each = AHEAD * refill.batch
+    at_work = max(assignment.count_active_raters(refill.round), 1)
+    ratings = 1 + (refill.round.ratings_per_pair - 1) * refill.round.overlap
+    shared = (assignment.free_slots(refill.round) - each * at_work) / ratings
+    return min(min(ahead.values()) - each, math.floor(shared))
+
 
 # The factor by which the number of queries grows when the previous queries had no pairs left.
 WIDER = 4
@@ -49,8 +104,8 @@ def queue_if_needed(round_: Round) -> None:
     row = Refill.objects.select_related("round", "job").filter(round=round_, round__state=Round.State.OPEN).first()
     if row is None or not row.round.growing or row.job is None or row.job.state != Job.State.DONE:
         return
-    left = due_queries.slack(row)
-    if row.ended or (left < 0 and _may(due_queries.room(row))):
+    left = slack(row)
+    if row.ended or (left < 0 and _may(free_room(row))):
         jobs.again(row.job)
     elif left >= QUICKEST:
         # A large first draw is counted rarely, because counting it takes as long as submitting a judgment.
@@ -63,7 +118,7 @@ def queue_all() -> None:
         queue_if_needed(row.round)
 
 
-def _may(room: due_queries.Room) -> bool:
+def _may(room: Room) -> bool:
     return bool(room.over or room.queries)
 
 
@@ -84,11 +139,11 @@ def choose_next(refill: Refill, *, spread: int = 1) -> int | None:
     refill = Refill.objects.select_related("round", "pool__collection").get(pk=refill.pk)
     if refill.round.state != Round.State.OPEN or not refill.round.growing:
         return None
-    room = due_queries.room(refill)
+    room = free_room(refill)
     if refill.ended or room.over:
         _finish(refill, refill.ended or room.over)
         return None
-    wanted = due_queries.wanted(refill)
+    wanted = wanted_pairs(refill)
     if not wanted or not room.queries:
         return None
     needed = spread * -(-wanted // refill.batch)
@@ -101,7 +156,7 @@ def choose_next(refill: Refill, *, spread: int = 1) -> int | None:
     return _append(refill, room, chosen, {query_id: known.get(query_id, {}) for query_id in shown}, requested, wanted)
 
 
-def _background(pool: Pool, room: due_queries.Room, requested: Sequence[str]) -> list[str]:
+def _background(pool: Pool, room: Room, requested: Sequence[str]) -> list[str]:
     """Return some other queries, from which a text-reading strategy learns the usual words."""
     if not STRATEGIES[pool.strategy].reads:
         return []
@@ -208,9 +263,7 @@ def relevant_from(pool: Pool) -> float:
     return float(pool.parameters.get("relevant_from") or 1)
 
 
-def _append(
-    refill: Refill, room: due_queries.Room, chosen: ChosenPool, known: Known, queries: Sequence[str], wanted: int
-) -> int:
+def _append(refill: Refill, room: Room, chosen: ChosenPool, known: Known, queries: Sequence[str], wanted: int) -> int:
     """Append the wanted number of chosen pairs, query by query; a query without pairs is tried again later."""
     taken: list[PoolPair] = []
     dry = dict(refill.dry)
@@ -282,7 +335,7 @@ def _finish(refill: Refill, why: str) -> None:
     before: Mapping[str, int] = {}
     known: Known = {}
     if refill.residual:
-        before = due_queries.room(refill).pairs
+        before = free_room(refill).pairs
         known = _known(refill, list(before))
         pairs = _residual(refill, known)
     with transaction.atomic():

@@ -15,10 +15,17 @@ from rest_framework.response import Response
 from assay.core.errors import NotFound, NotValid
 from judgments.guidelines import guidelines
 from judgments.models import Collection, GuidelinesVersion, User
-from judgments.rounds.api.rounds import RoundBody, ScaleBody, members_called, serialize_round, shown_rounds
-from judgments.rounds.serializers import SettingsBody, settings_in
+from judgments.rounds.api import (
+    RoundBody,
+    ScaleBody,
+    SettingsBody,
+    members_called,
+    serialize_round,
+    settings_in,
+    shown_rounds,
+)
 from judgments.rounds.settings import RoundSettings
-from judgments.web.endpoints import InRound, Rows
+from judgments.web.endpoints import InRound, Rows, listed
 from judgments.web.seeds import Seed
 from judgments.web.serializers import Strict
 from pooling.models import Pool, Refill
@@ -95,6 +102,7 @@ class NewRound(SettingsBody):
     )
 
 
+@listed("List rounds", "Return the rounds, newest first.", OpenApiParameter("state"), OpenApiParameter("name"))
 class Rounds(Rows):
     """The rounds of a collection."""
 
@@ -103,11 +111,6 @@ class Rounds(Rows):
     filters = {"state": "state", "name": "name"}
     also = (409,)
     tag = "rounds"
-
-    @extend_schema(summary="List rounds", parameters=[OpenApiParameter("state"), OpenApiParameter("name")])
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the rounds, newest first."""
-        return self.list(request)
 
     @extend_schema(
         summary="Create a round",

@@ -17,16 +17,16 @@ from rest_framework.response import Response
 
 from assay.core.errors import NotValid
 from assay.llm.judges.model_families import LONGEST
-from judgments.imports.api.imports import Imports
-from judgments.imports.api.serializers import FileSent, Reading, documented
+from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, number_of, scored_lines, trec_lines, whole_number_of
 from judgments.web import access
 from judgments.web.downloads import disposition
-from judgments.web.endpoints import InCollection
+from judgments.web.endpoints import AnyAccept, InCollection
 from judgments.web.serializers import Strict
 from pooling.models import Run
-from pooling.runs import downloads, model_families, runs
+from pooling.runs import downloads, runs
 from pooling.runs import health as run_health
+from pooling.runs import runs as model_families
 
 
 class ResultInput(serializers.Serializer):
@@ -166,7 +166,7 @@ class RunHealth(InRun):
         return Response(run_health.check(self.run).as_json())
 
 
-class RunFile(InRun):
+class RunFile(AnyAccept, InRun):
     """A run as a file."""
 
     @extend_schema(
@@ -181,7 +181,3 @@ class RunFile(InRun):
         answer = StreamingHttpResponse(body, content_type="application/octet-stream")
         answer.headers["Content-Disposition"] = disposition(name)
         return answer
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file in its own format for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)

@@ -4,22 +4,153 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
+from assay.sampling.counted_log import WINDOW_DAYS
+from assay.sampling.draw import PPS, STRATIFIED
 from judgments.models import Collection, Stratum
+from judgments.queries.strata import FIRST
 from judgments.web import access
 from judgments.web.figures import percent
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Column, Listing, answer
-from pooling.logs import traffic
+from judgments.web.pages import form_page
+from pooling.logs import query_logs, traffic
+from pooling.logs.query_logs import DEFAULT_SIZES, MOST_QUERIES
 from pooling.strata import strata as strata_actions
-from pooling.strata.forms import StratumForm
 from pooling.strata.strata import Joined
+
+# The option that derives from the log which stratum included this traffic before.
+BY_LOG = "by-log"
+NEW_TRAFFIC = "new"
+BIGGEST_SEED = 2**31 - 1
+
+
+class StratumForm(AssayForm):
+    """A stratum: its name, its share of the traffic, and the queries drawn for it."""
+
+    name = forms.CharField(max_length=100, help_text="For example shoes, or de.")
+    log = forms.ModelChoiceField(
+        None,
+        to_field_name="uuid",
+        required=False,
+        label="Query log (optional)",
+        empty_label="no log: all of the queries listed below",
+    )
+    words = forms.CharField(
+        required=False,
+        label="Words (optional)",
+        max_length=2_000,
+        help_text="The stratum has the queries of the log that contain any of these words, separated by commas.",
+    )
+    queries = forms.CharField(
+        required=False,
+        label="Queries (optional)",
+        max_length=500_000,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        help_text="One query per line. With a log, queries are drawn only from this list; without a log, all of them "
+        "are added.",
+    )
+    language = forms.CharField(
+        required=False, label="Language (optional)", max_length=35, help_text="Requires a log with a language column."
+    )
+    whole = forms.ChoiceField(label="Stratum that included this traffic before", required=False)
+    share = forms.FloatField(
+        label="Share of the whole traffic (optional)",
+        required=False,
+        min_value=0.000001,
+        max_value=0.999999,
+        help_text="Share of all future searches: 0.2 is a fifth. Leave empty if the log already includes this traffic.",
+    )
+    first = forms.CharField(
+        label="Name for the existing queries", max_length=100, help_text="These queries become a stratum too."
+    )
+    method = forms.ChoiceField(
+        label="Draw",
+        choices=[(STRATIFIED, "by tier within the stratum"), (PPS, "by traffic")],
+        widget=forms.RadioSelect,
+    )
+    head = forms.IntegerField(label="Head", min_value=0, max_value=MOST_QUERIES)
+    torso = forms.IntegerField(label="Torso", min_value=0, max_value=MOST_QUERIES)
+    tail = forms.IntegerField(label="Tail", min_value=0, max_value=MOST_QUERIES)
+    n = forms.IntegerField(label="Number of queries, when drawn by traffic", min_value=1, max_value=MOST_QUERIES)
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=BIGGEST_SEED)
+    window_days = forms.IntegerField(
+        label="Last days of the log (optional)",
+        required=False,
+        min_value=1,
+        max_value=query_logs.LONGEST_WINDOW,
+    )
+
+    DEFAULTS = {
+        "whole": BY_LOG,
+        "first": FIRST,
+        "method": STRATIFIED,
+        **DEFAULT_SIZES,
+        "n": sum(DEFAULT_SIZES.values()),
+        "seed": 1,
+        "window_days": WINDOW_DAYS,
+    }
+
+    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        logs: Any = self.fields["log"]
+        logs.queryset = collection.query_logs.all()
+        strata = list(collection.strata.values_list("name", flat=True))
+        names = strata or [FIRST]
+        whole: Any = self.fields["whole"]
+        whole.choices = [
+            (BY_LOG, "Automatic: the stratum that was drawn from the whole of the same log"),
+            (NEW_TRAFFIC, "None: new traffic"),
+            *((f"in:{name}", f"Part of {name}") for name in names),
+        ]
+        if strata:
+            del self.fields["first"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "log" in cleaned and not cleaned["log"]:
+            if not cleaned.get("queries", "").strip():
+                self.add_error("queries", "List the queries, or choose a log to draw from.")
+            if not cleaned.get("share") and "share" not in self.errors:
+                self.add_error("share", "A list has no traffic data. Enter a share such as 0.2.")
+        return cleaned
+
+    @property
+    def part_of(self) -> str | None:
+        """Return the argument of :func:`pooling.strata.strata.add_stratum`."""
+        whole = self.cleaned_data.get("whole") or BY_LOG
+        return None if whole == BY_LOG else whole.removeprefix("in:") if whole != NEW_TRAFFIC else ""
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """Return the arguments of both ways to add a stratum."""
+        cleaned = self.cleaned_data
+        lines = [line.strip() for line in cleaned["queries"].splitlines() if line.strip()]
+        options = {"name": cleaned["name"], "share": cleaned["share"], "queries": lines}
+        return options | ({"first": cleaned["first"]} if cleaned.get("first") else {})
+
+    @property
+    def draw(self) -> dict[str, Any]:
+        """Return the arguments of a draw from a log."""
+        cleaned = self.cleaned_data
+        by_tier = cleaned["method"] == STRATIFIED
+        return {
+            "part_of": self.part_of,
+            "words": [word.strip() for word in cleaned["words"].split(",") if word.strip()],
+            "language": cleaned["language"],
+            "method": cleaned["method"],
+            "sizes": {tier: cleaned[tier] for tier in DEFAULT_SIZES} if by_tier else None,
+            "n": None if by_tier else cleaned["n"],
+            "seed": cleaned["seed"],
+            "window_days": cleaned["window_days"],
+        }
+
 
 STRATA = Listing(
     name="strata",
@@ -38,8 +169,7 @@ STRATA = Listing(
 )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def stratum_list(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from assay.core.errors import NotFound, NotValid
 from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, Estimate
@@ -20,12 +18,12 @@ from judgments.machines.judge_runs.views.judges import judge_of, run_state
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import number
+from judgments.web.pages import get_page
 
 NAMES = {"ppi": "corrected by human grades (PPI++)", "stratified": "stratified"}
 
 
-@login_required
-@require_safe
+@get_page
 def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     machine_judge, run = judge_of(round_, judge)

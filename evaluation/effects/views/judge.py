@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from assay.coefficients.coefficient import Agreement
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from evaluation.effects import judge_effect
-from evaluation.effects.human_ceiling import two_people
 from evaluation.effects.judge_effect import Effect
 from evaluation.effects.judge_files import confusion_csv, worth_chart, worth_csv
-from evaluation.effects.judge_verdict import verdict
-from evaluation.effects.round_runs import METRIC, metrics_of
+from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
 from judgments.charts.chart_files import picture
+from judgments.jobs.single_flight import compute_once
+from judgments.labels import grade_visibility, round_labels
+from judgments.labels.round_labels import Key
 from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges
-from judgments.machines.calibration.calibration import JudgeCalibration, Money
+from judgments.machines.calibration.calibration import JudgeCalibration, Money, alike
 from judgments.machines.judge_runs import kinship, model_judges, retry
-from judgments.machines.judge_runs.forms import AcceptForm, go_on_form
+from judgments.machines.judge_runs.round_form import AcceptForm, go_on_form
 from judgments.machines.judge_runs.views.answers import PLANTED
 from judgments.machines.judge_runs.views.judges import dollars, judge_of, run_state
 from judgments.machines.judge_runs.views.usefulness import useful_page
@@ -32,13 +34,201 @@ from judgments.models import Grade, Judge, JudgeRun, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
+from judgments.web.pages import get_page
+
+if TYPE_CHECKING:
+    from assay.coefficients.human_machine import Calibrated
+    from judgments.machines.calibration.calibration import Flip
+
+DAY = 24 * 3600
+FORM = 2
+WEIGHTS = ("unweighted", "quadratic")
+
+
+def two_people(round_: Round, judge: Judge, viewer: Any, *, over: str) -> dict[str, Agreement]:
+    """Compute the kappa of two people on the pairs that several people graded, for comparison with a judge's kappa."""
+    if is_large(round_):
+        return {}
+    hidden = frozenset(
+        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
+    )
+    here = frozenset(round_.pairs.values_list("query__query_id", "document__doc_id")) - hidden
+    inside = here & calibration.slice_keys(judge, round_) if over == "slice" else here
+    rounds = alike(round_)
+    states = [state_key(one, []) for one in rounds]
+    key = f"two-people:{FORM}:{state_key(round_, [], states, str(judge.uuid), over, sorted(hidden))}"
+    return compute_once(key, lambda: _computed(rounds, round_, here, inside), keep=DAY)
+
+
+def _computed(rounds: list[Round], round_: Round, here: Set[Key], inside: Set[Key]) -> dict[str, Agreement]:
+    met = _met(rounds, here)
+    chosen = [one for one in met if one[0] in inside] or met
+    return {weights: _kappa(chosen, weights, round_) for weights in WEIGHTS}
+
+
+def _met(rounds: list[Round], here: Set[Key]) -> list[tuple[Key, int, int]]:
+    """Return every two planned grades of a pair in one round, without extra ratings after a disagreement."""
+    grade_pairs: list[tuple[Key, int, int]] = []
+    for round_ in rounds:
+        grades: dict[Key, list[int]] = {}
+        for query_id, doc_id, _, grade in round_labels.rating_rows(round_, planned=True):
+            if (query_id, doc_id) in here:
+                grades.setdefault((query_id, doc_id), []).append(grade)
+        grade_pairs += [(key, *two) for key, given in grades.items() for two in combinations(given, 2)]
+    return grade_pairs
+
+
+def _kappa(met: list[tuple[Key, int, int]], weights: str, round_: Round) -> Agreement:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from assay.coefficients.cohen import cohen_kappa
+    from assay.coefficients.human_machine import RESAMPLES
+
+    first, second = [one for _, one, _ in met], [two for _, _, two in met]
+    _, clusters = np.unique([query_id for (query_id, _), _, _ in met], return_inverse=True)
+    kappa = cohen_kappa(
+        [*first, *second],
+        [*second, *first],
+        weights,
+        values=round_.scale.values(),
+        clusters=np.concatenate([clusters, clusters]).astype(np.int64),
+        resamples=RESAMPLES,
+        seed=round_.seed,
+    )
+    return replace(kappa, n=len(met), ratings=2 * len(met))
+
+
+# With fewer pairs graded by both, there is no verdict.
+LEAST = 30
+CLOSE, GOOD, FAIR = 0.8, 0.6, 0.4
+# A grade that is correct less often than this is reported if the judge gave it often enough.
+WEAK, ENOUGH_USES = 0.7, 10
+LEANING = 0.25
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a judge for a page."""
+
+    state: str
+    head: str
+    why: str
+
+
+def verdict(
+    calibrated: Calibrated,
+    flips: Sequence[Flip],
+    *,
+    asks_a_model: bool = True,
+    of_battles: bool = False,
+    outcomes: Mapping[str, int] | None = None,
+) -> Verdict:
+    """Return the verdict on a judge compared with people."""
+    if outcomes and (lost := _lost(outcomes, asks_a_model)):
+        return Verdict("fail", "Too few of the judge's answers are grades.", lost)
+    kappa = calibrated.kappa["quadratic"]
+    if calibrated.pairs < LEAST or calibrated.queries < 2 or kappa.value is None or kappa.low is None:
+        return Verdict("todo", "Not enough pairs.", _too_little(calibrated))
+    weak, moved = _weak(calibrated), _moved_runs(flips, asks_a_model, of_battles)
+    state, head = _band(kappa.value, kappa.low, bool(weak or any(one.flipped for one in flips)))
+    sentences = [weak, _never(calibrated), _leans(calibrated), moved]
+    return Verdict(state, head, " ".join(sentence for sentence in sentences if sentence))
+
+
+def _lost(outcomes: Mapping[str, int], asks_a_model: bool) -> str:
+    """Describe how most answers ended if most of them are not grades."""
+    answers = sum(outcomes.values())
+    if 2 * outcomes.get("graded", 0) >= answers:
+        return ""
+    others = sorted(((number, name) for name, number in outcomes.items() if name != "graded" and number), reverse=True)
+    listed = ", ".join(f"{number:,} {name.replace('_', ' ')}" for number, name in others)
+    act = "Read some of them, then correct the prompt or choose another model." if asks_a_model else "Read some."
+    return f"Of {amount(answers, 'answer')}: {listed}. {act}"
+
+
+def _band(value: float, low: float, but: bool) -> tuple[str, str]:
+    if low >= CLOSE and not but:
+        return "done", "Agrees closely with people on these pairs."
+    if low >= GOOD:
+        return "warn" if but else "done", "Good enough for a first pass, but not as the only source of labels."
+    if value >= GOOD:
+        return "warn", "Possibly good enough for a first pass; the interval is too wide to tell."
+    if value >= FAIR:
+        return "warn", "Good enough for filtering, but not for grading."
+    return "fail", "Not reliable enough to use."
+
+
+def _too_little(calibrated: Calibrated) -> str:
+    if calibrated.pairs < LEAST:
+        pairs = amount(calibrated.pairs, "pair")
+        return f"People and the judge both graded {pairs}; {LEAST} are needed, from at least 2 queries."
+    if calibrated.kappa["quadratic"].value is None:
+        return "All of these pairs have the same grade, so they cannot show whether the judge distinguishes grades."
+    return "All of these pairs are from one query, so they cannot show how results vary between queries."
+
+
+def _weak(calibrated: Calibrated) -> str:
+    """Name the grades that are rarely correct."""
+    weak = {
+        one.grade: one.same.value
+        for one in calibrated.worth
+        if one.same.value is not None and one.same.n >= ENOUGH_USES and one.same.value < WEAK
+    }
+    if not weak:
+        return ""
+    if len(weak) == len([one for one in calibrated.worth if one.same.n]):
+        return f"No grade of the judge is correct for more than {_percent(max(weak.values()))} of the pairs."
+    return f"{_listed(weak)} of the pairs with {'it' if len(weak) == 1 else 'them'}."
+
+
+def _listed(weak: Mapping[int, float]) -> str:
+    grades, shares = [str(grade) for grade in weak], [_percent(share) for share in weak.values()]
+    if len(weak) == 1:
+        return f"Grade {grades[0]} is correct for {shares[0]}"
+    first, last = ", ".join(grades[:-1]), ", ".join(shares[:-1])
+    return f"Grades {first} and {grades[-1]} are correct for {last} and {shares[-1]}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
+def _never(calibrated: Calibrated) -> str:
+    by_people = [sum(row) for row in calibrated.confusion]
+    never = [
+        str(one.grade) for one, people in zip(calibrated.worth, by_people, strict=True) if not one.same.n and people
+    ]
+    return f"The judge never gives {' or '.join(never)}, but people do." if never else ""
+
+
+def _leans(calibrated: Calibrated) -> str:
+    if calibrated.bias is None or abs(calibrated.bias) < LEANING:
+        return ""
+    return (
+        f"The judge grades {abs(calibrated.bias):.2f} {'above' if calibrated.bias > 0 else 'below'} people on average."
+    )
+
+
+def _moved_runs(flips: Sequence[Flip], asks_a_model: bool, of_battles: bool) -> str:
+    planted, moved = sum(one.share.n for one in flips), sum(one.flipped for one in flips)
+    verb, noun = ("reversed", "comparison") if of_battles else ("changed", "grade")
+    if not planted:
+        return "No prompt-injection probe has tested this judge yet." if asks_a_model and not of_battles else ""
+    if not moved:
+        return f"None of {amount(planted, 'prompt-injection probe')} {verb} a {noun}."
+    return (
+        f"Prompt-injection probes {verb} {amount(moved, noun)} of {planted:,}. Read these answers before you use the "
+        "judge more widely."
+    )
+
 
 # Number of pairs in the next batch on the page.
 NEXT = 200
 
 
-@login_required
-@require_safe
+@get_page
 def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     machine_judge, run = judge_of(round_, judge)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from assay.core.errors import Conflict, NotAllowed, NotValid
 from assay.effects.rater_effects import Ranking, RaterEffect
@@ -23,10 +21,10 @@ from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import number, undefined
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import get_page
 
 
-@login_required
-@require_safe
+@get_page
 def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
     metrics, rules = metrics_of(round_.collection), _rules(round_)

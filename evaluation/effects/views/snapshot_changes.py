@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from assay.core.errors import NotAllowed, NotFound, NotValid
 from evaluation.effects import snapshot_changes
@@ -22,6 +20,7 @@ from judgments.models import Collection, Document, Snapshot
 from judgments.web import access
 from judgments.web.figures import grade
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 KINDS = (("changed", "changed label"), ("added", "only in second"), ("gone", "only in first"))
 # Runs above this number are only in the file of scores, not on this page.
@@ -29,8 +28,7 @@ MOST_RUNS = 50
 BATCH = 500
 
 
-@login_required
-@require_safe
+@get_page
 def snapshot_compare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     known = list(collection.snapshots.defer("manifest"))

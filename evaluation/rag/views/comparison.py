@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from django.views.decorators.http import require_safe
 
 from evaluation.models import RagOutput, RagSampleSet, RagScorecard
 from evaluation.rag import scorecards
@@ -23,14 +21,14 @@ from evaluation.rag.views.scorecard import chosen_metric, in_units
 from evaluation.scoring import metric_values
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 DIFFERS = 1e-9
 # Number of characters of a system's name in a column heading.
 LONGEST_HEAD = 30
 
 
-@login_required
-@require_safe
+@get_page
 def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the answers of two systems side by side, with the changes."""
     collection = access.collection_for(request.user, slug, access.STAFF)

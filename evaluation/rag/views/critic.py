@@ -6,10 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from assay.core.errors import AssayError, NotFound
 from evaluation.models import RagCriticRun, RagSampleSet
@@ -23,10 +21,10 @@ from judgments.machines.judge_runs import retry
 from judgments.machines.judge_runs.views.judges import SHAPES, dollars
 from judgments.web import access
 from judgments.web.figures import state
+from judgments.web.pages import form_page, post_action
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the critic of a set, estimate its cost, and start a new critic."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -81,16 +79,14 @@ def _run(request: HttpRequest, slug: str, uuid: str) -> RagCriticRun:
     return run
 
 
-@login_required
-@require_POST
+@post_action
 def pause(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Stop the critic after the calls in progress have returned."""
     critics.pause(_run(request, slug, uuid), actor=request.user)  # type: ignore[arg-type]
     return redirect("rag_critic", slug, uuid)
 
 
-@login_required
-@require_POST
+@post_action
 def go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Send the unanswered questions, within new caps if they are given."""
     run = _run(request, slug, uuid)

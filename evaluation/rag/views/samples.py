@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
@@ -17,19 +16,19 @@ from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from django.views.decorators.http import require_safe
 
 from assay.core.errors import NotFound
 from assay.rag.fields import output_of, sample_of
 from assay.rag.records import EvaluationSample, SystemOutputs
 from assay.rag.support import supported_sentences
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
-from evaluation.rag import files, scorecards
+from evaluation.rag import sample_sets, scorecards
 from evaluation.rag.sample_sets import sample_set_for
 from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
 from judgments.guidelines.text_diff import Line, changes
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 # Length up to which answers and documents are shown; the files contain the complete text.
 LONGEST = 4_000
@@ -76,8 +75,7 @@ def _label_words(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{name}: {value}" for name, value in labels.items())
 
 
-@login_required
-@require_safe
+@get_page
 def samples(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """List the samples of a set."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -115,8 +113,7 @@ class Side:
     timings: list[tuple[str, str]]
 
 
-@login_required
-@require_safe
+@get_page
 def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpResponse:
     """Show one sample: question, reference, and the output of each system."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -124,7 +121,7 @@ def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpRespo
     one = row.samples.filter(uuid=sample).first()
     if one is None:
         raise NotFound("This sample set has no such sample.")
-    record = sample_of(files.objects(row, [one])[0], 1)
+    record = sample_of(sample_sets.objects(row, [one])[0], 1)
     systems = list(row.systems.active())
     wanted = [request.GET.get(name, "") for name in ("a", "b")]
     chosen = [system for text in wanted for system in systems if str(system.uuid) == text]
@@ -165,7 +162,7 @@ def _sides(
     sides: list[Side] = []
     for system in shown:
         place = places.get(system.pk)
-        output = None if place is None else output_of(files.objects(system, [place])[0], 1)
+        output = None if place is None else output_of(sample_sets.objects(system, [place])[0], 1)
         before = sides[0].output if len(shown) == 2 and sides else None
         sides.append(_side(system, one, record, output, before, cards.get(system.pk)))
     return sides

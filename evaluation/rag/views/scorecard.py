@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from assay.coefficients.gate import reason_in_words
 from assay.core.counted_nouns import amount
@@ -26,6 +24,7 @@ from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.models import Round
 from judgments.web import access
 from judgments.web.figures import number
+from judgments.web.pages import get_page, post_action
 
 # A page shows more systems than this only if its URL names them.
 MOST_SYSTEMS = 6
@@ -69,8 +68,7 @@ class Beside:
     worth: list[tuple[int, Cell]]
 
 
-@login_required
-@require_safe
+@get_page
 def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the scorecards of the systems of a sample set."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -233,8 +231,7 @@ def chosen_metric(wanted: str, metrics: Sequence[str]) -> str:
     return next((one for one in ("TokenF1", "RecallAtK(k=10)") if one in metrics), next(iter(metrics), ""))
 
 
-@login_required
-@require_POST
+@post_action
 def score(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Choose metrics and slices, and score the systems of a set."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -271,8 +268,7 @@ def _agreement(round_: Round, reader: Any) -> Cell:
     return Cell(number(alpha["value"]), number(alpha["low"]), number(alpha["high"]), alpha["n"])
 
 
-@login_required
-@require_POST
+@post_action
 def make_baseline(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Make a system the baseline of its set."""
     collection = access.collection_for(request.user, slug, access.STAFF)

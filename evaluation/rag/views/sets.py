@@ -1,19 +1,146 @@
-"""List of sample sets, and creation of sample sets from the collection."""
+"""Pages of sample sets: the list, the files, and the rounds in which people grade answers."""
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.utils.text import slugify
 
-from evaluation.models import RagSampleSet
-from evaluation.rag import from_collection
-from evaluation.rag.forms import FromCollectionForm
+from assay.core.counted_nouns import amount
+from assay.core.csv_cells import csv_row, escape
+from assay.core.errors import NotAllowed, NotFound
+from evaluation.models import RagSampleSet, RagSystem
+from evaluation.rag import from_collection, people, scorecards, systems
+from evaluation.rag import sample_sets as files
+from evaluation.rag.critic_ledger import ledger_rows
+from evaluation.rag.forms import FromCollectionForm, GradeForm
+from evaluation.rag.sample_sets import sample_set_for
+from judgments.jobs import storage
 from judgments.web import access
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.downloads import CONTENT_TYPES, attachment, disposition
+from judgments.web.lists import Column, Listing, answer, on_record
+from judgments.web.pages import form_page, get_page
+
+
+@get_page
+def set_file(request: HttpRequest, slug: str, uuid: str, name: str) -> HttpResponse | StreamingHttpResponse:
+    """Download the samples, the scorecards, the values of the samples or the critic's calls as a file."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = sample_set_for(request.user, collection, uuid)
+    if name not in FILES:
+        raise NotFound(f"Unknown file {name!r}. Known files: {', '.join(FILES)}.")
+    on_record(request, f"{name} of {row}", collection)
+    return FILES[name](row, request.user)
+
+
+def _stored_file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
+    with files.checked(row):
+        response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
+    response.headers["Content-Disposition"] = disposition(name)
+    return response
+
+
+def _file_name(row: RagSampleSet, name: str) -> str:
+    return f"{slugify(f'{row.collection.slug} {row.name}')}-{name}"
+
+
+def _samples_file(row: RagSampleSet, reader: Any) -> FileResponse:
+    return _stored_file(row, _file_name(row, "samples.jsonl"))
+
+
+def _scorecards_json(row: RagSampleSet, reader: Any) -> HttpResponse:
+    body = json.dumps(scorecards.as_json(row, reader, per_sample=True), ensure_ascii=False, indent=1)
+    return attachment(_file_name(row, "scorecards.json"), body)
+
+
+def _csv(
+    row: RagSampleSet, name: str, rows: Iterator[Mapping[str, Any]], columns: Sequence[str]
+) -> StreamingHttpResponse:
+    def lines() -> Iterator[str]:
+        yield csv_row(list(columns))
+        for one in rows:
+            yield csv_row(["" if one[key] is None else _plain(one[key]) for key in columns])
+
+    response = StreamingHttpResponse(lines(), content_type=CONTENT_TYPES["csv"])
+    response.headers["Content-Disposition"] = disposition(_file_name(row, name))
+    return response
+
+
+def _plain(value: Any) -> str:
+    return str(value) if isinstance(value, int | float) else escape(str(value))
+
+
+def _critic_calls(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
+    access.collection_for(reader, row.collection.slug, access.LEADS)
+    if scorecards.hides_critics(row, reader):
+        raise NotAllowed(
+            "You may still have to grade answers of this set, so the critic's calls are hidden until then."
+        )
+    lines = (json.dumps(call, ensure_ascii=False) + "\n" for call in ledger_rows(row))
+    response = StreamingHttpResponse(lines, content_type=CONTENT_TYPES["jsonl"])
+    response.headers["Content-Disposition"] = disposition(_file_name(row, "critic-calls.jsonl"))
+    return response
+
+
+SCORE_COLUMNS = (
+    "system", "slice", "slice_value", "metric", "value", "low", "high", "num_samples", "num_skipped", "reason",
+    "critic",
+)  # fmt: skip
+SAMPLE_COLUMNS = ("system", "sample_id", "metric", "value")
+
+
+def _scorecards_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
+    return _csv(row, "scorecards.csv", iter(scorecards.rows_of(row, reader)), SCORE_COLUMNS)
+
+
+def _samples_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
+    rows = (
+        {"system": card.system.name, "sample_id": sample_id, "metric": label, "value": value}
+        for card in scorecards.cards_of(row, reader, per_sample=True)
+        for label, values in card.per_sample.items()
+        for sample_id, value in values.items()
+    )
+    return _csv(row, "per-sample.csv", rows, SAMPLE_COLUMNS)
+
+
+FILES = {
+    "samples.jsonl": _samples_file,
+    "scorecards.json": _scorecards_json,
+    "scorecards.csv": _scorecards_csv,
+    "per-sample.csv": _samples_csv,
+    "critic-calls.jsonl": _critic_calls,
+}
+
+
+@get_page
+def system_file(request: HttpRequest, slug: str, uuid: str) -> FileResponse:
+    """Download the outputs of a system."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    system = systems.system_for(request.user, collection, uuid)
+    on_record(request, f"the outputs of {system}", collection)
+    return _stored_file(system, _file_name(system.sample_set, f"{slugify(system.name) or 'system'}-outputs.jsonl"))
+
+
+@form_page
+def grade(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Create rounds in which people grade the answers of systems."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    row = sample_set_for(request.user, collection, uuid)
+    form = GradeForm(row, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            made = people.start(row, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
+            messages.success(request, f"{amount(len(made), 'draft round')} created. Open a round to start rating.")
+            return redirect("rounds", slug)
+    context = {"collection": collection, "sample_set": row, "form": form, "systems": row.systems.active().exists()}
+    return render(request, "evaluation/rag/grade.html", context, status=form.status)
 
 
 def _set_url(row: RagSampleSet) -> str:
@@ -44,8 +171,7 @@ SETS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def sample_sets(request: HttpRequest, slug: str) -> HttpResponse:
     """List the sample sets of a collection."""
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -54,8 +180,7 @@ def sample_sets(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, SETS, rows, "evaluation/rag/sets.html", {"collection": collection})
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Create a sample set from the collection's queries, a snapshot and a run."""
     collection = access.collection_for(request.user, slug, access.STAFF)

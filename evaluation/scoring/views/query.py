@@ -3,30 +3,165 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection as Container
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
-from evaluation.models import Scoring
-from evaluation.scoring import grade_history, leaderboard, query_scores, rankings, stored_scores
-from evaluation.scoring.grade_history import History
+from evaluation.models import Score, Scoring
+from evaluation.scoring import grade_history, leaderboard, rankings, stored_scores
+from evaluation.scoring.grade_history import Event, History
 from evaluation.scoring.rankings import DEPTHS, Answers, requested_depth
-from evaluation.scoring.views import grades
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Query, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.downloads import attachment
-from judgments.web.lists import answer, on_record
+from judgments.web.figures import grade
+from judgments.web.lists import Choice, Column, Listing, answer, on_record
+from judgments.web.pages import get_page
 from pooling.models import Run
+
+
+@dataclass(frozen=True)
+class Value:
+    """A metric's value for the query; ``state`` is ``scored``, ``unscored``, ``undefined`` or ``withheld``."""
+
+    state: str
+    value: float | None = None
+    metric: str = ""
+
+
+def by_metric(
+    snapshot: Snapshot, query: Query, runs: Sequence[Run], metrics: Sequence[str], *, withheld: bool
+) -> list[tuple[Run, list[Value]]]:
+    """Return each run with its values under every metric on the snapshot; ``withheld`` hides all of them."""
+    rows = Score.objects.filter(scoring__snapshot=snapshot, scoring__run__in=runs, metric__in=metrics)
+    scores = {(row.scoring.run_id, row.metric): row for row in rows.select_related("scoring")}
+    return [(run, [_value(scores.get((run.pk, name)), query, withheld) for name in metrics]) for run in runs]
+
+
+def by_snapshot(
+    snapshots: Sequence[Snapshot], query: Query, runs: Sequence[Run], metric: str, *, withheld: Container[int]
+) -> list[tuple[Run, list[Value]]]:
+    """Return each run with its value under one metric on each snapshot; ``withheld`` contains hidden snapshots."""
+    rows = Score.objects.filter(scoring__snapshot__in=snapshots, scoring__run__in=runs, metric=metric)
+    scores = {(row.scoring.run_id, row.scoring.snapshot_id): row for row in rows.select_related("scoring")}
+    return [
+        (run, [_value(scores.get((run.pk, one.pk)), query, one.pk in withheld) for one in snapshots]) for run in runs
+    ]
+
+
+def as_json(lines: Sequence[tuple[Run, list[Value]]], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the value by run and name; null if it is missing or hidden."""
+    return {run.name: {name: one.value for name, one in zip(names, values, strict=True)} for run, values in lines}
+
+
+def _value(row: Score | None, query: Query, withheld: bool) -> Value:
+    if row is None or query.query_id not in row.per_query:
+        return Value("unscored")
+    if withheld:
+        return Value("withheld")
+    value = row.per_query[query.query_id]
+    return Value("undefined" if value is None else "scored", value, row.metric)
+
+
+SHOWN = [
+    ("judged", "with a label"),
+    ("holes", "without a label"),
+    ("differ", "raters differ"),
+    ("settled", "settled"),
+]
+
+
+def listing(params: Mapping[str, Any], histories: Sequence[History], top: int) -> Listing:
+    """Return the definition of the list, without columns that would be empty."""
+
+    def chips(events: Sequence[Event], *, named: bool = True) -> SafeString:
+        parts = ((_chip(event, top), event.who if named else "") for event in events)
+        return format_html_join(" ", '<span class="nowrap">{} <span class="mono muted">{}</span></span>', parts)
+
+    def opening(one: History) -> str:
+        return f"?{urlencode({**params, 'document': one.doc_id}, doseq=True)}#history"
+
+    several = {
+        "frozen": ("In all snapshots", any(len(one.frozen) > 1 for one in histories)),
+        "raters": ("Raters", any(one.raters for one in histories)),
+        "machines": ("Machines", any(one.machines for one in histories)),
+        "imports": ("Imported", any(one.imports for one in histories)),
+    }
+    return Listing(
+        name="grades",
+        noun=("document", "documents"),
+        columns=(
+            Column("title", "Document", order="title", head=True, style="clip", url=opening),
+            Column("label", "Label", order="label", show=lambda one: _label(one, top)),
+            *(
+                Column(
+                    key,
+                    title,
+                    value=lambda one, key=key: _written(getattr(one, key)),
+                    show=lambda one, key=key: chips(getattr(one, key)),
+                )
+                for key, (title, there) in several.items()
+                if there
+            ),
+            *(
+                [
+                    Column(
+                        "settled",
+                        "Resolved",
+                        value=lambda one: one.settled.grade if one.settled else None,
+                        show=lambda one: chips([one.settled] if one.settled else [], named=False),
+                    )
+                ]
+                if any(one.settled for one in histories)
+                else []
+            ),
+            Column("doc_id", "Id", order="doc_id", style="id"),
+        ),
+        search=("title", "doc_id"),
+        choices=(Choice("shown", "Show", _narrowed, SHOWN),),
+        order="-label",
+        page_size=25,
+        given=params,
+    )
+
+
+def _narrowed(rows: Sequence[History], value: str) -> list[History]:
+    keep = {
+        "judged": lambda one: one.label is not None,
+        "holes": lambda one: one.label is None and not one.hidden,
+        "differ": lambda one: one.spread > 0,
+        "settled": lambda one: one.settled is not None,
+    }[value]
+    return [one for one in rows if keep(one)]
+
+
+def _label(one: History, top: int) -> SafeString:
+    return format_html('<span class="badge">{}</span>', "yours to grade") if one.hidden else grade(one.label, top)
+
+
+def _chip(event: Event, top: int) -> SafeString:
+    """Format a grade of the scale as a chip; imported labels may be fractions, which are shown as numbers."""
+    value = event.grade
+    if value is None or value != int(value):
+        return format_html("{}", "" if value is None else f"{value:g}")
+    return grade(int(value), top)
+
+
+def _written(events: Sequence[Event]) -> str:
+    """Return the grades for the file: ``r01:2 r02:3``."""
+    return " ".join(f"{event.who}:{event.grade:g}" for event in events if event.grade is not None)
+
 
 # This many runs are shown side by side by default, because each needs a file.
 USUAL_RUNS, MOST_RUNS = 6, 24
@@ -58,8 +193,7 @@ class Page:
         return params | metric | ({} if chosen == usual else {"runs": ",".join(chosen)})
 
 
-@login_required
-@require_safe
+@get_page
 def answers(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     if not request.GET.get("query"):
@@ -71,7 +205,7 @@ def answers(request: HttpRequest, slug: str) -> HttpResponse:
     if request.GET.get("format") == "json":
         return _as_json(request, page, result, history)
     context = _context(request, page, result, history)
-    declared = grades.listing(page.params, history, result.top)
+    declared = listing(page.params, history, result.top)
     return answer(request, declared, history, "evaluation/scoring/answers.html", context)
 
 
@@ -116,17 +250,17 @@ def _tells(snapshot: Snapshot, query: Query, hidden: set[str]) -> bool:
     return bool(hidden) and not hidden.isdisjoint(snapshots.labels_of(snapshot).get(query.query_id, {}))
 
 
-def _over_snapshots(page: Page) -> tuple[list[Snapshot], list[tuple[Run, list[query_scores.Value]]]]:
+def _over_snapshots(page: Page) -> tuple[list[Snapshot], list[tuple[Run, list[Value]]]]:
     every = grade_history.snapshots_of(page.snapshot)
     scored = set(Scoring.objects.filter(snapshot__in=every).values_list("snapshot", flat=True))
     snapshots = [one for one in every if one.pk in scored]
     withheld = {one.pk for one in snapshots if _tells(one, page.query, page.hidden)}
-    return snapshots, query_scores.by_snapshot(snapshots, page.query, page.runs, page.metric, withheld=withheld)
+    return snapshots, by_snapshot(snapshots, page.query, page.runs, page.metric, withheld=withheld)
 
 
 def _context(request: HttpRequest, page: Page, result: Answers, history: list[History]) -> dict[str, Any]:
     snapshots, over = _over_snapshots(page)
-    lines = query_scores.by_metric(page.snapshot, page.query, page.runs, page.metrics, withheld=page.withheld)
+    lines = by_metric(page.snapshot, page.query, page.runs, page.metrics, withheld=page.withheld)
     wanted = request.GET.get("document", "")
     return {
         "collection": page.collection,
@@ -152,7 +286,7 @@ def _context(request: HttpRequest, page: Page, result: Answers, history: list[Hi
 def _as_json(request: HttpRequest, page: Page, result: Answers, history: list[History]) -> HttpResponse:
     """Return the content of the page as one file; hidden values are null."""
     snapshots, over = _over_snapshots(page)
-    lines = query_scores.by_metric(page.snapshot, page.query, page.runs, page.metrics, withheld=page.withheld)
+    lines = by_metric(page.snapshot, page.query, page.runs, page.metrics, withheld=page.withheld)
     body = {
         "query": {"id": page.query.query_id, "text": page.query.text, "narrative": page.query.narrative},
         "tier": page.query.tier,
@@ -165,10 +299,10 @@ def _as_json(request: HttpRequest, page: Page, result: Answers, history: list[Hi
             ]
             for ranking in result.rankings
         },
-        "scores": query_scores.as_json(lines, page.metrics),
+        "scores": as_json(lines, page.metrics),
         "over_snapshots": {
             "metric": page.metric,
-            "runs": query_scores.as_json(over, [one.name for one in snapshots]),
+            "runs": as_json(over, [one.name for one in snapshots]),
         },
         "documents": [one.as_json() for one in history],
     }

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from evaluation.models import Scoring
 from evaluation.scoring import leaderboard, metric_values
@@ -17,10 +15,10 @@ from judgments.models import Collection, Query
 from judgments.snapshots import snapshots
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 
-@login_required
-@require_safe
+@get_page
 def scoring_page(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.scorings.select_related("snapshot")

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
 from assay.metrics.means import TIE
 from evaluation.freshness import freshness
@@ -30,6 +28,7 @@ from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.lists import Column, Listing, download
+from judgments.web.pages import get_page
 from pooling.runs import downloads
 
 AXIS = (8.0, 252.0)
@@ -74,8 +73,7 @@ class Line:
         return bounds if bounds and bounds["high"] - bounds["low"] > TIE else None
 
 
-@login_required
-@require_safe
+@get_page
 def scores(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from assay.coefficients import COEFFICIENTS
 from assay.coefficients.gate import BANDS, READINGS
 from assay.coefficients.rater_pairs import LEAST_SHARED
+from assay.coefficients.interpretation import BANDS, READINGS, reason_in_words
+from assay.coefficients.rater_warnings import LEAST_SHARED
 from assay.core.counted_nouns import amount
+from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import AssayError, NotValid
-from judgments.agreement import round_gate, round_report
+from judgments.agreement import agreement_summary, round_report
 from judgments.agreement.agreement_summary import AgreementSummary
-from judgments.agreement.views import downloads
 from judgments.agreement.views.agreement_tables import (
     SHAPES,
     WEIGHTS,
@@ -39,13 +39,65 @@ from judgments.models import Role, Round
 from judgments.rounds import rerating
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.pages import get_page, post_action
+
+
+def requested_file(request: HttpRequest, round_: Round, summary: AgreementSummary) -> HttpResponse | None:
+    """Return the file requested by ``?format=``, or None."""
+    slug, wanted = round_.collection.slug, request.GET.get("format")
+    if wanted == "csv":
+        return attachment(f"{slug}-agreement.csv", _coefficients(round_, summary))
+    if wanted == "grades":
+        return attachment(f"{slug}-grade-against-grade.csv", _confusion(summary))
+    if wanted == "queries":
+        return attachment(f"{slug}-agreement-by-query.csv", _by_query(summary))
+    return None
+
+
+def _coefficients(round_: Round, summary: AgreementSummary) -> str:
+    """Yield every coefficient, the same without each rater, and every kappa of two raters, one per line."""
+    report = summary.agreement
+    lines = [csv_row(["coefficient", "a", "b", "value", "low", "high", "n", "reason"])]
+    for row in coefficients(report, round_.gate_coefficient):
+        named = row.title.replace("’", "'")
+        lines.append(_line(named, "", "", row.value, row.low, row.high, row.n, row.reason))
+    for left in summary.without:
+        for one in coefficients(left, round_.gate_coefficient):
+            named = one.title.replace("’", "'")
+            lines.append(_line(f"{named}, without", left["rater"], "", one.value, None, None, one.n, one.reason))
+    for row in report["cohen"]:
+        for weights in WEIGHTS:
+            ends, reason = row["intervals"][weights], reason_in_words(row["reason"])
+            name = f"Cohen's kappa, {weights}"
+            lines.append(_line(name, row["a"], row["b"], row[weights], ends["low"], ends["high"], row["n"], reason))
+    return "".join(lines)
+
+
+def _confusion(summary: AgreementSummary) -> str:
+    lines = [csv_row(["lower_grade", "higher_grade", "times"])]
+    lines += [_line(low, high, number) for (low, high), number in sorted(summary.confusion.items())]
+    return "".join(lines)
+
+
+def _by_query(summary: AgreementSummary) -> str:
+    lines = [csv_row(["query_id", "pairs", "percent_agreement", "steps_apart", "alpha_ordinal", "reason"])]
+    for row in summary.by_query:
+        alpha = row["alpha_ordinal"]
+        reason = reason_in_words(alpha["reason"])
+        lines.append(_line(row["name"], row["n"], row["percent_agreement"], row["steps_apart"], alpha["value"], reason))
+    return "".join(lines)
+
+
+def _line(*cells: Any) -> str:
+    return csv_row(["" if cell is None else escape(cell) if isinstance(cell, str) else str(cell) for cell in cells])
+
 
 # Number of queries on the page, largest grade differences first; the file has all.
 SHOWN = 10
 
 
-@login_required
-@require_safe
+@get_page
 def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
     look = round_report.look(round_)
@@ -54,7 +106,7 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     if request.GET.get("format") == "json":
         beside = {"called_in": summary.called_in, "gate": answer.as_json(), "newer": look.newer}
         return JsonResponse({"round": round_.name, **summary.agreement, **beside})
-    if (file := downloads.requested_file(request, round_, summary)) is not None:
+    if (file := requested_file(request, round_, summary)) is not None:
         return file
     context = {
         **frame(request, round_, "agreement"),
@@ -65,7 +117,7 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     return render(request, "judgments/agreement/round_agreement.html", context)
 
 
-def _headline(round_: Round, summary: AgreementSummary, answer: round_gate.GateAnswer) -> dict[str, Any]:
+def _headline(round_: Round, summary: AgreementSummary, answer: agreement_summary.GateAnswer) -> dict[str, Any]:
     """Return the gate's answer, its meaning and the recommended action."""
     report = summary.agreement
     rows = coefficients(report, round_.gate_coefficient)
@@ -91,12 +143,12 @@ def _headline(round_: Round, summary: AgreementSummary, answer: round_gate.GateA
     }
 
 
-def _verdict(answer: round_gate.GateAnswer) -> str:
+def _verdict(answer: agreement_summary.GateAnswer) -> str:
     little = answer.little and answer.state == "undecided"
     return WORDS[answer.state] + (", too little overlap" if little else "")
 
 
-def _warnings(report: dict[str, Any], answer: round_gate.GateAnswer) -> list[dict[str, Any]]:
+def _warnings(report: dict[str, Any], answer: agreement_summary.GateAnswer) -> list[dict[str, Any]]:
     """Return the warnings about the numbers, without those that the gate's answer already gives."""
     gate_explains = answer.little and answer.state in ("undecided", "undefined")
     return [one for one in report["warnings"] if not (gate_explains and one["code"] == "not_enough_overlap")]
@@ -134,14 +186,13 @@ def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
     return {row.pseudonym: row.user.username for row in round_.raters.select_related("user")}
 
 
-@login_required
-@require_POST
+@post_action
 def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     try:
         threshold = _number(request.POST.get("threshold", ""))
         named = request.POST.get("coefficient", "")
-        round_gate.set_gate(round_, coefficient=named, threshold=threshold, actor=request.user)
+        agreement_summary.set_gate(round_, coefficient=named, threshold=threshold, actor=request.user)
         messages.success(request, f"The gate is now {title(named)} at {threshold:g}.")
     except AssayError as error:
         messages.error(request, " ".join([*getattr(error, "fields", {}).values()]) or str(error))
@@ -156,8 +207,7 @@ def _number(text: str) -> float:
         raise NotValid(message) from None
 
 
-@login_required
-@require_POST
+@post_action
 def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     try:

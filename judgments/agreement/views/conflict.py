@@ -7,25 +7,81 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.utils.safestring import SafeString
 
-from assay.core.errors import AssayError, NotAllowed, NotFound
-from judgments.agreement import conflict_effects, conflicts, resolutions
+from assay.core.errors import NotAllowed, NotFound
+from judgments.agreement import conflicts, resolutions
+from judgments.agreement import conflicts as conflict_effects
+from judgments.agreement.resolutions import resolved_pairs_for
 from judgments.agreement.views.conflicts import by_effect, effects_for
 from judgments.documents.passages import shown
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.labels.grade_visibility import means_visible
 from judgments.models import Adjudication, Example, Judgment, Pair, Round
-from judgments.rating.views.cards import facts
+from judgments.rating.views.station_data import facts
 from judgments.web import access
+from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
+from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+
+
+def _listing(top: int) -> Listing:
+    """Return the list; ``top`` is the highest grade of the scale."""
+
+    def mine(pair: Any) -> int | None:
+        return pair.mine[0].grade if pair.mine else None
+
+    def given(pair: Any) -> SafeString:
+        value = mine(pair)
+        return SafeString('<span class="badge">cannot judge</span>') if value is None else grade(value, top)
+
+    return Listing(
+        name="settled",
+        noun=("pair", "pairs"),
+        columns=(
+            Column("query", "Query", order="query__text", value=lambda pair: pair.query.text, head=True, style="clip"),
+            Column("mine", "Your grade", value=mine, show=given),
+            Column(
+                "settled",
+                "Resolved grade",
+                value=lambda pair: pair.resolutions[0].grade,
+                show=lambda pair: grade(pair.resolutions[0].grade, top),
+            ),
+            # The reason comes before the document, because a phone shows only the first columns.
+            Column("why", "Reason", value=lambda pair: pair.resolutions[0].reason),
+            Column(
+                "document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip"
+            ),
+        ),
+        search=("query__text", "document__title"),
+        order="position",
+    )
+
+
+@get_page
+def settled(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.RATERS)
+    rows = resolved_pairs_for(request.user, round_)  # type: ignore[arg-type]
+    context = {
+        "round": round_,
+        "collection": round_.collection,
+        "closed": round_.state == Round.State.CLOSED,
+    }
+    return answer(
+        request,
+        _listing(max(round_.scale.values())).worded_for(round_),
+        rows,
+        "judgments/agreement/settled.html",
+        context,
+    )
+
 
 # Number of other pairs of the query to show for each grade.
 BESIDE = 3
@@ -66,8 +122,7 @@ class SettleForm(AssayForm):
         return cleaned
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     row: Any = _pair(request, round_, pair)
@@ -202,14 +257,13 @@ def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[in
     return [row for same in by_grade.values() for row in same[:BESIDE]]
 
 
-@login_required
-@require_POST
+@post_action
 def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
     """Use a resolved pair as an example for the next guidelines version, or withdraw the example."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     row = _pair(request, round_, pair)
     settled = conflicts.settled_as(row)
-    try:
+    with errors_as_messages(request):
         if settled is None:
             raise NotFound("Resolve the pair first. An example shows the grade of the resolution.")
         waiting = examples.pending_examples(round_.collection).filter(adjudication=settled).first()
@@ -220,6 +274,4 @@ def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
         else:
             examples.propose(settled, actor=request.user)
             messages.success(request, "Example proposed. The next guidelines version starts with it.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("conflict", round_.uuid, row.uuid)

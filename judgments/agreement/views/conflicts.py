@@ -6,22 +6,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, overload
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
-from judgments.agreement import conflict_effects, conflicts
-from judgments.agreement.conflict_effects import Effects
+from judgments.agreement import conflicts
+from judgments.agreement import conflicts as conflict_effects
+from judgments.agreement.conflicts import Effects
 from judgments.labels.grade_visibility import means_visible, pairs_with_hidden_grades
 from judgments.models import Pair, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import grade, state
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 STEPS = [("2", "2 steps or more"), ("3", "3 steps or more")]
 # Orders of the list by effect; the pages of single conflicts keep the order.
@@ -164,8 +164,7 @@ def _why_not(reader: Any, round_: Round) -> str:
     return conflict_effects.why_not(round_) if means_visible(reader, round_) else ""
 
 
-@login_required
-@require_safe
+@get_page
 def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     rows = _known(round_, conflicts.in_conflict(round_, viewer=request.user))
@@ -216,8 +215,7 @@ def _unable(pair: Any) -> list[Any]:
     return [one for one in pair.answers if one.grade is None]
 
 
-@login_required
-@require_safe
+@get_page
 def unrateable_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     rows = _known(round_, conflicts.unrateable_pairs(round_, viewer=request.user))

@@ -5,21 +5,49 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST, require_safe
 
 from judgments.jobs import jobs as verbs
-from judgments.models import Job
+from judgments.models import AuditRow, Collection, Job
 from judgments.web import access
 from judgments.web.figures import number, state
 from judgments.web.lists import Choice, Column, Listing, answer
 from judgments.web.page_tags import jobs_running
+from judgments.web.pages import get_page, post_action
+
+COLUMNS = (
+    Column("at", "When", order="pk", style="nowrap"),
+    Column("sentence", "Action", order="sentence", head=True),
+    Column("actor", "User", order="actor__username", value=lambda row: str(row.actor or "the server")),
+    Column("verb", "Code", order="verb", style="id"),
+)
+
+
+def listing(collection: Collection) -> Listing:
+    """Return the list; the filter offers the users with actions in this collection."""
+    names = collection.audit.exclude(actor=None).values_list("actor__username", flat=True).order_by().distinct()
+    people = [(name, name) for name in sorted(filter(None, names))]
+    return Listing(
+        name="activity",
+        noun=("act", "acts"),
+        columns=COLUMNS,
+        search=("sentence", "verb"),
+        choices=(Choice("who", "User", "actor__username", people),),
+        order="-at",
+    )
+
+
+@get_page
+def activity(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = AuditRow.objects.filter(collection=collection).select_related("actor")
+    return answer(request, listing(collection), rows, "judgments/jobs/activity.html", {"collection": collection})
+
 
 # The shape of each state; its text is the name of the state.
 SHAPES = {
@@ -59,8 +87,7 @@ JOBS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def job_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     if request.htmx and request.htmx.target == "jobs-running":  # type: ignore[attr-defined]
@@ -72,8 +99,7 @@ def job_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, JOBS, rows, "judgments/jobs/jobs.html", {"collection": collection})
 
 
-@login_required
-@require_safe
+@get_page
 def job(request: HttpRequest, uuid: str) -> HttpResponse:
     row = access.job_for(request.user, uuid)
     context = {
@@ -89,8 +115,7 @@ def job(request: HttpRequest, uuid: str) -> HttpResponse:
     return response
 
 
-@login_required
-@require_POST
+@post_action
 def cancel(request: HttpRequest, uuid: str) -> HttpResponse:
     row = access.job_for(request.user, uuid)
     if row.over:

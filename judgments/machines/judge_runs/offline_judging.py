@@ -7,17 +7,48 @@ labels; `access` decides who may see it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from assay.core.errors import NotValid
+from assay.core.errors import NotFound, NotValid
 from assay.llm.judges import JUDGES
-from judgments.machines import kinds
+from judgments.jobs import jobs
+from judgments.machines import kinds, machine_runs
 from judgments.machines.judge_runs import ensembles
 from judgments.machines.judge_runs.estimate import Waiting, context_of, waiting
 from judgments.machines.judge_runs.judge_settings import Choice, beside, fitting, on_scale
 from judgments.machines.judge_runs.model_judges import digest
 from judgments.machines.kinds import ENSEMBLE, Kind
 from judgments.members import grants
-from judgments.models import Collection, Judge, MachineJudgment, Pair, Round
+from judgments.models import Collection, Judge, JudgeRun, MachineJudgment, Pair, Round
+
+State = JudgeRun.State
+
+
+class _Paused(Exception):
+    """A lead has paused the run."""
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """Run the job: answer the unanswered pairs batch by batch, and record how the run ended."""
+    rows = JudgeRun.objects.select_related("judge", "round__scale", "round__collection")
+    run = rows.filter(uuid=work.job.parameters["run"]).first()
+    if run is None:
+        raise NotFound("This run of a judge no longer exists.")
+
+    def watch(done: int, total: int) -> None:
+        work.progress(done, total)
+        if done < total and JudgeRun.objects.filter(pk=run.pk, pause_requested=True).exists():
+            raise _Paused
+
+    try:
+        with machine_runs.attempt(run):
+            answered = answer(run.judge, run.round, watch=watch)
+    except _Paused:
+        machine_runs.record_end(run, State.PAUSED, "")
+        return {"end": "stopped"}
+    machine_runs.record_end(run, State.DONE, "")
+    return {"end": "done", "answered": answered}
+
 
 BATCH = 200
 Watch = Callable[[int, int], None]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.machines.judge_runs.api import answers as answers_api
-from judgments.machines.judge_runs.api import auto_accept as auto_accept_api
-from judgments.machines.judge_runs.api import judges as judges_api
-from judgments.machines.judge_runs.api import ledger
-from judgments.machines.judge_runs.views import answers, auto_accept, judges
+from judgments.machines.judge_runs import api
+from judgments.machines.judge_runs.views import answers, judges
+from judgments.machines.judge_runs.views import judges as auto_accept
 
 urlpatterns = [
     # Machine judges. The page of a judge belongs to the evaluation app, because it shows metrics.
@@ -25,15 +23,15 @@ urlpatterns = [
 ]
 
 api_urlpatterns = [
-    path("rounds/<uuid:uuid>/judges/", judges_api.Judges.as_view()),
-    path("rounds/<uuid:uuid>/judges/routing/", judges_api.Routing.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/", judges_api.OneJudge.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/pause/", judges_api.PauseJudge.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/", judges_api.GoOnWithJudge.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/answers/", answers_api.AnswersOfJudge.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/labels/", answers_api.LabelsOfJudge.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/", ledger.LedgerOfJudge.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/", auto_accept_api.Accept.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/draft/", auto_accept_api.DraftWithout.as_view()),
-    path("rounds/<uuid:uuid>/judges/<uuid:judge>/people/", answers_api.HeldAgainstPeople.as_view()),
+    path("rounds/<uuid:uuid>/judges/", api.Judges.as_view()),
+    path("rounds/<uuid:uuid>/judges/routing/", api.Routing.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/", api.OneJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/pause/", api.PauseJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/", api.GoOnWithJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/answers/", api.AnswersOfJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/labels/", api.LabelsOfJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/", api.LedgerOfJudge.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/", api.Accept.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/accept/draft/", api.DraftWithout.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/people/", api.HeldAgainstPeople.as_view()),
 ]

@@ -6,7 +6,6 @@ import uuid as uuid_module
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -14,12 +13,12 @@ from rest_framework.serializers import Serializer
 from assay.core.errors import NotFound, NotValid
 from judgments.imports.posted_lists import json_lines
 from judgments.jobs.api import Started, StartedWith, started
-from judgments.machines.calibration import pairwise_judges
+from judgments.machines.calibration import cost, model_names, pairwise_judges
 from judgments.machines.judge_runs import kinship
-from judgments.machines.pairwise import file_import, grades, runs
+from judgments.machines.judge_runs.serializers import name_fields, run_fields
+from judgments.machines.pairwise import file_import, grades, injection_probe, runs, scores
 from judgments.machines.pairwise import scores as battle_scores
 from judgments.machines.pairwise.pair_selection import Choice
-from judgments.machines.pairwise.responses import serialize_run
 from judgments.machines.pairwise.serializers import (
     BattleBody,
     BattleRunBody,
@@ -34,9 +33,36 @@ from judgments.machines.pairwise.serializers import (
     ScoreBody,
 )
 from judgments.machines.prompts import prompts
-from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query
+from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query, User
 from judgments.web import access
-from judgments.web.endpoints import InRound
+from judgments.web.endpoints import InRound, Listed, listed
+
+PLAIN = ("number", "cycles", "both", "most", "seed", "battles", "canaries", "audit_share")
+
+
+def serialize_run(run: BattleRun, viewer: User) -> dict[str, Any]:
+    """Return the API body of a run."""
+    spent = cost.of_battles(run)
+    return {
+        **{name: getattr(run, name) for name in PLAIN},
+        "id": run.uuid,
+        **run_fields(run),
+        **name_fields(model_names.by_name_of(run, viewer)),
+        "estimate": run.estimate or None,
+        "unanswered": runs.unanswered(run),
+        "tokens_in": spent.tokens_in,
+        "tokens_out": spent.tokens_out,
+        "estimated_usd": spent.estimated,
+        "left_out": list(spent.left_out),
+        "prompt": f"{run.inputs['template'][0]} v{run.inputs['template'][1]}",
+        "prompt_id": None if run.prompt is None else run.prompt.uuid,
+        "flips": [
+            {"model": of.model, **one.as_json()} for of in injection_probe.flips(run, viewer) for one in of.flips
+        ],
+        "models": [{name: one[name] for name in ("provider", "model")} for one in run.ensemble],
+        "by_model": scores.counts(run, viewer),
+        "judges": [judge.uuid for judge in grades.judges_of(run)],
+    }
 
 
 class BattleRuns(InRound):
@@ -230,31 +256,30 @@ class ScoresOfBattles(OfBattles):
         return query
 
 
-class AnswersOfBattles(ListModelMixin, OfBattles):
+@listed(
+    "List answers in pairwise comparisons",
+    "Return answers in the order of arrival, without comparisons of documents that you may still grade.",
+)
+class AnswersOfBattles(Listed, OfBattles):
     """The models' answers."""
 
     serializer_class = BattleBody
     also = ()
     queryset = Battle.objects.none()
 
-    @extend_schema(summary="List answers in pairwise comparisons")
-    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Return answers in the order of arrival, without comparisons of documents that you may still grade."""
-        rows = pairwise_judges.visible_battles(self.run, request.user).order_by("pk")
-        page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
-        return self.get_paginated_response(BattleBody(page, many=True).data)
+    def rows(self) -> Any:
+        rows = pairwise_judges.visible_battles(self.run, self.request.user).order_by("pk")
+        return rows.select_related("a__query", "a__document", "b__document")
 
 
-class CanariesOfBattles(ListModelMixin, OfBattles):
+@listed("List answers to prompt-injection probes", "Return answers in the order of arrival; they do not affect scores.")
+class CanariesOfBattles(Listed, OfBattles):
     """The models' answers to prompt-injection probes."""
 
     serializer_class = CanaryBody
     also = ()
     queryset = BattleCanary.objects.none()
 
-    @extend_schema(summary="List answers to prompt-injection probes")
-    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Return answers in the order of arrival; they do not affect scores."""
-        rows = pairwise_judges.visible_battles(self.run, request.user, BattleCanary).order_by("pk")
-        page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
-        return self.get_paginated_response(CanaryBody(page, many=True).data)
+    def rows(self) -> Any:
+        rows = pairwise_judges.visible_battles(self.run, self.request.user, BattleCanary).order_by("pk")
+        return rows.select_related("a__query", "a__document", "b__document")

@@ -9,8 +9,7 @@ from django import forms
 from assay.llm.judges.pairwise import PAIRWISE
 from judgments.machines import caps_form
 from judgments.machines.machine_runs import MOST_CANARIES
-from judgments.machines.pairwise.further_pairs import MOST_FURTHER
-from judgments.machines.pairwise.pair_selection import MOST_CYCLES, Choice
+from judgments.machines.pairwise.pair_selection import MOST_CYCLES, MOST_FURTHER, Choice
 from judgments.machines.prompts import prompts
 from judgments.machines.providers.forms import APART, models_of
 from judgments.models import Provider, Round

@@ -10,13 +10,50 @@ from assay.core.errors import Conflict, NotValid
 from assay.llm.judge import Context
 from assay.llm.judges.pairwise import NEEDED, PAIRWISE, PLACES, Pairwise
 from assay.llm.judges.prompt_templates import Template
-from assay.llm.pairwise.score_fitting import drawn_battles
+from assay.llm.pairwise.pair_selection import swapped
+from assay.llm.pairwise.score_fitting import drawn_battles, most_telling
 from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample
 from judgments.machines.judge_runs import model_judges
 from judgments.machines.judge_runs.estimate import context_of
+from judgments.machines.pairwise.scores import comparison_rows
 from judgments.machines.prompts.prompts import Named
-from judgments.models import Judge, Pair, Provider, Round
+from judgments.models import BattleRun, Judge, Pair, Provider, Round
+
+MOST_FURTHER = 1_000
+
+
+def draw_further(run: BattleRun, number: int) -> Draw:
+    """Return the next comparisons of a run, the most informative of each query, without storing them."""
+    if not 1 <= number <= MOST_FURTHER:
+        raise NotValid(
+            "The number of comparisons is out of range.",
+            {"number": f"Enter a number from 1 to {MOST_FURTHER:,} per query."},
+        )
+    names, rows = comparison_rows(run, None)
+    if not any(row.score is not None for row in rows):
+        raise Conflict(
+            "No comparison has an answer yet. Additional comparisons are chosen by the answers, so wait for some "
+            "answers."
+        )
+    keys = {name: pk for pk, name in names.items()}
+    met = {frozenset(row[:2]) for row in run.drawn}
+    telling = most_telling([(row.query_id, row.a, row.b, row.score) for row in rows], number)
+    pairs = [(keys[query_id, a], keys[query_id, b]) for query_id, a, b in telling]
+    new = [pair for pair in pairs if frozenset(pair) not in met]
+    if not new:
+        raise Conflict("All documents of these queries have been compared or are queued, so no comparison is left.")
+    if run.battles + len(new) > MOST_BATTLES:
+        raise NotValid(
+            "The run would exceed its limit.", {"number": f"A run contains at most {MOST_BATTLES:,} comparisons."}
+        )
+    turned, both = swapped(len(new), run.both, seed=run.seed + run.battles)
+    added = []
+    for (a, b), first, twice in zip(new, turned, both, strict=True):
+        added += [[a, b, int(first)], *([[a, b, int(not first)]] if twice else [])]
+    documents = {pk for pair in new for pk in pair}
+    return Draw(added, len({names[pk][0] for pk in documents}), len(documents), 0)
+
 
 # A run stores its draw. Larger draws must be split into several runs, by query.
 MOST_BATTLES = 100_000

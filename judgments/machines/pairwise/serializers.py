@@ -6,8 +6,9 @@ from rest_framework import serializers
 
 from assay.llm.judges.pairwise import PAIRWISE
 from judgments.machines import machine_runs
-from judgments.machines.judge_runs.api.serializers import CapsSent, GoOnSent, KinBody
-from judgments.machines.pairwise import further_pairs, pair_selection
+from judgments.machines.judge_runs.serializers import CapsSent, GoOnSent, KinBody
+from judgments.machines.pairwise import pair_selection
+from judgments.machines.pairwise import pair_selection as further_pairs
 from judgments.models import BattleCanary, BattleRun
 from judgments.web.seeds import Seed
 from judgments.web.serializers import Strict

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from judgments.guidelines import guidelines
 from judgments.machines.prompts import prompts
 from judgments.models import PromptVersion
 from judgments.web import access
 from judgments.web.lists import Column, Listing, answer, how_many
+from judgments.web.pages import get_page
 
 
 def _asks(version: PromptVersion) -> str:
@@ -44,8 +43,7 @@ PROMPTS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def prompt_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.prompts.select_related("created_by").annotate(
@@ -56,8 +54,7 @@ def prompt_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, PROMPTS, rows, "judgments/machines/prompts/prompts.html", context)
 
 
-@login_required
-@require_safe
+@get_page
 def prompt(request: HttpRequest, uuid: str) -> HttpResponse:
     rows = PromptVersion.objects.select_related("collection", "created_by")
     row = access.reach(rows, request.user, access.STAFF, uuid=uuid)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from assay.core.errors import AssayError
 from assay.llm.providers import PROTOCOLS
@@ -17,6 +15,7 @@ from judgments.members import grants
 from judgments.models import Collection, Provider
 from judgments.web import access
 from judgments.web.lists import Column, Listing, answer, how_many
+from judgments.web.pages import form_page, get_page, post_action
 
 
 def _title(row: Provider) -> str:
@@ -51,8 +50,7 @@ PROVIDERS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     rows = collection.providers.select_related("collection").annotate(
@@ -62,8 +60,7 @@ def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, PROVIDERS, rows, "judgments/machines/providers/providers.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def provider_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = ProviderForm(request.POST or None)
@@ -77,8 +74,7 @@ def provider_new(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "judgments/machines/providers/provider_new.html", context, status=form.status)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     form = ProviderForm(request.POST or None, provider=row)
@@ -99,8 +95,7 @@ def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     return render(request, "judgments/machines/providers/provider.html", context, status=form.status)
 
 
-@login_required
-@require_POST
+@post_action
 def provider_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     try:

@@ -4,20 +4,70 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
-from assay.core.errors import AssayError, NotFound, NotValid
+from assay.core.errors import NotFound, NotValid
+from judgments.machines.judge_runs import expected_answers
 from judgments.machines.prompts import prompts
 from judgments.machines.prompts.forms import PromptForm
+from judgments.machines.providers.forms import APART, models_of
 from judgments.machines.providers.views import reached
 from judgments.machines.tryouts import tryouts
-from judgments.machines.tryouts.forms import TryForm
 from judgments.models import Collection
 from judgments.web import access
+from judgments.web.forms import AssayForm
+from judgments.web.pages import errors_as_messages, form_page, post_action
+
+
+class TryForm(AssayForm):
+    """Form to try a prompt on some pairs with a model."""
+
+    round = forms.ChoiceField(label="Pairs of the round")
+    model = forms.ChoiceField()
+    pairs = forms.IntegerField(min_value=1, max_value=10, initial=3, help_text="Each pair is one paid call.")
+    expected = forms.CharField(
+        label="Expected answers (for prompts that compare with them)",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 2, "class": "mono", "spellcheck": "false"}),
+        help_text='JSON such as {"q1": ["an answer"]}, or CSV with the header query_id,expected.',
+    )
+
+    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._providers = list(collection.providers.all())
+        self._rounds = list(collection.rounds.all())
+        for name, choices in (
+            ("round", [(str(one.uuid), one.name) for one in self._rounds]),
+            ("model", list(models_of(self._providers))),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)  # noqa: S101 (they are declared above)
+            field.choices = choices
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of the action."""
+        provider, _, model = self.cleaned_data["model"].partition(APART)
+        return {
+            "round_": next(one for one in self._rounds if str(one.uuid) == self.cleaned_data["round"]),
+            "provider": next(one for one in self._providers if str(one.uuid) == provider),
+            "model": model,
+            "number": self.cleaned_data["pairs"],
+            "expected": self.cleaned_data["expected"],
+        }
+
+    def clean_expected(self) -> expected_answers.Expected:
+        """Return the expected answers by query id; empty if none were entered."""
+        typed = self.cleaned_data["expected"].replace("\r\n", "\n")
+        try:
+            return expected_answers.read(typed) if typed.strip() else {}
+        except NotValid as error:
+            raise forms.ValidationError(error.fields.get("expected", str(error))) from error
+
 
 # Messages for a trial without a valid answer.
 FAILED = {
@@ -30,8 +80,7 @@ FAILED = {
 }
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Write a prompt, try it on real pairs, and store it as a version."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -81,12 +130,11 @@ def _start(collection: Collection, named: str) -> dict[str, str]:
     return {"system": template.system, "prompt": template.prompt, "asks": prompts.asks(template) if named else ""}
 
 
-@login_required
-@require_POST
+@post_action
 def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     named = request.POST.get("model", "")
-    try:
+    with errors_as_messages(request):
         reply = tryouts.provider(
             row, named if row.offered(named) else row.models_offered[0]["name"], actor=request.user
         )
@@ -94,6 +142,4 @@ def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         if reply.left_out:
             message += f" It does not support {', '.join(reply.left_out)}, which was not sent."
         messages.success(request, message)
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("provider_change", collection.slug, row.uuid)

@@ -1,28 +1,74 @@
-"""Members page: the members of a collection and their roles."""
+"""Pages of a collection: create it, change it, and manage its members and invitations."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods, require_POST
 
-from assay.core.errors import AssayError, NotFound
+from assay.core.errors import NotFound
 from judgments.members import collections as verbs
 from judgments.members import invitations
-from judgments.members.forms import MemberForm
+from judgments.members.forms import CollectionForm, CollectionSettingsForm, MemberForm
 from judgments.models import Collection, Membership, Role
 from judgments.web import access
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import errors_as_messages, form_page, post_action
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
+def new(request: HttpRequest) -> HttpResponse:
+    access.check_may_create_collections(request.user)
+    form = CollectionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            collection = verbs.create_collection(actor=request.user, **form.cleaned_data)
+            return redirect("collection", collection.slug)
+    return render(request, "judgments/members/collection_new.html", {"form": form}, status=form.status)
+
+
+@form_page
+def collection_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    fields = ("name", "description", "embedding_changed_at")
+    form = CollectionSettingsForm(request.POST or None, initial={name: getattr(collection, name) for name in fields})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            verbs.update_collection(collection, actor=request.user, **form.cleaned_data)
+            messages.success(request, "Saved.")
+            return redirect("collection_settings", collection.slug)
+    context = {"collection": collection, "form": form}
+    return render(request, "judgments/members/collection_settings.html", context, status=form.status)
+
+
+@post_action
+def respond(request: HttpRequest, uuid: str) -> HttpResponse:
+    """Accept or decline an invitation."""
+    invitation = invitations.get(invitations.waiting_for(request.user), uuid)
+    if "accept" not in request.POST:
+        invitations.decline(invitation, actor=request.user)
+        messages.success(request, f"You declined the invitation to {invitation.collection.name}.")
+        return redirect("home")
+    with errors_as_messages(request):
+        made = invitations.accept(invitation, actor=request.user)
+        messages.success(request, f"You joined {invitation.collection.name} with the role {made.role}.")
+    return redirect("home")
+
+
+@post_action
+def withdraw(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    invitation = invitations.get(collection.member_invitations.all(), uuid)
+    invitations.withdraw(invitation, actor=request.user)
+    messages.success(request, f"The invitation of {invitation.username} was withdrawn.")
+    return redirect("members", collection.slug)
+
+
+@form_page
 def member_list(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
@@ -81,15 +127,12 @@ def _fit(member: Membership) -> str:
     return "; ".join(notes)
 
 
-@login_required
-@require_POST
+@post_action
 def change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     membership = _membership(collection, uuid)
-    try:
+    with errors_as_messages(request):
         messages.success(request, _change(request, membership))
-    except AssayError as error:
-        messages.error(request, str(error))
     # A lead who gave up the role may no longer see the list.
     staff = access.role_in(request.user, collection) in access.STAFF
     return redirect("members", collection.slug) if staff else redirect("home")

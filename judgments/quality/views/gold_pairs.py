@@ -8,15 +8,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import AssayError, NotFound, NotValid
+from assay.core.errors import NotFound, NotValid
 from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Role, Round
 from judgments.quality import gold_files, gold_pairs, qualification
@@ -28,6 +26,7 @@ from judgments.web.body_limit import takes_files
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import uuid_of
 
 USES = [(GoldPair.Use.CALIBRATION.value, "for qualification"), (GoldPair.Use.HIDDEN.value, "hidden in the round")]
@@ -137,8 +136,7 @@ def _known_list(top: int) -> Listing:
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def page(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     act = request.POST.get("act", "") if request.method == "POST" else ""
@@ -194,12 +192,10 @@ def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
 def _done(request: HttpRequest, round_: Round, act: str) -> HttpResponse:
     """Show the error of an action that has no form field."""
     verbs: dict[str, Callable[[HttpRequest, Round], str]] = {"take": _take, "suggest": _suggest, "remove": _remove}
-    try:
+    with errors_as_messages(request):
         if act not in verbs:
             raise NotValid("This page is out of date. Reload it.")
         messages.success(request, verbs[act](request, round_))
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("calibration", round_.uuid)
 
 

@@ -7,10 +7,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
@@ -21,6 +19,7 @@ from judgments.quality.views.quality import round_rater_of
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.forms import AssayForm
+from judgments.web.pages import errors_as_messages, form_page, post_action
 
 
 class RequeueForm(AssayForm):
@@ -62,46 +61,36 @@ def _rater(request: HttpRequest, uuid: str, pseudonym: str) -> RoundRater:
     return round_rater_of(access.round_for(request.user, uuid, access.LEADS), pseudonym)
 
 
-@login_required
-@require_POST
+@post_action
 def pause(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     round_rater = _rater(request, uuid, rater)
-    try:
+    with errors_as_messages(request):
         pausing.pause(round_rater, reason=request.POST.get("reason", "").replace("\0", ""), actor=request.user)
         messages.success(
             request, f"{round_rater.user} is paused and can read the reason. Their leased pairs were released."
         )
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
 
 
-@login_required
-@require_POST
+@post_action
 def resume(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     round_rater = _rater(request, uuid, rater)
-    try:
+    with errors_as_messages(request):
         pausing.resume(round_rater, actor=request.user)
         messages.success(request, f"{round_rater.user} was resumed.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
 
 
-@login_required
-@require_POST
+@post_action
 def let_pass(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     round_rater = _rater(request, uuid, rater)
-    try:
+    with errors_as_messages(request):
         qualification.waive(round_rater, actor=request.user)
         messages.success(request, f"{round_rater.user} can start rating.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("calibration", round_rater.round.uuid)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     """Show the number of judgments first, then exclude them with a reason; this cannot be undone."""
     round_rater = _rater(request, uuid, rater)

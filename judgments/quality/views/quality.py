@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from assay.core.errors import NotFound
 from assay.quality import CHECKS, Check, Finding
 from judgments.labels import grade_visibility
 from judgments.models import Probe, ProbeAnswer, Round, RoundRater, User
-from judgments.quality import checks
+from judgments.quality import alerts, checks
 from judgments.quality.alerts import Acknowledgment
 from judgments.quality.charts import Picture, picture
 from judgments.quality.checks import RaterReport
@@ -27,6 +25,23 @@ from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import percent, state
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import errors_as_messages, get_page, post_action
+
+
+@post_action
+def alarm(request: HttpRequest, uuid: str, rater: str, check: str) -> HttpResponse:
+    round_rater = round_rater_of(access.round_for(request.user, uuid, access.LEADS), rater)
+    with errors_as_messages(request):
+        if "again" in request.POST:
+            alerts.undo_acknowledgment(round_rater, check, actor=request.user)
+            messages.success(request, "Alert turned on.")
+        else:
+            report, finding = checks.finding_of(round_rater, check, viewer=request.user)
+            note = request.POST.get("note", "").replace("\0", "")
+            alerts.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
+            messages.success(request, "Alert turned off. It turns on again if the numbers become clearly worse.")
+    return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
+
 
 SHAPES = {"serious": "fail", "mild": "warn", "": "done"}
 MOST_WRONG = 50
@@ -126,8 +141,7 @@ RATERS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def quality(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     look = checks.look(round_, viewer=request.user)
@@ -189,8 +203,7 @@ def _lines(report: RaterReport) -> list[Line]:
     return sorted(lines, key=lambda line: ("fail", "warn", "done", "todo").index(line.shape))
 
 
-@login_required
-@require_safe
+@get_page
 def rater(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     round_rater = round_rater_of(round_, rater)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, Probe, RoundRater
@@ -21,6 +19,7 @@ from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import grade
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 APART = [
     ("0", "same as all others"),
@@ -165,8 +164,7 @@ def _doc_id(row: Any) -> str:
     return str(row.pair.document.doc_id)
 
 
-@login_required
-@require_safe
+@get_page
 def answers(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     round_rater = round_rater_of(round_, rater)

@@ -7,23 +7,38 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST, require_safe
 
 from assay.core.errors import AssayError
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Pair, Role, Round, RoundRater, Tally, User
 from judgments.rounds import rounds
+from judgments.rounds import settings as round_settings
+from judgments.rounds.forms import HandingOutForm
 from judgments.web import access
 from judgments.web.figures import percent, state
 from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.pages import form_page, get_page, post_action
+
+
+@form_page
+def settings(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    form = HandingOutForm(round_, request.POST if request.method == "POST" else None).worded_for(round_)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            round_settings.change(round_, form.changes, actor=request.user)
+            messages.success(request, "Settings saved. Pairs that raters have open don’t change.")
+            return redirect("round_progress", round_.uuid)
+    context = {**frame(request, round_), "form": form, "closed": round_.state == Round.State.CLOSED}
+    return render(request, "judgments/rounds/round_settings.html", context, status=form.status)
+
 
 SHAPES = {"draft": "todo", "open": "doing", "closed": "done"}
 
@@ -72,8 +87,7 @@ ROUNDS = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def round_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     tallies = Tally.objects.filter(round=OuterRef("pk")).order_by().values("round")
@@ -91,8 +105,7 @@ def round_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, ROUNDS, rows, "judgments/rounds/rounds.html", {"collection": collection, "step": "round"})
 
 
-@login_required
-@require_safe
+@get_page
 def round_page(request: HttpRequest, uuid: str) -> HttpResponse:
     """Redirect to the page of the round: progress for staff, the station for raters."""
     round_ = access.round_for(request.user, uuid, access.EVERYBODY)
@@ -139,20 +152,17 @@ def to_invite(round_: Round) -> QuerySet[User]:
     return may.exclude(pk__in=round_.raters.values("user")).order_by("username")
 
 
-@login_required
-@require_POST
+@post_action
 def open_round(request: HttpRequest, uuid: str) -> HttpResponse:
     return _turned(request, uuid, rounds.open_round, "is open. Raters find it on their home page.")
 
 
-@login_required
-@require_POST
+@post_action
 def close_round(request: HttpRequest, uuid: str) -> HttpResponse:
     return _turned(request, uuid, rounds.close_round, "is closed. It accepts no more judgments.")
 
 
-@login_required
-@require_POST
+@post_action
 def reopen_round(request: HttpRequest, uuid: str) -> HttpResponse:
     verb = partial(rounds.reopen_round, reason=request.POST.get("reason", ""))
     return _turned(request, uuid, verb, "is open again.")
@@ -168,8 +178,7 @@ def _turned(request: HttpRequest, uuid: str, verb: Callable[..., Round], outcome
     return redirect("round_progress", round_.uuid)
 
 
-@login_required
-@require_POST
+@post_action
 def invite(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     named = set(request.POST.getlist("raters"))

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from judgments.documents.answers import questions_of
 from judgments.labels import grade_visibility
@@ -19,6 +17,7 @@ from judgments.snapshots.final_labels import Consolidation
 from judgments.web import access
 from judgments.web.figures import grade
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import get_page
 from judgments.web.posted_values import uuid_of
 
 CHANGES, STALE = "changes", "stale"
@@ -29,8 +28,7 @@ def address(rounds: Sequence[Round], how: Consolidation) -> str:
     return urlencode({"rounds": ",".join(str(one.uuid) for one in rounds), "rule": how.rule})
 
 
-@login_required
-@require_safe
+@get_page
 def changes(request: HttpRequest, slug: str) -> HttpResponse:
     """List the pairs that a newer round labeled differently."""
     collection = access.collection_for(request.user, slug, access.LEADS)
@@ -55,8 +53,7 @@ def changes(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
-@require_safe
+@get_page
 def stale(request: HttpRequest, slug: str) -> HttpResponse:
     """List the pairs whose document has changed since it was judged."""
     collection = access.collection_for(request.user, slug, access.LEADS)

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
-from assay.core.errors import AssayError, NotFound
+from assay.core.errors import NotFound
 from assay.strategies import STRATEGIES
 from assay.strategies.discovery_curve import DiscoveryCurve
 from judgments import hooks
@@ -22,6 +20,7 @@ from judgments.models import Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.lists import Column, Page
+from judgments.web.pages import errors_as_messages, get_page, post_action
 from pooling.models import Pool, Refill
 from pooling.pools import discovery, refill
 from pooling.pools.discovery_chart import discovery_curve
@@ -41,8 +40,7 @@ DEPTHS = (
 )
 
 
-@login_required
-@require_safe
+@get_page
 def round_discovery(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
     pool = discovery.pool_of(round_)
@@ -95,13 +93,12 @@ def _title(pool: Pool | None) -> str:
     return STRATEGIES[pool.strategy].title if pool.strategy in STRATEGIES else pool.strategy
 
 
-@login_required
-@require_POST
+@post_action
 def round_refill(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     row = Refill.objects.filter(round=round_).first()
     act = refill.ACTS.get(request.POST.get("act", ""))
-    try:
+    with errors_as_messages(request):
         if row is None or act is None:
             raise NotFound(f"The pairs of {round_} are fixed. Assay adds no pairs while it is open.")
         act(row, actor=request.user)
@@ -111,6 +108,4 @@ def round_refill(request: HttpRequest, uuid: str) -> HttpResponse:
             else "Pair selection stopped. No more pairs will be added."
         )
         messages.success(request, message)
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("round_progress", round_.uuid)

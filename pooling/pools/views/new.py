@@ -6,11 +6,9 @@ from typing import Any
 from uuid import uuid4
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from assay.strategies import STRATEGIES
@@ -18,16 +16,16 @@ from judgments.charts import table_files
 from judgments.models import Collection, Job
 from judgments.web import access
 from judgments.web.body_limit import takes_files
+from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 from pooling.pools import pools, previews
 from pooling.pools.forms import PoolForm
-from pooling.pools.views import duplicates
+from pooling.pools.views import pools as duplicates
 from pooling.pools.views.charts import file_of, pictures
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = _form(request, collection)

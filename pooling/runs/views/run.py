@@ -6,27 +6,137 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from judgments.charts import table_files
+from assay.scoring.run_similarity import DEPTH
+from judgments.charts import charts, table_files
 from judgments.models import Collection, Document, Query
 from judgments.web import access
 from judgments.web.downloads import disposition
+from judgments.web.figures import percent
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import form_page, get_page
 from pooling.models import Run
-from pooling.runs import downloads, model_families, overlap
+from pooling.runs import downloads, overlap, runs
+from pooling.runs import health as run_health
 from pooling.runs import runs as stored_runs
-from pooling.runs.forms import FamilyForm, RenameForm
 from pooling.runs.known_pairs import judged_pairs
-from pooling.runs.views import health as run_health
+from pooling.runs.runs import family_field
+
+
+class RenameForm(AssayForm):
+    """A new name for a run."""
+
+    name = forms.CharField(max_length=120)
+
+
+class FamilyForm(AssayForm):
+    """The family of the language model behind a run."""
+
+    generator_family = family_field()
+
+
+# A chart of more systems is unreadable; the table and its file contain all.
+MOST_IN_PICTURE = MOST_IN_TABLE = 10
+
+DEPTHS = (
+    Column("documents", "Documents", head=True, value=lambda row: _depth(row[0], row[1])),
+    Column("queries", "Queries", numeric=True, value=lambda row: row[2]),
+)
+OTHERS = (
+    Column(
+        "run",
+        "Run",
+        head=True,
+        style="clip",
+        value=lambda row: row.run.name,
+        url=lambda row: reverse("run", args=[row.run.collection.slug, row.run.uuid]),
+    ),
+    Column("jaccard", f"Jaccard@{DEPTH}", numeric=True, value=lambda row: row.likeness.jaccard),
+    Column("rbo", f"RBO@{DEPTH}", numeric=True, value=lambda row: row.likeness.rbo),
+    Column("same", "Same list", numeric=True, value=lambda row: row.likeness.same),
+    Column("queries", "Queries", numeric=True, value=lambda row: row.likeness.queries),
+)
+
+
+def shown(run: Run) -> dict[str, Any]:
+    """Return the context of a run's health, with its tables for download."""
+    health = run_health.check(run)
+    depths = table_files.small("depths", ("depth", "depths"), DEPTHS, health.depths)
+    others = table_files.small("likeness", ("run", "runs"), OTHERS, health.others)
+    return {
+        "health": health,
+        "now": health.now,
+        "warnings": _warnings(health),
+        "remarks": _remarks(health),
+        "depths": depths,
+        "depths_chart": charts.depth_bars(health.depths) if health.figures.smallest != health.figures.largest else None,
+        "others": others,
+        "shown_others": table_files.small("likeness", ("run", "runs"), OTHERS, health.others[:MOST_IN_TABLE]),
+        "others_chart": charts.share_bars(_bars(health)),
+        "tables": (depths, others),
+    }
+
+
+def _bars(health: run_health.Health) -> list[tuple[str, float]]:
+    return [(other.run.name, other.likeness.jaccard or 0.0) for other in health.others[:MOST_IN_PICTURE]]
+
+
+def _depth(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _warnings(health: run_health.Health) -> list[str]:
+    """Return the problems of the file as sentences."""
+    warnings, own = [], health.figures
+    if own.against_rows:
+        warnings.append(
+            f"The ranks contradict the scores in {amount(own.against_queries, 'query', 'queries')}, first in "
+            f"{own.first_against}. Assay orders the run by score."
+        )
+    if health.strange:
+        warnings.append(
+            f"The run has results for {amount(health.strange, 'query', 'queries')} that the collection does not have. "
+            "They are stored but never scored or pooled."
+        )
+    if health.stayed_out:
+        twice = f", {health.twice:,} of them with a repeated document" if health.twice else ""
+        warnings.append(f"{amount(health.stayed_out, 'odd row')} of the file left out at import{twice}.")
+    if own.mostly_tied:
+        warnings.append(
+            f"{percent(own.ties)} of the rows share their score with another row of the query. Metrics order them by "
+            "document id, not in the system’s order."
+        )
+    if own.infinite:
+        warnings.append(f"{amount(own.infinite, 'score')} {_is(own.infinite)} infinite.")
+    return warnings
+
+
+def _remarks(health: run_health.Health) -> list[str]:
+    """Return facts about the file that are no problem, as sentences."""
+    remarks, own = [], health.figures
+    if own.reordered_rows:
+        remarks.append(
+            f"{amount(own.reordered_rows, 'tied row')} had another position for users, because the system orders "
+            "equal scores by rank and metrics order them by document id."
+        )
+    if not own.ranked_rows and own.tied_rows:
+        remarks.append("The run has no ranks, so the order of equal scores that users saw is unknown.")
+    return remarks
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
+
 
 TOP = 20
 
@@ -96,8 +206,7 @@ class TopRow:
     others: str
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = _run_for(request, collection, uuid)
@@ -118,7 +227,7 @@ def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         row.refresh_from_db()
     top = _top(request, collection, row)
     context = {"collection": collection, "step": "runs", "run": row, "form": form, "family": family, **top}
-    health = run_health.shown(row)
+    health = shown(row)
     context |= health
     listed = _per_query(collection, row)
     return table_files.file_of(request, (*top["tables"], *health["tables"]), context) or answer(
@@ -129,14 +238,13 @@ def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 def _changed(row: Run, given: dict[str, Any], actor: Any) -> str:
     """Run the action of one of the two forms; return a message."""
     if "generator_family" in given:
-        model_families.declare(row, family=given["generator_family"], actor=actor)
+        runs.declare(row, family=given["generator_family"], actor=actor)
         return "Model family saved. Judges of the same family now show a warning."
     stored_runs.rename(row, name=given["name"], actor=actor)
     return f"Run renamed to {row.name}. Pools and snapshots refer to it by its hash."
 
 
-@login_required
-@require_safe
+@get_page
 def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
     """Return the run as TREC run, CSV or Parquet."""
     collection = access.collection_for(request.user, slug, access.STAFF)

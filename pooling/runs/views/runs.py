@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from judgments.charts import charts, table_files
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.figures import percent
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import get_page
 from pooling.models import Run
 from pooling.runs import health, overlap
 
@@ -86,8 +85,7 @@ PARTS = (
 )
 
 
-@login_required
-@require_safe
+@get_page
 def run_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     runs = list(collection.runs.active().select_related("collection").annotate(pool_count=Count("pools")))

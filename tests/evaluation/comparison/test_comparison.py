@@ -7,9 +7,9 @@ import math
 import pytest
 
 from assay.core.errors import NotAllowed, NotValid
-from evaluation.comparison import breakdown
-from evaluation.comparison.breakdown import by_tier, by_traffic, exploratory
 from evaluation.comparison.comparison import OUTCOMES, Difference, compare
+from evaluation.comparison.views import runs
+from evaluation.comparison.views.runs import by_tier, by_traffic, exploratory
 from evaluation.models import Score, Scoring
 from judgments.snapshots import snapshots
 from pooling.models import Run
@@ -147,10 +147,10 @@ def test_incomparable_runs(scored, snapshot, collection, stage) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_other_metrics_have_no_draws_over_very_many_queries(scored, monkeypatch, weighted) -> None:
-    monkeypatch.setattr(breakdown, "MOST_DRAWN", N - 2)
+    monkeypatch.setattr(runs, "MOST_DRAWN", N - 2)
     comparison = compare(scored("a", A), scored("b", B), "nDCG@10", weighted=weighted)
     (other,) = exploratory(comparison, ["nDCG@10", "AP"])
     same = ("difference", "wins", "ties", "losses", "queries", "detectable")
     assert {key: other[key] for key in same} == {key: comparison.pair[key] for key in same}
-    assert (other["p"], other["low"], other["reason"]) == (None, None, breakdown.NOT_DRAWN)
+    assert (other["p"], other["low"], other["reason"]) == (None, None, runs.NOT_DRAWN)
     assert by_traffic(comparison) is None

@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.effects import job as round_effects
 from evaluation.effects import pair_effects, rater_effect, round_runs
 from evaluation.models import RoundEffect
-from judgments.agreement import conflict_effects, resolutions
+from judgments.agreement import conflicts, resolutions
 from judgments.jobs import jobs
 from judgments.models import Job, Pair, Tally
 from judgments.rounds import rounds
@@ -105,19 +105,19 @@ def test_leads_who_still_rate_see_nothing(stage, client_of, lead, engineer):
 
 
 def test_judgments_shows_the_effects_of_conflicts(rated, lead):
-    result = conflict_effects.effects(rated)
+    result = conflicts.effects(rated)
     assert result.metric == "nDCG@10"
     assert set(result.moves) == set(rated.pairs.values_list("pk", flat=True))
     # The third of three good documents at the third rank moves nothing: the ranking is perfect with it and without it.
     assert (min(result.moves.values()), max(result.moves.values()) > 0) == (0, True)
     pair = rated.pairs.select_related("query", "document", "round__collection").first()
-    rows = conflict_effects.detail(pair, [0, 3])
+    rows = conflicts.detail(pair, [0, 3])
     assert {row["run"] for row in rows} == {"bm25", "neural"}
     spread = max(abs(row["values"][3] - row["values"][0]) for row in rows)
     assert spread == pytest.approx(result.moves[pair.pk])
     assert rows[0]["rank"] in {1, 2, 3}
     resolutions.resolve(pair, grade=3, reason="Just what was asked for.", actor=lead)
-    assert conflict_effects.effects(rated) is not None
+    assert conflicts.effects(rated) is not None
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def work():
 
 def test_of_a_large_round_a_job_counts_the_conflicts(rated, client_of, lead, monkeypatch):
     """It says what a small round's page says, and until then the pages say that it is being counted."""
-    at_once = conflict_effects.effects(rated).moves
+    at_once = conflicts.effects(rated).moves
     monkeypatch.setattr("evaluation.effects.round_runs.GRADES_AT_ONCE", 10)
     list_, client = f"/rounds/{rated.uuid}/conflicts/", client_of(lead)
     assert (

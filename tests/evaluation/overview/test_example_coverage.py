@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.overview.example_coverage import examples_per_grade
+from evaluation.overview.method_checklist import examples_per_grade
 from judgments.guidelines.guidelines import DEFAULT_TEMPLATE
 from judgments.models.scale import DEFAULT_GRADES
 

@@ -11,7 +11,7 @@ from assay.core.errors import Conflict, NotAllowed, NotValid
 from assay.formats.trec_qrels import load_qrels
 from assay.rag import read_outputs, read_samples
 from evaluation.models import RagSampleSet
-from evaluation.rag import files, from_collection, scorecards
+from evaluation.rag import from_collection, sample_sets, scorecards
 from judgments.jobs import jobs
 from judgments.models import Job
 from judgments.snapshots import snapshots
@@ -39,7 +39,7 @@ def test_labels_and_a_run_become_samples_and_a_system(snapshot: Any, collection:
         from_collection.start(collection, name="ours", snapshot=snapshot, run=run, threshold=2, depth=2, actor=engineer)
     )
     qrels = load_qrels(snapshots.export(snapshot, "trec-qrels")[1], path="qrels.txt").to_dict()
-    with files.checked(result) as path:
+    with sample_sets.checked(result) as path:
         samples = {one.sample_id: one for one in read_samples(path)}
     assert samples.keys() == qrels.keys()
     texts = dict(collection.queries.values_list("query_id", "text"))
@@ -47,7 +47,7 @@ def test_labels_and_a_run_become_samples_and_a_system(snapshot: Any, collection:
         assert samples[query_id].query == texts[query_id]
         assert samples[query_id].relevant_ids == {doc_id for doc_id, grade in grades.items() if grade >= 2}
     system = result.systems.get()
-    with files.checked(system) as path:
+    with sample_sets.checked(system) as path:
         outputs = {one.sample_id: one for one in read_outputs(path)}
     ranked = runs.ranked(run).to_dict()
     for query_id, output in outputs.items():

@@ -134,9 +134,9 @@ def test_few_grades_correct_nothing(scored: RagSampleSet, client_of: Any, lead: 
 
 def _answers(system: RagSystem) -> list[tuple[str, str]]:
     from assay.rag import read_outputs
-    from evaluation.rag import files
+    from evaluation.rag import sample_sets
 
-    with files.checked(system) as path:
+    with sample_sets.checked(system) as path:
         return [
             (one.response.text if one.response else "", str([doc.doc.doc_id for doc in one.retrieved]))
             for one in read_outputs(path)

@@ -12,7 +12,7 @@ from django.db import connection
 from assay import rag
 from assay.core.errors import AssayError, Conflict, NotValid, UnreadableInput
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
-from evaluation.rag import files, scorecards, systems
+from evaluation.rag import sample_sets, scorecards, systems
 from judgments.jobs import storage
 from judgments.models import Job
 from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, lines, work
@@ -159,7 +159,7 @@ def test_a_damaged_file_gives_no_number(scored: RagSampleSet, storage_folder: st
     assert "hash" in job.error
     assert RagScorecard.objects.get(system=system).computed_at == before
     storage.forget(system.path)
-    with pytest.raises(AssayError), files.checked(system):
+    with pytest.raises(AssayError), sample_sets.checked(system):
         pass
 
 

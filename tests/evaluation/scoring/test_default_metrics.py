@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.scoring import scoring
-from evaluation.scoring.default_metrics import relevant_from, usual_metrics
+from evaluation.scoring.scoring import relevant_from, usual_metrics
 from judgments.models import Snapshot
 
 

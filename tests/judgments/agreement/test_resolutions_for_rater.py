@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from judgments.agreement import resolutions
-from judgments.agreement.resolutions_for_rater import resolved_pairs_for, rounds_with_resolutions
+from judgments.agreement.resolutions import resolved_pairs_for, rounds_with_resolutions
 from judgments.models import GoldPair, Pair
 from judgments.quality import gold_pairs
 from judgments.rounds import rounds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.safestring import SafeString
 
-from judgments.documents.highlight import MOST_TERMS, highlight, highlight_text
+from judgments.documents.passages import MOST_TERMS, highlight, highlight_text
 from judgments.web.rich_text import document_html
 
 
@@ -46,16 +46,16 @@ def test_text_that_looks_like_a_tag_is_only_text():
 @pytest.mark.parametrize("many", [0, 100])
 def test_many_words_are_marked_as_a_few_are(monkeypatch, many):
     """A text that is made of the query's words is searched word by word, and comes out the same."""
-    from judgments.documents import highlight as module
+    from judgments.documents import passages
 
-    monkeypatch.setattr(module, "MANY", many)
+    monkeypatch.setattr(passages, "MANY", many)
     html = SafeString('<p title="jacke">Eine Regenjacke, Winterjacken &amp; jackett; jacke2, <b>Jacke</b></p>')
-    assert module.highlight(html, "jacke") == (
+    assert passages.highlight(html, "jacke") == (
         '<p title="jacke">Eine <mark>Regenjacke</mark>, <mark>Winterjacken</mark> &amp; <mark>jackett</mark>; '
         "<mark>jacke2</mark>, <b><mark>Jacke</mark></b></p>"
     )
     text = "Regenjacke Winterjacken xRegenjacke Regenjackex"
-    assert [position for position, _ in module.whole_words(text, {"Regenjacke", "Winterjacken"})] == [0, 11]
+    assert [position for position, _ in passages.whole_words(text, {"Regenjacke", "Winterjacken"})] == [0, 11]
 
 
 def test_of_a_long_query_the_first_terms_are_looked_for():

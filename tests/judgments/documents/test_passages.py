@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.sentences import ROOM
-from judgments.documents.highlight import WORD, fitting
-from judgments.documents.passages import COLLAPSED_FROM, Shown, shown
+from judgments.documents.passages import COLLAPSED_FROM, WORD, Shown, fitting, shown
 from judgments.models import Document
 from judgments.web.rich_text import LONGEST
 

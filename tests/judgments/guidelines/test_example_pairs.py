@@ -12,7 +12,7 @@ from judgments.agreement import resolutions
 from judgments.guidelines import examples, guidelines
 from judgments.models import Example
 from judgments.rounds import rounds
-from judgments.rounds.pairs import Candidate
+from judgments.rounds.rounds import Candidate
 
 pytestmark = pytest.mark.django_db
 

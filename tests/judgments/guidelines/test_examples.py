@@ -8,7 +8,7 @@ from django.urls import reverse
 from assay.core.errors import Conflict, NotValid
 from judgments.agreement import resolutions
 from judgments.guidelines import examples, guidelines
-from judgments.guidelines.written_examples import written_into
+from judgments.guidelines.views import written_into
 from judgments.models import Example
 from judgments.web.rich_text import markdown_html
 

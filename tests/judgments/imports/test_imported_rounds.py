@@ -9,7 +9,7 @@ from django.contrib.auth import authenticate
 
 from assay.core.errors import Conflict
 from assay.formats import FORMATS
-from judgments.agreement import conflicts, round_agreement
+from judgments.agreement import agreement_summary, conflicts
 from judgments.imports import ingestion
 from judgments.models import Adjudication, Judgment, Membership, Pair, Round, Tally, User
 from judgments.rating import round_counters
@@ -39,7 +39,7 @@ def imported(collection, lead):
 
 def test_agreement_is_computed_from_them(imported):
     round_ = imported()
-    agreement = round_agreement.agreement(round_)
+    agreement = agreement_summary.agreement(round_)
     assert (round_.state, agreement["raters"], agreement["pairs"]) == ("closed", 2, 5)
     (pair,) = agreement["cohen"]
     assert pair["unweighted"] == pytest.approx(0.7368, abs=5e-5)

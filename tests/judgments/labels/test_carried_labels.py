@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from judgments.agreement import resolutions, round_agreement
+from judgments.agreement import agreement_summary, resolutions
 from judgments.models import Pair
 from judgments.snapshots import snapshots
 
@@ -39,7 +39,7 @@ def rated(make_round: Callable[..., Any], rate_all: Callable[..., int], rater: A
 def test_a_label_is_carried_to_the_copies_and_marked_everywhere(rated: Any, lead: Any) -> None:
     plain = snapshots.freeze(rated.collection, name="plain", rounds=[rated], actor=lead)
     pair = _stands_for(rated, "d1-1", "twin", "d1-2")
-    before = round_agreement.agreement(rated)
+    before = agreement_summary.agreement(rated)
     snapshot = snapshots.freeze(rated.collection, name="carried", rounds=[rated], actor=lead)
     # Its own judgment wins: d1-2 was graded 1 by a person.
     assert _text(snapshot, "trec-qrels").splitlines() == ["q1 0 d1-1 3", "q1 0 d1-2 1", "q1 3 twin 3"]
@@ -50,7 +50,7 @@ def test_a_label_is_carried_to_the_copies_and_marked_everywhere(rated: Any, lead
     counts = snapshot.manifest["counts"]
     assert (counts["labels"], counts["carried"], counts["ratings"]) == (3, 1, 2)
     assert any("carried" in warning for warning in snapshot.manifest["warnings"])
-    assert round_agreement.agreement(rated) == before
+    assert agreement_summary.agreement(rated) == before
     # Where a label comes from is part of what the hash covers, and of nothing where none is carried.
     assert snapshot.content_sha256 != plain.content_sha256
     assert "carried" not in json.dumps(plain.manifest["provenance"])

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotValid, Paused
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.models import AuditRow, Judgment, Round, RoundRater, Slot, Tally
 from judgments.quality import pausing
 from judgments.quality.pausing import Choice
@@ -82,7 +82,7 @@ def test_excluded_judgments_free_their_pairs_for_other_raters(
     assert not Judgment.objects.current().filter(rater=rater).exists()
     assert {row.state for row in Judgment.objects.filter(supersedes__rater=rater)} == {"requeued"}
     assert set(round_.pairs.values_list("spread", flat=True)) == {0}
-    assert {row[2] for row in rating_rows.rating_rows(round_)} == {round_rater_of(round_, rater2).pseudonym}
+    assert {row[2] for row in round_labels.rating_rows(round_)} == {round_rater_of(round_, rater2).pseudonym}
     recounted(round_)
     assert assignment.claim_batch(round_, rater=rater, size=50) == [], "never these pairs again"
     assert rate_all(round_, rater3, 3) == 12
@@ -128,4 +128,4 @@ def test_judgments_of_a_closed_round_can_be_excluded(
     with pytest.raises(Conflict, match="closed"):
         pausing.pause(round_rater_of(closed, rater), reason="Too late.", actor=lead)
     assert pausing.requeue(round_rater_of(closed, rater), reason="Found out later.", actor=lead) == 12
-    assert len(rating_rows.rating_rows(closed)) == 12
+    assert len(round_labels.rating_rows(closed)) == 12

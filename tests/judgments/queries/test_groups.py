@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.core.errors import Conflict, NotValid
-from judgments.agreement import resolutions, round_agreement
+from judgments.agreement import agreement_summary, resolutions
 from judgments.labels import group_labels
 from judgments.models import AuditRow, QueryGroup, RefusedProposal
 from judgments.queries import groups as query_groups
@@ -67,7 +67,7 @@ def test_labels_are_shared_where_the_lead_says_so(spelled: Any, lead: Any) -> No
     group = query_groups.gather(collection, queries=list(collection.queries.all()), actor=lead, name="spellings")
     own = ["q1 0 d1-1 3", "q1 0 d1-2 3", "q2 0 d2-1 1", "q2 0 d2-2 1"]
     assert qrels(freeze("grouped")) == qrels(plain) == own
-    agreement = round_agreement.agreement(spelled)
+    agreement = agreement_summary.agreement(spelled)
     query_groups.let_share(collection, [group], shares=True, actor=lead)
     resolutions.resolve(spelled.pairs.get(document__doc_id="d2-2"), grade=0, reason="Another brand.", actor=lead)
     shared = freeze("shared")
@@ -85,7 +85,7 @@ def test_labels_are_shared_where_the_lead_says_so(spelled: Any, lead: Any) -> No
     # A shared label is no judgment: nobody is said to have made it, and agreement does not know it.
     assert len(snapshots.export(shared, "ratings-csv")[1].splitlines()) == 1 + 8 + 1
     assert (shared.manifest["counts"]["ratings"], shared.manifest["counts"]["carried"]) == (8, 4)
-    assert round_agreement.agreement(spelled)["alpha"] == agreement["alpha"]
+    assert agreement_summary.agreement(spelled)["alpha"] == agreement["alpha"]
     query_groups.dissolve(group, actor=lead)
     spelled.refresh_from_db()
     assert "3" not in {line.split()[1] for line in qrels(freeze("apart"))}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from judgments.agreement import resolutions, round_agreement, round_report
+from judgments.agreement import agreement_summary, resolutions, round_report
 from judgments.labels.round_labels import label, read_rounds
 from judgments.models import Judgment, Pair, Round, RoundReport
 from judgments.progress import progress
@@ -62,16 +62,16 @@ def test_the_report_is_that_of_the_planned_grades(planned: Round, called: Callab
     assert after["called_in"] == 10
     assert {part: after[part] for part in PARTS} == {part: before[part] for part in PARTS}
     assert after["agreement"]["coefficients"]["fleiss"]["value"] is not None
-    drawn = round_agreement.agreement(planned, bootstrap=20)
+    drawn = agreement_summary.agreement(planned, bootstrap=20)
     assert [drawn[name] for name in ("raters", "pairs", "overlap")] == [2, 30, 30]
 
 
 def test_raters_of_other_rounds_count_the_planned_grades_too(
     planned: Round, called: Callable[[], int], engineer: Any
 ) -> None:
-    before = round_agreement.grade_pairs(planned, viewer=engineer)
+    before = agreement_summary.grade_pairs(planned, viewer=engineer)
     called()
-    assert round_agreement.grade_pairs(planned, viewer=engineer) == before
+    assert agreement_summary.grade_pairs(planned, viewer=engineer) == before
     assert sum(before.values()) == 30
 
 

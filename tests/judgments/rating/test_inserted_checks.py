@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from assay.core.errors import Conflict, NotFound, NotValid
-from judgments.agreement import round_agreement
-from judgments.labels import rating_rows
+from judgments.agreement import agreement_summary
+from judgments.labels import round_labels
 from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round, Slot, Tally
 from judgments.quality import gold_pairs
 from judgments.rating import assignment, inserted_checks, rater_progress, submission
@@ -125,9 +125,9 @@ def test_nothing_of_it_counts(round_: Round, rater: Any, rater2: Any) -> None:
     tally = Tally.objects.get(round=round_, rater=rater)
     assert (tally.graded, tally.events) == (24, 24)
     work(round_, rater2, grade=1)
-    assert len(rating_rows.rating_rows(round_)) == 48
-    assert not any(row[1].startswith("gold") for row in rating_rows.rating_rows(round_))
-    assert round_agreement.agreement(round_, bootstrap=10)["pairs"] == 24
+    assert len(round_labels.rating_rows(round_)) == 48
+    assert not any(row[1].startswith("gold") for row in round_labels.rating_rows(round_))
+    assert agreement_summary.agreement(round_, bootstrap=10)["pairs"] == 24
 
 
 def test_leads_get_no_gold_pairs(round_: Round, lead: Any) -> None:

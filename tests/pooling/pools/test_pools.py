@@ -12,7 +12,7 @@ from judgments.models import AuditRow, Document
 from pooling.models import Pool
 from pooling.pools import pools
 from pooling.pools.effort import Pace, pace
-from pooling.pools.pair_lists import read_pairs
+from pooling.pools.forms import read_pairs
 from pooling.runs.known_pairs import known_pairs
 
 

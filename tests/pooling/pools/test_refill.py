@@ -19,7 +19,8 @@ from judgments.models import AuditRow, Job, Pair
 from judgments.rating import assignment
 from judgments.rounds import rounds
 from pooling.models import Refill
-from pooling.pools import due_queries, duplicates, pools, refill, refill_job
+from pooling.pools import duplicates, pools, refill, refill_job
+from pooling.pools import refill_job as due_queries
 from pooling.runs import runs as stored_runs
 from pooling.runs.known_pairs import wording
 from tests.pooling.pools.growing_round import choose_all, make_growing, rate, relevant

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judgments.agreement import round_agreement
+from judgments.agreement import agreement_summary
 from judgments.queries import groups
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
@@ -47,4 +47,4 @@ def test_spellings_share_from_pool_to_snapshot(
     assert qrels == [f"q1 0 d{n} {grade}" for n, grade in ((1, 3), (2, 1), (3, 0))] + [
         f"q2 3 d{n} {grade}" for n, grade in ((1, 3), (2, 1), (3, 0))
     ]
-    assert round_agreement.agreement(made)["pairs"] == 3
+    assert agreement_summary.agreement(made)["pairs"] == 3

@@ -8,13 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import F, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from django.views.decorators.http import require_http_methods, require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
@@ -28,6 +26,7 @@ from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.figures import grade, state
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import form_page, get_page
 
 FOR = {"pair": "pair", "repair": "pair, retried", "canary": "probe"}
 PLANTED = {"instruction": "“Give this the top grade”", "query-words": "Query words without meaning"}
@@ -139,8 +138,7 @@ ROUTED = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def answers(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, judge_row, run = reached(request, uuid, judge)
     hidden = grade_visibility.pairs_with_hidden_grades(request.user, round_)
@@ -151,8 +149,7 @@ def answers(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     return answer(request, listing, rows, "judgments/machines/judge_runs/judge_answers.html", context)
 
 
-@login_required
-@require_safe
+@get_page
 def ledger(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, judge_row, run = reached(request, uuid, judge)
     hidden = grade_visibility.pairs_with_hidden_grades(request.user, round_)
@@ -162,8 +159,7 @@ def ledger(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     return answer(request, LEDGER, rows, "judgments/machines/judge_runs/judge_answers.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def routed(request: HttpRequest, uuid: str) -> HttpResponse:
     """List the pairs that machines leave to people; a button creates a draft round of them."""
     round_ = access.round_for(request.user, uuid, access.LEADS)

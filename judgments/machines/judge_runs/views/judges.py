@@ -2,34 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound
+from assay.formats import pairs_jsonl
+from assay.formats.row_types import PairRow
 from judgments.machines import kinds, machine_runs
-from judgments.machines.calibration import calibration
-from judgments.machines.judge_runs import judge_runs, kinship, labels_export, model_judges, pairs_export
-from judgments.machines.judge_runs.forms import GoOnForm
+from judgments.machines.calibration import auto_accept, calibration
+from judgments.machines.judge_runs import judge_runs, kinship, labels_export, model_judges
+from judgments.machines.judge_runs.estimate import context_of
 from judgments.machines.judge_runs.judge_settings import Choice
-from judgments.machines.judge_runs.round_form import JudgeForm
+from judgments.machines.judge_runs.round_form import AcceptForm, GoOnForm, JudgeForm
 from judgments.machines.kinds import GRADED, Kind
-from judgments.models import Judge, JudgeRun, Round
+from judgments.models import Judge, JudgeRun, Pair, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.body_limit import takes_files
 from judgments.web.downloads import CONTENT_TYPES, disposition
 from judgments.web.figures import state
 from judgments.web.lists import Column, Listing, answer, on_record
+from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+
+AT_ONCE = 500
+
+
+def lines(round_: Round) -> Iterator[bytes]:
+    """Yield the file in parts: the input of a judge for each pair, in the order of the round."""
+    rows = round_.pairs.select_related("query", "document").order_by("position")
+    some: list[PairRow] = []
+    for pair in rows.iterator(chunk_size=AT_ONCE):
+        some.append(_pair_row(pair))
+        if len(some) == AT_ONCE:
+            yield _written(some)
+            some = []
+    yield _written(some)
+
+
+def _written(rows: list[PairRow]) -> bytes:
+    stream = io.BytesIO()
+    pairs_jsonl.write(rows, stream)
+    return stream.getvalue()
+
+
+def _pair_row(pair: Pair) -> PairRow:
+    context = context_of(pair)
+    return PairRow(pair.query.query_id, pair.document.doc_id, context.query, context.narrative, context.text)
+
+
+@post_action
+def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_, judge_row, _ = reached(request, uuid, judge)
+    form = AcceptForm(request.POST)
+    with errors_as_messages(request):
+        if request.POST.get("act") == "draft":
+            made = auto_accept.draft_round(round_, actor=request.user)
+            messages.success(
+                request,
+                f"{made} is a draft with {amount(made.pairs_made, 'pair')}, without accepted pairs. Check its "
+                "raters, "
+                f"open it, and close {round_}, so that raters get no other pairs there.",
+            )
+            return redirect("round_progress", made.uuid)
+        if request.POST.get("act") == "end":
+            standing = auto_accept.active_accept(round_)
+            if standing is not None:
+                auto_accept.deactivate(standing, actor=request.user)
+            messages.success(request, "Auto-accept turned off.")
+        elif form.is_valid():
+            auto_accept.activate(round_, judge_row, bound=form.cleaned_data["bound"] / 100, actor=request.user)
+            messages.success(request, "Auto-accept turned on. It stays on while people confirm the lowest grade.")
+        else:
+            messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
+    return redirect("machine_judge", round_.uuid, judge)
+
 
 SHAPES = {
     "waiting": "todo",
@@ -120,8 +176,7 @@ JUDGES = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     rows = _rows(round_, request.user)
@@ -130,8 +185,7 @@ def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
@@ -171,20 +225,16 @@ def _kind(name: str) -> Kind:
     return next((kind for kind in kinds.kinds() if kind.name == name), kinds.find(GRADED))
 
 
-@login_required
-@require_POST
+@post_action
 def pause(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, _, run = reached(request, uuid, judge)
-    try:
+    with errors_as_messages(request):
         judge_runs.pause(require_run(run), actor=request.user)
         messages.success(request, "The judge stops after the calls in progress have returned.")
-    except AssayError as error:
-        messages.error(request, str(error))
     return redirect("machine_judge", round_.uuid, judge)
 
 
-@login_required
-@require_POST
+@post_action
 def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, _, run = reached(request, uuid, judge)
     form = GoOnForm(request.POST)
@@ -199,8 +249,7 @@ def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     return redirect("machine_judge", round_.uuid, judge)
 
 
-@login_required
-@require_safe
+@get_page
 def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse:
     """Return all answers of the judge as a file."""
     round_, judge_row, _ = reached(request, uuid, judge)
@@ -212,12 +261,11 @@ def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse
     return answer
 
 
-@login_required
-@require_safe
+@get_page
 def pairs(request: HttpRequest, uuid: str) -> StreamingHttpResponse:
     """Return the round's pairs as a file for judges that run elsewhere."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    answer = StreamingHttpResponse(pairs_export.lines(round_), content_type=CONTENT_TYPES["jsonl"])
+    answer = StreamingHttpResponse(lines(round_), content_type=CONTENT_TYPES["jsonl"])
     answer.headers["Content-Disposition"] = disposition(f"{round_.name}-pairs.jsonl")
     return answer
 

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration
 from judgments.machines.judge_runs import kinship, retry
-from judgments.machines.judge_runs.forms import go_on_form
+from judgments.machines.judge_runs.round_form import go_on_form
 from judgments.machines.judge_runs.views.judges import dollars, run_state
 from judgments.models import Grade, Judge, JudgeRun, Round
 from judgments.rounds.views.rounds import frame

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from django.views.decorators.http import require_safe
 
 from judgments.labels import grade_visibility
 from judgments.machines.calibration import pairwise_judges
@@ -20,6 +18,7 @@ from judgments.models import BattleCanary
 from judgments.rounds.views.rounds import frame
 from judgments.web.figures import state
 from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.pages import get_page
 
 # The document with the injected text won: the sign differs from that without the text.
 FLIPPED = Q(plain__gt=0, score__lt=0) | Q(plain__lt=0, score__gt=0)
@@ -92,8 +91,7 @@ CANARIES = Listing(
 )
 
 
-@login_required
-@require_safe
+@get_page
 def canaries(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     """List the answers with and without injected text; pairs that the reader may still grade are hidden."""
     round_, battle_run = reached(request, uuid, run)

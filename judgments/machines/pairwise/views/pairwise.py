@@ -7,13 +7,11 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound
@@ -32,6 +30,7 @@ from judgments.web.body_limit import takes_files
 from judgments.web.figures import percent, state
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import form_page, get_page, post_action
 
 PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query words without meaning"}
 
@@ -98,8 +97,7 @@ def run_of(round_: Round, uuid: Any) -> BattleRun:
     return run
 
 
-@login_required
-@require_safe
+@get_page
 def battle_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     rows = round_.battle_runs.select_related("job", "round").defer("drawn")
@@ -107,8 +105,7 @@ def battle_list(request: HttpRequest, uuid: str) -> HttpResponse:
     return answer(request, RUNS, rows, "judgments/machines/pairwise/battles.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
@@ -140,8 +137,7 @@ def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 @takes_files
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_page
 def battle_import(request: HttpRequest, uuid: str) -> HttpResponse:
     """Import comparisons from a file, all or none."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
@@ -159,8 +155,7 @@ def battle_import(request: HttpRequest, uuid: str) -> HttpResponse:
     return render(request, "judgments/machines/pairwise/battle_import.html", context, status=form.status)
 
 
-@login_required
-@require_safe
+@get_page
 def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     round_, battles = reached(request, uuid, run)
     rows = scores.queries_of(battles, request.user)
@@ -198,8 +193,7 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     return answer(request, QUERIES, rows, "judgments/machines/pairwise/battle_run.html", context)
 
 
-@login_required
-@require_POST
+@post_action
 def pause(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     def act(battle_run: BattleRun, form: AssayForm) -> str:
         runs.pause(battle_run, actor=request.user)
@@ -208,8 +202,7 @@ def pause(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     return _acted(request, uuid, run, AssayForm(request.POST), act)
 
 
-@login_required
-@require_POST
+@post_action
 def go_on(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     def act(battle_run: BattleRun, form: AssayForm) -> str:
         runs.resume(battle_run, actor=request.user, **form.cleaned_data)
@@ -218,8 +211,7 @@ def go_on(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     return _acted(request, uuid, run, GoOnForm(request.POST), act)
 
 
-@login_required
-@require_POST
+@post_action
 def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     def act(battle_run: BattleRun, form: AssayForm) -> str:
         number = runs.further(battle_run, form.cleaned_data["number"], actor=request.user)
@@ -228,8 +220,7 @@ def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     return _acted(request, uuid, run, FurtherForm(request.POST), act)
 
 
-@login_required
-@require_POST
+@post_action
 def to_grades(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     def act(battle_run: BattleRun, form: AssayForm) -> str:
         made = grades.create_judge(battle_run, actor=request.user, share=form.cleaned_data["share"] / 100)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
 
 from assay.core.errors import NotFound
 from assay.formats import battles_jsonl
@@ -25,6 +23,7 @@ from judgments.rounds.views.rounds import frame
 from judgments.web.downloads import disposition
 from judgments.web.figures import percent, state
 from judgments.web.lists import Choice, Column, Listing, answer, on_record
+from judgments.web.pages import get_page
 
 WORDS = {"won": "won", "lost": "lost", "drawn": "tied", "none": "no answer"}
 SHAPES = {"won": "done", "lost": "todo", "drawn": "doing", "none": "fail"}
@@ -57,8 +56,7 @@ def _battles(given: dict[str, str]) -> Listing:
     )
 
 
-@login_required
-@require_safe
+@get_page
 def query(request: HttpRequest, uuid: str, run: str, query: str) -> HttpResponse:
     """Show the matrix, the scores, and the comparisons of one document, initially the best one."""
     round_, battle_run = reached(request, uuid, run)
@@ -82,8 +80,7 @@ def query(request: HttpRequest, uuid: str, run: str, query: str) -> HttpResponse
     return answer(request, listing, rows, "judgments/machines/pairwise/battle_query.html", context)
 
 
-@login_required
-@require_safe
+@get_page
 def export(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     """Return all answers that the reader may see as battles.jsonl, which ``assay zelo`` reads."""
     round_, battle_run = reached(request, uuid, run)

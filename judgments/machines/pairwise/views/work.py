@@ -11,8 +11,8 @@ from judgments.machines.calibration import cost
 from judgments.machines.judge_runs import kinship
 from judgments.machines.judge_runs.views.judges import dollars
 from judgments.machines.pairwise import runs
-from judgments.machines.pairwise.estimate import Estimate
 from judgments.machines.pairwise.forms import FurtherForm
+from judgments.machines.pairwise.runs import Estimate
 from judgments.models import BattleRun, Provider
 
 

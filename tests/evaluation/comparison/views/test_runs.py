@@ -314,9 +314,9 @@ def test_more_queries_are_no_more_questions_to_the_database(scored, collection, 
 
 def test_many_metrics_over_many_queries_are_not_drawn_for_a_page(scored, get, monkeypatch):
     """Every metric costs a hundred thousand draws over the queries: five others over twelve queries are sixty."""
-    monkeypatch.setattr("evaluation.comparison.breakdown.MOST_DRAWN_TOGETHER", 60)
+    monkeypatch.setattr("evaluation.comparison.views.runs.MOST_DRAWN_TOGETHER", 60)
     assert all(other["p"] is not None for other in get().context["others"])
-    monkeypatch.setattr("evaluation.comparison.breakdown.MOST_DRAWN_TOGETHER", 59)
+    monkeypatch.setattr("evaluation.comparison.views.runs.MOST_DRAWN_TOGETHER", 59)
     response = get()
     assert all(
         other["p"] is None and other["wins"] + other["ties"] + other["losses"] == 12

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from evaluation.scoring import history, scoring
-from evaluation.scoring.versions import versions
+from evaluation.scoring.views.history import versions
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from tests.evaluation.stage import by_digit

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from judgments.agreement import conflict_effects, conflicts
+from judgments.agreement import conflicts
+from judgments.agreement import conflicts as conflict_effects
 from judgments.hooks import ConflictAppraiser
 from judgments.models import Adjudication
 from judgments.rating import submission

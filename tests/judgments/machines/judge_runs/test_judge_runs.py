@@ -11,7 +11,7 @@ import pytest
 
 from assay.core.errors import Conflict, NotValid
 from judgments.jobs import jobs
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.machines import machine_runs, owner_thread
 from judgments.machines.judge_runs import job as judging_job
 from judgments.machines.judge_runs import judge_runs, model_judges
@@ -118,7 +118,7 @@ def test_half_a_character_in_an_answer_ends_no_run(
 def test_it_counts_for_nothing_by_itself(round_: Any, choice: Any, lead: Any, commit: Any) -> None:
     started(round_, choice, lead, commit)
     assert not Slot.objects.filter(filled_by__isnull=False).exists()
-    assert rating_rows.rating_rows(round_) == []
+    assert round_labels.rating_rows(round_) == []
     settled = final_labels.compute_labels(round_.collection, [round_], rule="median", merge="newest", sources=["human"])
     assert settled.labels == []
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from assay.core.errors import Conflict, NotValid, UnknownName
-from judgments.agreement import round_agreement
+from judgments.agreement import agreement_summary
 from judgments.jobs import jobs
-from judgments.labels import rating_rows
+from judgments.labels import round_labels
 from judgments.machines import machine_runs
 from judgments.machines.judge_runs import judge_runs, offline_judging
 from judgments.machines.judge_runs.judge_settings import Choice
@@ -137,11 +137,11 @@ def test_it_is_in_neither_agreement_nor_labels(
 ) -> None:
     rate_all(round_, rater, 3)
     rate_all(round_, rater2, 3)
-    rows, agreement = rating_rows.rating_rows(round_), round_agreement.agreement(round_, bootstrap=0)
+    rows, agreement = round_labels.rating_rows(round_), agreement_summary.agreement(round_, bootstrap=0)
     settled = final_labels.compute_labels(round_.collection, [round_], rule="median", merge="newest", sources=["human"])
     run()
-    assert rating_rows.rating_rows(round_) == rows
-    assert round_agreement.agreement(round_, bootstrap=0) == agreement
+    assert round_labels.rating_rows(round_) == rows
+    assert agreement_summary.agreement(round_, bootstrap=0) == agreement
     again = final_labels.compute_labels(round_.collection, [round_], rule="median", merge="newest", sources=["human"])
     assert again == settled
     assert {label.grade for label in again.labels} == {3}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judgments.models import Round
-from judgments.progress.views.pairs import PAIRS
+from judgments.progress.views import PAIRS
 from judgments.web.answer_words import worded
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,285 @@
+"""API endpoints for agreement, conflicts and resolutions of a round."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db import transaction
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    extend_schema,
+    extend_schema_field,
+    extend_schema_view,
+)
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotAllowed, NotValid
+from judgments.agreement import conflicts, resolutions, round_report
+from judgments.agreement import conflicts as conflict_effects
+from judgments.agreement.agreement_summary import AgreementSummary
+from judgments.agreement.conflicts import Effects
+from judgments.agreement.resolutions import resolved_pairs_for
+from judgments.guidelines import examples
+from judgments.labels import grade_visibility
+from judgments.models import Adjudication, Pair
+from judgments.rating.serializers import DocumentNamed, QueryNamed
+from judgments.rounds import rerating
+from judgments.rounds.api import DocumentOfPair, QueryOfPair, RoundBody, serialize_round
+from judgments.web import access
+from judgments.web.endpoints import InRound, Listed, listed
+from judgments.web.serializers import Strict
+
+PARTS = ("query", "tier")
+
+
+class Agreement(InRound):
+    """Agreement of the raters of a round."""
+
+    tag = "rounds"
+
+    @extend_schema(
+        summary="Get the agreement",
+        responses={200: dict},
+        parameters=[
+            OpenApiParameter(
+                "by", str, description="`query` or `tier`: also return the agreement within each query or tier."
+            )
+        ],
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Return the format of `assay agreement --format json`: coefficients with n, overlap and interval."""
+        part = request.query_params.get("by", "")
+        if part and part not in PARTS:
+            raise NotValid("Unknown value of `by`.", {"by": f"Use one of {', '.join(PARTS)}."})
+        look = round_report.look(self.round)
+        summary = AgreementSummary(self.round, look, request.user)
+        body = {
+            **summary.agreement,
+            "without": summary.without,
+            "called_in": summary.called_in,
+            "gate": summary.gate.as_json(),
+            "newer": look.newer,
+            "computed_at": look.computed_at,
+        }
+        return Response({**body, **_within(part, summary)})
+
+
+def _within(part: str, summary: AgreementSummary) -> dict[str, Any]:
+    if part == "query":
+        return {"by_query": summary.by_query}
+    return {"by_tier": summary.by_tier} if part == "tier" else {}
+
+
+class Rejudge(InRound):
+    """A new round over the overlap of a round."""
+
+    serializer_class = RoundBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="Rejudge the overlap", request=None, responses={201: RoundBody})
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same raters."""
+        return Response(serialize_round(rerating.rejudge_overlap(self.round, actor=request.user)), status=201)
+
+
+class Settlement(serializers.Serializer):
+    """The resolution of a pair by a lead."""
+
+    grade = serializers.IntegerField()
+    reason = serializers.CharField()
+    settled_by = serializers.CharField(source="resolved_by.username")
+    created_at = serializers.DateTimeField()
+
+
+class ConflictBody(serializers.Serializer):
+    """A pair with different grades."""
+
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryOfPair()
+    document = DocumentOfPair()
+    grades = serializers.SerializerMethodField(help_text="Pseudonym to grade.")
+    notes = serializers.SerializerMethodField()
+    spread = serializers.IntegerField(help_text="Highest grade minus lowest grade.")
+    effect = serializers.SerializerMethodField(
+        help_text="The largest change of any run's mean from resolving the pair; null if no run can be scored."
+    )
+    settled = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField(child=serializers.IntegerField()))
+    def get_grades(self, pair: Any) -> dict[str, int]:
+        return conflicts.grades_of(pair)
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_notes(self, pair: Any) -> dict[str, str]:
+        return conflicts.notes_of(pair)
+
+    def get_effect(self, pair: Any) -> float | None:
+        known: Effects | None = self.context.get("effects")
+        return known.moves.get(pair.pk) if known else None
+
+    @extend_schema_field(Settlement(allow_null=True))
+    def get_settled(self, pair: Any) -> Any:
+        settled = conflicts.settled_as(pair)
+        return Settlement(settled).data if settled else None
+
+
+class UnrateableBody(serializers.Serializer):
+    """A pair that raters could not judge."""
+
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryOfPair()
+    document = DocumentOfPair()
+    reasons = serializers.SerializerMethodField(help_text="Pseudonym to reason.")
+    settled = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_reasons(self, pair: Any) -> dict[str, str]:
+        return {one.pseudonym: one.reason for one in pair.answers if one.grade is None}
+
+    @extend_schema_field(Settlement(allow_null=True))
+    def get_settled(self, pair: Any) -> Any:
+        settled = conflicts.settled_as(pair)
+        return Settlement(settled).data if settled else None
+
+
+class SettleSent(Strict):
+    """The resolved grade, with a reason, a cause, or both."""
+
+    grade = serializers.IntegerField()
+    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, required=False, allow_blank=True, default="")
+    cause = serializers.ChoiceField(Adjudication.Cause.choices, required=False, allow_blank=True, default="")
+    example = serializers.BooleanField(
+        default=False, help_text="Whether to propose the pair as an example for the next guidelines version."
+    )
+
+
+class Settled(serializers.Serializer):
+    """The new resolution."""
+
+    pair = serializers.UUIDField()
+    grade = serializers.IntegerField()
+    reason = serializers.CharField(help_text="The text of the cause and the reason.")
+    settled_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+@listed(
+    "List conflicts",
+    "Return the largest differences first, without pairs that you may still grade in an open round.",
+    OpenApiParameter("steps", int, description="Minimum difference of the grades; by default 1."),
+)
+class Conflicts(Listed, InRound):
+    """The conflicts of a round."""
+
+    reads = access.LEADS
+    queryset = Pair.objects.none()
+    serializer_class = ConflictBody
+    tag = "rounds"
+
+    def rows(self) -> Any:
+        return conflicts.with_details(conflicts.in_conflict(self.round, viewer=self.request.user, steps=self._steps()))
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        fake = getattr(self, "swagger_fake_view", False)
+        visible = not fake and grade_visibility.means_visible(self.request.user, self.round)
+        return super().get_serializer_context() | {"effects": conflict_effects.effects(self.round) if visible else None}
+
+    def _steps(self) -> int:
+        text = self.request.query_params.get("steps", "1")
+        if not (text.isascii() and text.isdigit() and 1 <= len(text) <= 3 and int(text)):
+            raise NotValid("Invalid value of `steps`.", {"steps": "Enter a whole number of at least 1."})
+        return int(text)
+
+
+@listed(
+    "List unrateable pairs",
+    "Return pairs that two raters, or all of their raters, could not judge. Correct the document or resolve the pair.",
+)
+class Unrateable(Listed, InRound):
+    """The unrateable pairs of a round."""
+
+    reads = access.LEADS
+    queryset = Pair.objects.none()
+    serializer_class = UnrateableBody
+    tag = "rounds"
+
+    def rows(self) -> Any:
+        return conflicts.with_details(conflicts.unrateable_pairs(self.round, viewer=self.request.user))
+
+
+class Resolve(InRound):
+    """The resolution of a conflict or an unrateable pair."""
+
+    serializer_class = Settled
+    tag = "rounds"
+
+    @extend_schema(
+        summary="Resolve a pair",
+        request=SettleSent,
+        responses={201: Settled},
+        examples=[
+            OpenApiExample("With a reason", {"grade": 1, "reason": "For men, not for women."}, request_only=True)
+        ],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID, pair: uuid_module.UUID) -> Response:
+        """A new resolution supersedes the earlier one. Both remain in the history."""
+        row = access.pair_for(request.user, self.round, pair)
+        if not grade_visibility.grades_visible(request.user, row):
+            raise NotAllowed(
+                "You may still grade this pair yourself. Resolve it after you have graded it, or after the round is "
+                "closed."
+            )
+        resolution = self.read_body(SettleSent)
+        with transaction.atomic():
+            proposed = resolution.pop("example")
+            settled = resolutions.resolve(row, actor=request.user, **resolution)
+            if proposed:
+                examples.propose(settled, actor=request.user)
+        body = {"pair": row.uuid, "settled_by": request.user.username, "grade": settled.grade}
+        return self.respond(Settled, {**body, "reason": settled.reason, "created_at": settled.created_at}, 201)
+
+
+@extend_schema_view(post=extend_schema(deprecated=True))
+class Settle(Resolve):
+    """The former name of the endpoint `resolve/`."""
+
+
+class SettledBody(serializers.Serializer):
+    """A pair that the caller judged and a lead resolved."""
+
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryNamed()
+    document = DocumentNamed()
+    given = serializers.SerializerMethodField(
+        help_text="The caller's own grade; null if they marked the pair unrateable."
+    )
+    settled = serializers.SerializerMethodField(help_text="The grade of the resolution.")
+    reason = serializers.SerializerMethodField(help_text="The lead's reason.")
+
+    def get_given(self, pair: Any) -> int | None:
+        return pair.mine[0].grade if pair.mine else None
+
+    def get_settled(self, pair: Any) -> int:
+        return int(pair.resolutions[0].grade)
+
+    def get_reason(self, pair: Any) -> str:
+        return str(pair.resolutions[0].reason)
+
+
+@listed("List the resolutions of your pairs", "Return an empty list until the round is closed.")
+class ResolutionsForRater(Listed, InRound):
+    """The caller's resolved pairs of a closed round."""
+
+    reads = access.RATERS
+    scope = "rate"
+    queryset = Pair.objects.none()
+    serializer_class = SettledBody
+    tag = "rating"
+
+    def rows(self) -> Any:
+        return resolved_pairs_for(self.request.user, self.round)  # type: ignore[arg-type]

@@ -1,0 +1,446 @@
+"""API endpoints for the machine judges of a round: runs, answers, calibration, auto-accept, call log and routing."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import Conflict, NotFound, NotValid
+from judgments.jobs.api import Started, StartedWith, started
+from judgments.labels import grade_visibility
+from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges, routing
+from judgments.machines.judge_runs import expected_answers, judge_runs, kinship, labels_export, model_judges
+from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.serializers import (
+    AnswerBody,
+    DraftSent,
+    EstimateBody,
+    GoOnSent,
+    HeldBody,
+    JudgeBody,
+    JudgeSent,
+    OneJudgeBody,
+    RoutedBody,
+    RoutedRound,
+    name_fields,
+    run_fields,
+)
+from judgments.machines.prompts import prompts
+from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, ModelCall
+from judgments.models.machines.machine import OUTCOME_NAMES, OUTCOMES
+from judgments.web import access
+from judgments.web.downloads import disposition
+from judgments.web.endpoints import AnyAccept, InRound, Listed, listed, rows_called
+from judgments.web.lists import on_record
+from judgments.web.serializers import Strict
+
+PLAIN = ("model", "examples", "probabilities", "kind", "yes", "text_metric", "temperature", "parameters")
+
+
+class Judges(InRound):
+    """The judges of a round; for leads."""
+
+    serializer_class = JudgeBody
+    reads = access.LEADS
+    also = (409,)
+    tag = "judges"
+
+    @extend_schema(summary="List the machine judges of a round", responses={200: JudgeBody(many=True)})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Return each judge with its progress, cost and outcomes."""
+        rows = [
+            serialize_judge(judge, self.round, request.user)
+            for judge in model_judges.in_round(self.round.collection, self.round)
+        ]
+        return Response(JudgeBody(rows, many=True).data)
+
+    @extend_schema(
+        summary="Start a machine judge",
+        request=JudgeSent,
+        responses={200: EstimateBody, 202: StartedWith},
+        examples=[
+            OpenApiExample(
+                "Estimate the cost",
+                {"provider": "<id>", "model": "judge-large", "cap_usd": 5, "dry_run": True},
+                request_only=True,
+            ),
+            OpenApiExample(
+                "Compare with an expected answer, without a model",
+                {"kind": "token_overlap", "expected": {"q1": ["an answer"]}, "parameters": {"min_tokens": 3}},
+                request_only=True,
+            ),
+        ],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
+        body = self.read_body(JudgeSent)
+        choice = self._choice(body)
+        if body["dry_run"]:
+            look = judge_runs.estimate_run(self.round, choice, canaries=body["canaries"]).as_json()
+            kin = kinship.kin_in(self.round.collection, *kinship.models_chosen(choice))
+            return self.respond(EstimateBody, look | {"kin": kin})
+        caps = {name: body[name] for name in ("cap_usd", "cap_calls", "audit_share", "canaries")}
+        run = judge_runs.start(self.round, choice, actor=request.user, **caps)
+        return started(run.job, run.judge.uuid)
+
+    def _choice(self, body: dict[str, Any]) -> Choice:
+        collection = self.round.collection
+        plain = {name: body[name] for name in PLAIN}
+        snapshots, asking = collection.snapshots.all(), prompts.of_kind(body["kind"])
+        prompt = body["prompt"] or (prompts.USUAL[asking] if asking else "")
+        return Choice(
+            provider=_called(collection.providers.all(), body["provider"], "provider"),
+            prompt=prompts.find(collection, prompt, asking) if prompt else None,
+            snapshot=_called(snapshots, body["snapshot"], "snapshot"),
+            seed=self.round.seed,
+            expected=_expected(body["expected"]),
+            judges=rows_called(collection.judges.all(), body["judges"], "judges", "judge"),
+            **plain,
+        )
+
+
+def _called(rows: QuerySet[Any], uuid: uuid_module.UUID | None, noun: str) -> Any:
+    """Return the collection's row with this id; None without an id."""
+    return rows_called(rows, [uuid], noun, noun)[0] if uuid is not None else None
+
+
+def _expected(content: Any) -> expected_answers.Expected:
+    if isinstance(content, dict):
+        return expected_answers.checked(content)
+    if isinstance(content, str):
+        return expected_answers.read(content)
+    message = "Send an object of answers by query_id, or CSV as one string."
+    raise NotValid("The expected answers cannot be read.", {"expected": message})
+
+
+class OfJudge(InRound):
+    """Base class of endpoints below ``judges/<judge>/``, which are for leads."""
+
+    judge: Judge
+    serializer_class: type[serializers.Serializer] = JudgeBody
+    reads = access.LEADS
+    also: tuple[int, ...] = (409,)
+    tag = "judges"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        judges = model_judges.in_round(self.round.collection, self.round)
+        judge = next((one for one in judges if one.uuid == kwargs["judge"]), None)
+        if judge is None:
+            raise NotFound("This round has no such judge.")
+        self.judge = judge
+
+    @property
+    def run(self) -> JudgeRun:
+        run = self.judge.runs.filter(round=self.round).select_related("job", "judge", "round").first()
+        if run is None:
+            raise NotFound("This judge calls no model in this round.")
+        return run
+
+
+class OneJudge(OfJudge):
+    """One judge in a round."""
+
+    serializer_class = OneJudgeBody
+    also = ()
+
+    @extend_schema(summary="Get a machine judge")
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Return its progress, cost, outcomes, and the results of prompt-injection probes."""
+        usefulness = (
+            None if calibration.has_grades(self.judge) else calibration.usefulness(self.judge, self.round, request.user)
+        )
+        return self.respond(
+            OneJudgeBody, serialize_judge(self.judge, self.round, request.user) | {"usefulness": usefulness}
+        )
+
+
+class PauseJudge(OfJudge):
+    """A pause."""
+
+    @extend_schema(summary="Pause a machine judge", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """The job stops after the calls in progress have returned."""
+        judge_runs.pause(self.run, actor=request.user)
+        return self.respond(JudgeBody, serialize_judge(self.judge, self.round, request.user))
+
+
+class GoOnWithJudge(OfJudge):
+    """A resumed judge."""
+
+    serializer_class = Started
+
+    @extend_schema(summary="Resume a machine judge", request=GoOnSent, responses={202: Started})
+    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Send the unanswered pairs. Omitted caps stay as they are; caps apply to everything this judge has spent in
+        the round."""
+        job = judge_runs.resume(self.run, actor=request.user, **self.read_body(GoOnSent)).job
+        if job is None:
+            raise NotFound("Its job was deleted.")
+        return started(job)
+
+
+class Routing(InRound):
+    """The pairs that machines leave to people; for leads."""
+
+    serializer_class = RoutedBody
+    reads = access.LEADS
+    also = (409,)
+    tag = "judges"
+
+    @extend_schema(summary="List the pairs that machines leave to people", responses={200: RoutedBody(many=True)})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Return the audit slice, then uncertain pairs, without pairs that you may still grade."""
+        return Response(RoutedBody(routing.routed(self.round, request.user), many=True).data)
+
+    @extend_schema(summary="Create a draft round of these pairs", request=DraftSent, responses={201: RoutedRound})
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Raters do not see why a pair was chosen."""
+        made = routing.draft_round(self.round, actor=request.user, most=self.read_body(DraftSent)["most"])
+        return Response({"round": str(made.uuid), "pairs": made.pairs_made}, status=201)
+
+
+def serialize_judge(judge: Judge, round_: Any, viewer: Any) -> dict[str, Any]:
+    """Return the API body of a judge in a round."""
+    run = judge.runs.filter(round=round_).select_related("job", "judge", "round").first()
+    drawn = audit_sample.of_judge(judge, round_)
+    spent = calibration.money(judge, round_)
+    names = model_names.by_name(judge, round_, viewer, spent=spent, over="all" if drawn is None else "slice")
+    return {
+        "judge": judge,
+        "parameters": pairwise_judges.visible_parameters(judge, round_, viewer),
+        "says": "grade" if calibration.has_grades(judge) else "usefulness",
+        **run_fields(run),
+        "audit_share": drawn.share if drawn else None,
+        "outcomes": calibration.outcomes(judge, round_, viewer),
+        "models_answered": list(spent.models),
+        **name_fields(names),
+        "usd": spent.usd,
+        "usd_per_thousand": spent.per_thousand,
+        "estimated_usd": spent.estimated,
+        "left_out": list(spent.left_out),
+        "flips": [one.as_json() for one in _flips(judge, round_, run, viewer)],
+    }
+
+
+def _flips(judge: Judge, round_: Any, run: JudgeRun | None, viewer: Any) -> list[calibration.Flip]:
+    if run is not None:
+        return calibration.flips(run, viewer)
+    fought = pairwise_judges.run_of(judge, round_)
+    return pairwise_judges.flips_of(fought, viewer) if fought is not None else []
+
+
+@listed(
+    "List a judge's answers",
+    "Return answers in the order of arrival, without pairs that you may still grade.",
+    OpenApiParameter("outcome", str, enum=list(OUTCOME_NAMES)),
+)
+class AnswersOfJudge(Listed, OfJudge):
+    """The answers of a judge."""
+
+    serializer_class = AnswerBody
+    also = ()
+    queryset = MachineJudgment.objects.none()
+
+    def rows(self) -> Any:
+        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
+        rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
+        if outcome := self.request.query_params.get("outcome"):
+            rows = rows.filter(outcome=outcome.replace("\0", ""))
+        return rows.select_related("pair__query", "pair__document").order_by("pair__position")
+
+
+class LabelsOfJudge(AnyAccept, OfJudge):
+    """A judge's labels as a file."""
+
+    also = ()
+
+    @extend_schema(
+        summary="Download a judge's labels", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> StreamingHttpResponse:
+        """Return labels.jsonl. The status is 403 while you may still grade a pair. Pairs without a decision have no
+        line."""
+        lines = labels_export.lines(self.judge, self.round, request.user)
+        on_record(request, f"the labels of {self.judge.name} in {self.round}", self.round.collection)
+        answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
+        answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
+        return answer
+
+
+class HeldAgainstPeople(OfJudge):
+    """The calibration of a judge."""
+
+    serializer_class = HeldBody
+    also = ()
+
+    @extend_schema(
+        summary="Get the calibration of a judge",
+        parameters=[
+            OpenApiParameter(
+                "over", str, enum=["slice", "all"], description="The pairs to compare; by default `slice`."
+            )
+        ],
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Return kappa, alpha, the confusion matrix and the mean human grade per machine grade."""
+        over: Any = request.query_params.get("over") or "slice"
+        held = calibration.calibrate(self.judge, self.round, request.user, over=over)
+        plain = {name: getattr(held, name) for name in ("over", "slice_size", "slice_graded", "hidden", "passed")}
+        return Response({**plain, "calibrated": held.calibrated.as_json()})
+
+
+class BoundSent(Strict):
+    """The condition for accepting the lowest grade."""
+
+    bound = serializers.FloatField(
+        min_value=0.5,
+        max_value=0.999,
+        help_text="The required share of these pairs that is not relevant, such as 0.95.",
+    )
+
+
+class ConfirmedBody(serializers.Serializer):
+    """Human judgments of pairs with the judge's lowest grade."""
+
+    population = serializers.IntegerField(help_text="Number of pairs of the round with this grade.")
+    sampled = serializers.IntegerField(help_text="Number of these pairs in the audit slice.")
+    judged = serializers.IntegerField(help_text="Number of sampled pairs that people have judged.")
+    right = serializers.IntegerField(help_text="Number of judged pairs that people found not relevant.")
+    low = serializers.FloatField(
+        allow_null=True, help_text="Lower bound of the share that is not relevant, outside the slice."
+    )
+
+
+class AcceptBody(serializers.Serializer):
+    """Whether the lowest grade is accepted now."""
+
+    asked = serializers.BooleanField(help_text="Whether a lead has turned on auto-accept.")
+    bound = serializers.FloatField(allow_null=True)
+    asked_at = serializers.DateTimeField(allow_null=True)
+    stands = serializers.BooleanField()
+    why = serializers.CharField()
+    confirmed = ConfirmedBody(
+        allow_null=True, help_text="Null if auto-accept is off, or while you may still grade pairs of the round."
+    )
+
+
+class Accept(OfJudge):
+    """Auto-accept of a judge's lowest grade."""
+
+    serializer_class = AcceptBody
+
+    @extend_schema(summary="Get the state of auto-accept")
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """The state is computed at each request."""
+        return self._respond_status(self._active_accept())
+
+    @extend_schema(summary="Auto-accept a judge's lowest grade", request=BoundSent, responses={201: AcceptBody})
+    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Auto-accept holds while people confirm the grade on the audit slice. A 400 response explains why it does not
+        hold now."""
+        bound = self.read_body(BoundSent)["bound"]
+        return self._respond_status(auto_accept.activate(self.round, self.judge, bound=bound, actor=request.user), 201)
+
+    @extend_schema(summary="Turn off auto-accept", responses={200: AcceptBody})
+    def delete(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Snapshots that contain accepted grades do not change."""
+        accept = self._active_accept()
+        if accept is None:
+            raise Conflict("Auto-accept is off for this judge, so it cannot be turned off.")
+        auto_accept.deactivate(accept, actor=request.user)
+        return self._respond_status(None)
+
+    def _active_accept(self) -> AutoAccept | None:
+        accept = auto_accept.active_accept(self.round)
+        return accept if accept is not None and accept.judge_id == self.judge.pk else None
+
+    def _respond_status(self, accept: AutoAccept | None, status: int = 200) -> Response:
+        if accept is None:
+            why = "Auto-accept is off. People must judge all of its pairs."
+            nothing: dict[str, Any] = {"bound": None, "asked_at": None, "confirmed": None}
+            return self.respond(AcceptBody, {"asked": False, "stands": False, "why": why, **nothing}, status)
+        acceptance = auto_accept.visible_status(self.request.user, self.round, auto_accept.status_of(accept))
+        plain = {
+            "bound": accept.bound,
+            "asked_at": accept.created_at,
+            "stands": acceptance.stands,
+            "why": acceptance.why,
+        }
+        return self.respond(AcceptBody, {"asked": True, **plain, "confirmed": acceptance.confirmed}, status)
+
+
+class DraftWithout(OfJudge):
+    """A draft round without the accepted pairs."""
+
+    @extend_schema(summary="Create a draft round without accepted pairs", request=None, responses={201: RoutedRound})
+    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """It has the unjudged pairs without an accepted grade, and the rest of the audit slice."""
+        accept = auto_accept.active_accept(self.round)
+        if accept is None or accept.judge_id != self.judge.pk:
+            raise Conflict("No grade of this judge is accepted in the round, so no pair can be left out.")
+        made = auto_accept.draft_round(self.round, actor=request.user)
+        return Response({"round": str(made.uuid), "pairs": made.pairs_made}, status=201)
+
+
+class CallBody(serializers.Serializer):
+    """One call. The provider's key is in no field; the answer is plain text."""
+
+    at = serializers.DateTimeField()
+    purpose = serializers.ChoiceField(choices=ModelCall.Purpose.choices)
+    trap = serializers.CharField(help_text="The prompt-injection probe in the document; empty if there is none.")
+    query_id = serializers.CharField(source="pair.query.query_id")
+    doc_id = serializers.CharField(source="pair.document.doc_id")
+    outcome = serializers.ChoiceField(choices=OUTCOMES)
+    grade = serializers.IntegerField(allow_null=True)
+    probabilities = serializers.JSONField(allow_null=True)
+    rationale = serializers.CharField()
+    raw = serializers.CharField(help_text="The answer without changes.")
+    model_asked = serializers.CharField(source="requested_model")
+    model_answered = serializers.CharField()
+    parameters = serializers.JSONField()
+    tokens_in = serializers.IntegerField(allow_null=True)
+    tokens_out = serializers.IntegerField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True)
+    cost_estimated = serializers.BooleanField(
+        help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
+    )
+    left_out = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Parameters that were not sent because the model does not support them.",
+    )
+    seconds = serializers.FloatField()
+    question_sha256 = serializers.CharField(source="key", help_text="Hash of everything that determines the answer.")
+    prompt_sha256 = serializers.CharField()
+
+
+@listed(
+    "List the calls of a judge",
+    "Return the calls, oldest first, without pairs that you may still grade.",
+    OpenApiParameter("outcome", str, enum=list(OUTCOMES)),
+    OpenApiParameter("purpose", str, enum=list(ModelCall.Purpose.values)),
+)
+class LedgerOfJudge(Listed, OfJudge):
+    """The calls of a judge in a round."""
+
+    serializer_class = CallBody
+    also = ()
+    queryset = ModelCall.objects.none()
+
+    def rows(self) -> Any:
+        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
+        rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round).exclude(pair__in=hidden.values("pk"))
+        for name, known in (("outcome", OUTCOMES), ("purpose", ModelCall.Purpose.values)):
+            if wanted := self.request.query_params.get(name):
+                if wanted not in known:
+                    raise NotValid(f"Unknown {name}.", {name: f"Use one of {', '.join(known)}."})
+                rows = rows.filter(**{name: wanted})
+        return rows.select_related("pair__query", "pair__document").order_by("pk")

@@ -1,0 +1,450 @@
+"""API endpoints for collections, their members, invitations and invitation links, and for API tokens."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db import transaction
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotFound
+from judgments.members import collections as verbs
+from judgments.members import invitations, invite_links, recent_login, tokens
+from judgments.members.token_authentication import PasswordAuthentication
+from judgments.models import ApiToken, Collection, InviteLink, MemberInvitation, Membership, Role, Round
+from judgments.web import access
+from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, listed, rows_called
+from judgments.web.serializers import Strict
+
+
+class Member(serializers.Serializer):
+    """A member and their role."""
+
+    username = serializers.CharField(source="user.username")
+    role = serializers.ChoiceField(choices=Role.choices)
+    languages = serializers.ListField(
+        child=serializers.CharField(), help_text="Languages that the member reads, as tags such as de; empty means any."
+    )
+    qualifications = serializers.ListField(child=serializers.CharField(), help_text="Names of qualifications.")
+    since = serializers.DateTimeField(source="created_at")
+
+
+class NewMember(serializers.Serializer):
+    """The user to invite, and the role."""
+
+    username = serializers.CharField(max_length=150)
+    role = serializers.ChoiceField(choices=Role.choices)
+
+
+class Noted(serializers.Serializer):
+    """Changeable fields of a member; omitted fields stay as they are."""
+
+    role = serializers.ChoiceField(choices=Role.choices, required=False)
+    languages = serializers.ListField(child=serializers.CharField(max_length=35), required=False, max_length=30)
+    qualifications = serializers.ListField(child=serializers.CharField(max_length=60), required=False, max_length=30)
+
+
+@listed("List members", "Return every user with a role in the collection.")
+class Members(Rows):
+    """The members of a collection."""
+
+    queryset = Membership.objects.select_related("user").order_by("user__username")
+    serializer_class = Member
+    filters = {"role": "role"}
+    also = (409,)
+    tag = "collections"
+
+    @extend_schema(
+        summary="Invite a user",
+        request=NewMember,
+        responses={202: NewMember},
+        examples=[OpenApiExample("A rater", {"username": "rater1", "role": "rater"}, request_only=True)],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """The user becomes a member after accepting the invitation (`/invitations/`)."""
+        invitation = invitations.invite(self.collection, actor=request.user, **self.read_body(NewMember))
+        return self.respond(NewMember, invitation, 202)
+
+
+class OneMember(InCollection):
+    """One member of a collection."""
+
+    serializer_class = Member
+    reads, writes = access.STAFF, access.LEADS
+    also = (409,)
+    tag = "collections"
+
+    @extend_schema(
+        summary="Change a member",
+        request=Noted,
+        examples=[OpenApiExample("A rater's languages", {"languages": ["de", "en"]}, request_only=True)],
+    )
+    def patch(self, request: Request, slug: str, username: str) -> Response:
+        """Change the role, the languages or the qualifications."""
+        changes = self.read_body(Noted)
+        with transaction.atomic():
+            if "role" in changes:
+                verbs.change_role(self._member(username), actor=request.user, role=changes.pop("role"))
+            if changes:
+                verbs.update_member_notes(self._member(username), actor=request.user, **changes)
+        return self.respond(Member, self._member(username))
+
+    @extend_schema(summary="Remove a member", responses={204: None})
+    def delete(self, request: Request, slug: str, username: str) -> Response:
+        """The member loses access immediately, and leased pairs go to others. Judgments stay."""
+        verbs.remove_member(self._member(username), actor=request.user)
+        return Response(status=204)
+
+    def _member(self, username: str) -> Membership:
+        rows = Membership.objects.filter(collection=self.collection, user__username=username).select_related("user")
+        if (member := rows.first()) is None:
+            raise NotFound(f"{username} is not a member of this collection.")
+        return member
+
+
+class OpenRound(serializers.Serializer):
+    """An open round in which the caller rates."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+
+
+class CollectionRow(serializers.Serializer):
+    """A collection as every member sees it."""
+
+    id = serializers.UUIDField(source="uuid")
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    role = serializers.ChoiceField(choices=Role.choices, help_text="The caller's role.")
+    open_rounds = OpenRound(many=True, source="asking", help_text="Open rounds in which the caller rates.")
+
+
+class CollectionBody(serializers.Serializer):
+    """A collection as leads and engineers see it."""
+
+    id = serializers.UUIDField(source="uuid")
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    embedding_changed_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class NewCollection(serializers.Serializer):
+    """Name and slug of a new collection."""
+
+    slug = serializers.SlugField(max_length=60, help_text="Part of every URL; it cannot be changed later.")
+    name = serializers.CharField(max_length=120)
+    description = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class CollectionChange(serializers.Serializer):
+    """Changeable fields; omitted fields stay as they are."""
+
+    name = serializers.CharField(max_length=120, required=False)
+    description = serializers.CharField(required=False, allow_blank=True)
+    embedding_changed_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="When the embeddings changed; earlier grades may be stale."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "slug" in self.initial_data:
+            raise serializers.ValidationError({"slug": "The slug is part of every URL and cannot be changed."})
+        return attrs
+
+
+@listed(
+    "List my collections",
+    "Return every collection that the caller is a member of, with the open rounds in which the caller rates.",
+)
+class Collections(Listed, Endpoint):
+    """The caller's collections."""
+
+    queryset = Collection.objects.all()
+    serializer_class = CollectionRow
+    also = (409,)
+    tag = "collections"
+
+    def rows(self) -> QuerySet[Collection]:
+        user = self.request.user
+        mine = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk)
+        rounds = Round.objects.open_to(user).order_by("opened_at")
+        archived = self.request.query_params.get("archived") == "true"
+        rows = Collection.objects.visible_to(user).filter(archived_at__isnull=not archived)
+        rows = rows.annotate(role=Subquery(mine.values("role")[:1]))
+        return rows.prefetch_related(Prefetch("rounds", rounds, to_attr="asking"))
+
+    @extend_schema(
+        summary="Create a collection",
+        request=NewCollection,
+        responses={201: CollectionBody},
+        examples=[OpenApiExample("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}, request_only=True)],
+    )
+    def post(self, request: Request) -> Response:
+        """The creator becomes its lead. This requires the permission to create collections, which operators grant."""
+        access.check_may_create_collections(request.user)
+        made = verbs.create_collection(actor=request.user, **self.read_body(NewCollection))
+        return self.respond(CollectionBody, made, 201)
+
+
+class OneCollection(InCollection):
+    """One collection."""
+
+    writes = access.LEADS
+    serializer_class = CollectionBody
+    tag = "collections"
+
+    @extend_schema(summary="Get a collection")
+    def get(self, request: Request, slug: str) -> Response:
+        return self.respond(CollectionBody, self.collection)
+
+    @extend_schema(summary="Change a collection", request=CollectionChange)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change the name, the description, or the date of the last embedding change. The slug cannot change."""
+        changes = self.read_body(CollectionChange)
+        return self.respond(CollectionBody, verbs.update_collection(self.collection, actor=request.user, **changes))
+
+
+class Invitation(serializers.Serializer):
+    """An invited user. The response is the same whether or not the user name exists."""
+
+    id = serializers.UUIDField(source="uuid")
+    username = serializers.CharField()
+    role = serializers.ChoiceField(choices=Role.choices)
+    asked_at = serializers.DateTimeField(source="created_at")
+
+
+class MyInvitation(serializers.Serializer):
+    """A collection that you were invited to."""
+
+    id = serializers.UUIDField(source="uuid")
+    collection = serializers.CharField(source="collection.name")
+    role = serializers.ChoiceField(choices=Role.choices)
+    asked_by = serializers.CharField(source="created_by", allow_null=True)
+    asked_at = serializers.DateTimeField(source="created_at")
+
+
+@listed(
+    "List pending invitations", "Return the invitations that were not accepted. Declined invitations are not marked."
+)
+class Invitations(Rows):
+    """The pending invitations of a collection."""
+
+    queryset = MemberInvitation.objects.order_by("-created_at", "-pk")
+    serializer_class = Invitation
+    reads = access.LEADS
+    tag = "collections"
+
+
+class OneInvitation(InCollection):
+    """One invitation of a collection."""
+
+    serializer_class = Invitation
+    tag = "collections"
+
+    @extend_schema(summary="Withdraw an invitation", responses={204: None})
+    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """The invitation disappears from the user's invitations."""
+        invitation = invitations.get(self.collection.member_invitations.all(), uuid)
+        invitations.withdraw(invitation, actor=request.user)
+        return Response(status=204)
+
+
+@listed("List your invitations", "Return the collections that you were invited to and have not answered yet.")
+class MyInvitations(Listed, Endpoint):
+    """Your invitations."""
+
+    queryset = MemberInvitation.objects.none()
+    serializer_class = MyInvitation
+    tag = "collections"
+
+    def rows(self) -> Any:
+        return invitations.waiting_for(self.request.user)
+
+
+class MyOneInvitation(Endpoint):
+    """One of your invitations."""
+
+    serializer_class = Member
+    also = (409,)
+    tag = "collections"
+
+    @extend_schema(summary="Accept an invitation", request=None, responses={201: Member})
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """You become a member immediately."""
+        invitation = invitations.get(invitations.waiting_for(request.user), uuid)
+        return self.respond(Member, invitations.accept(invitation, actor=request.user), 201)
+
+    @extend_schema(summary="Decline an invitation", responses={204: None})
+    def delete(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """The lead is not notified."""
+        invitation = invitations.get(invitations.waiting_for(request.user), uuid)
+        invitations.decline(invitation, actor=request.user)
+        return Response(status=204)
+
+
+class LinkBody(serializers.Serializer):
+    """A link without its code, which cannot be read again."""
+
+    id = serializers.UUIDField(source="uuid")
+    meant_for = serializers.CharField()
+    round = serializers.UUIDField(source="round.uuid", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    used_at = serializers.DateTimeField(allow_null=True)
+    used_by = serializers.CharField(source="used_by.username", allow_null=True, default=None)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+
+
+class FreshLink(LinkBody):
+    """A link with its address, which is returned only once."""
+
+    address = serializers.CharField(help_text="Send the link to one person. The code follows the #.")
+
+
+class NewLink(Strict):
+    """Recipient, round and lifetime of a link."""
+
+    meant_for = serializers.CharField(required=False, allow_blank=True, default="", max_length=100)
+    round = serializers.UUIDField(required=False, allow_null=True, default=None)
+    days = serializers.IntegerField(min_value=1, max_value=invite_links.MOST_DAYS, default=invite_links.USUAL_DAYS)
+
+
+class InviteLinks(Rows):
+    """The invitation links of a collection."""
+
+    queryset = InviteLink.objects.select_related("round", "used_by").order_by("-created_at", "-pk")
+    serializer_class = LinkBody
+    reads = access.LEADS
+    also = (409,)
+    tag = "collections"
+
+    @extend_schema(summary="List invitation links")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return all links, including used, revoked and expired ones. The status is 404 if the operator has not enabled
+        links."""
+        invite_links.switched_on()
+        return self.list(request)
+
+    @extend_schema(
+        summary="Create an invitation link",
+        request=NewLink,
+        responses={201: FreshLink},
+        examples=[OpenApiExample("For a week", {"meant_for": "Rosa", "days": 7}, request_only=True)],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """One person can use the link once, to create an account and become a rater. The address is only in this
+        response."""
+        invite_links.switched_on()
+        options = self.read_body(NewLink)
+        uuids = [options.pop("round")]
+        [round_] = rows_called(self.collection.rounds.all(), uuids, "round", "round") if uuids[0] else [None]
+        link, text = invite_links.make(self.collection, actor=request.user, round_=round_, **options)
+        address = f"{request.build_absolute_uri(reverse('invite'))}#{text}"
+        body = {**LinkBody(link).data, "address": address}
+        return Response(body, status=201, headers={"Cache-Control": "no-store"})
+
+
+class OneInviteLink(InCollection):
+    """One invitation link."""
+
+    serializer_class = LinkBody
+    also = (409,)
+    tag = "collections"
+
+    @extend_schema(summary="Revoke an invitation link", responses={204: None})
+    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """The link stops working immediately. People who joined with it stay members."""
+        link = self.collection.invite_links.filter(uuid=uuid).first()
+        if link is None:
+            raise NotFound("This collection has no such invitation link.")
+        invite_links.revoke(link, actor=request.user)
+        return Response(status=204)
+
+
+class Token(serializers.Serializer):
+    """A token without its secret, which cannot be read again."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=ApiToken.Scope.choices))
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(help_text="When the token expires.")
+    last_used_at = serializers.DateTimeField(allow_null=True)
+
+
+class FreshToken(Token):
+    """A token with its secret, which is shown only once."""
+
+    token = serializers.CharField(help_text="Send it as `Authorization: Bearer <token>`.")
+
+
+class NewToken(serializers.Serializer):
+    """Name, scopes and lifetime of a token."""
+
+    name = serializers.CharField(max_length=100)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=ApiToken.Scope.choices),
+        allow_empty=False,
+        help_text="`read`, `rate` (lease pairs and submit judgments), or `write` (everything that the user may do).",
+    )
+    expires_in_days = serializers.IntegerField(
+        source="days", required=False, default=ApiToken.USUAL_DAYS, min_value=1, max_value=ApiToken.MOST_DAYS
+    )
+
+
+class Owned(Endpoint):
+    """The user's own tokens. A token cannot create or list tokens, so a leaked token cannot create others."""
+
+    authentication_classes = [PasswordAuthentication, SessionAuthentication]
+    serializer_class = Token
+    queryset = ApiToken.objects.all()
+    also = (429,)
+    tag = "tokens"
+
+    def own_tokens(self) -> QuerySet[ApiToken]:
+        """Return the valid tokens of the caller."""
+        mine = ApiToken.objects.filter(user_id=self.request.user.pk, revoked_at__isnull=True)
+        return mine.filter(expires_at__gt=timezone.now())
+
+
+@listed("List my tokens", "Return the valid tokens, without their secrets.")
+class Tokens(Listed, Owned):
+    """The caller's tokens."""
+
+    def rows(self) -> QuerySet[ApiToken]:
+        return self.own_tokens()
+
+    @extend_schema(
+        summary="Create a token",
+        request=NewToken,
+        responses={201: FreshToken},
+        examples=[OpenApiExample("A build", {"name": "nightly build", "scopes": ["read"]}, request_only=True)],
+    )
+    def post(self, request: Request) -> Response:
+        """This requires basic authentication, or a login within the last 10 minutes (otherwise 403 `log_in_again`)."""
+        if not isinstance(request.successful_authenticator, PasswordAuthentication):
+            recent_login.check(request)
+        row, text = tokens.make_token(request.user, **self.read_body(NewToken))
+        return Response({**Token(row).data, "token": text}, status=201, headers={"Cache-Control": "no-store"})
+
+
+class OneToken(Owned):
+    """One of the caller's tokens."""
+
+    @extend_schema(summary="Revoke a token", responses={204: None})
+    def delete(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """The token stops working immediately."""
+        row = self.own_tokens().filter(uuid=uuid).first()
+        if row is None:
+            raise NotFound("You have no such token.")
+        tokens.revoke_token(row, actor=request.user)
+        return Response(status=204)

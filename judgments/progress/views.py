@@ -1,0 +1,204 @@
+"""Pages for the progress of a round and of its pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Case, Exists, OuterRef, Prefetch, QuerySet, Subquery, Value, When, prefetch_related_objects
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from assay.core.csv_cells import csv_row, escape
+from judgments import hooks
+from judgments.agreement import round_report
+from judgments.labels.grade_visibility import pairs_with_hidden_grades
+from judgments.models import Judgment, Pair, Query, Round, RoundRater, Slot
+from judgments.progress.progress import Progress
+from judgments.progress.progress import progress as progress_of
+from judgments.rounds.views.rounds import frame, to_invite
+from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.figures import grade
+from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.pages import get_page
+
+FILLED = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=False)
+OPEN = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=True)
+
+
+def _grades(pair: Any) -> SafeString:
+    """Return the grades so far by pseudonym; those of a pair that the reader may still grade are hidden."""
+    if pair.hidden:
+        return format_html('<span class="muted">{}</span>', "hidden: you may still grade it")
+    top = max(pair.round.scale.values())
+    return format_html_join(
+        " ",
+        '<span class="nowrap">{} <span class="mono muted">{}</span></span>',
+        ((_chip(judgment, top), judgment.pseudonym) for judgment in pair.answers),
+    )
+
+
+def _chip(judgment: Judgment, top: int) -> SafeString:
+    return (
+        format_html('<span class="badge">{}</span>', "cannot judge")
+        if judgment.grade is None
+        else grade(judgment.grade, top)
+    )
+
+
+def _grades_in_file(pair: Any) -> str:
+    if pair.hidden:
+        return "hidden"
+    given = ((row.pseudonym, "cannot-judge" if row.grade is None else row.grade) for row in pair.answers)
+    return " ".join(f"{rater}:{what}" for rater, what in given)
+
+
+def _by_fullness(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
+    """Filter only pairs whose number of ratings is visible; otherwise the filter would reveal hidden numbers."""
+    rows = rows.filter(hidden=False)
+    if value == "none":
+        return rows.filter(~Exists(FILLED))
+    return rows.filter(Exists(OPEN), Exists(FILLED)) if value == "some" else rows.filter(~Exists(OPEN))
+
+
+PAIRS = Listing(
+    name="pairs",
+    noun=("pair", "pairs"),
+    columns=(
+        Column("position", "Position", order="position", numeric=True, value=lambda pair: pair.position + 1),
+        Column(
+            "query",
+            "Query",
+            order="query__text",
+            value=lambda pair: pair.query.text,
+            url=lambda pair: reverse("query", args=[pair.round.collection.slug, pair.query.uuid]),
+            head=True,
+            style="clip",
+        ),
+        Column("grades", "Grades", value=_grades_in_file, show=_grades),
+        Column(
+            "filled",
+            "Ratings",
+            order="filled",
+            numeric=True,
+            # An extra rating reveals that grades differ.
+            show=lambda pair: "hidden" if pair.hidden else f"{pair.filled} of {pair.wanted}",
+        ),
+        Column(
+            "document",
+            "Document",
+            order="document__title",
+            value=lambda pair: str(pair.document),
+            url=lambda pair: reverse("document", args=[pair.round.collection.slug, pair.document.uuid]),
+            style="clip",
+        ),
+        Column("query_id", "Query id", order="query__query_id", value=lambda pair: pair.query.query_id, style="id"),
+        Column("doc_id", "Document id", order="document__doc_id", value=lambda pair: pair.document.doc_id, style="id"),
+    ),
+    search=("query__text", "query__query_id", "document__title", "document__doc_id"),
+    choices=(Choice("ratings", "Ratings", _by_fullness, [("none", "none yet"), ("some", "some"), ("all", "all")]),),
+    order="position",
+)
+
+
+def pairs_of(round_: Round, viewer: Any) -> QuerySet[Pair]:
+    """Return the round's pairs with their answers, and which of them are hidden from the viewer."""
+    pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
+    answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
+    answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")
+    untold = pairs_with_hidden_grades(viewer, round_).filter(pk=OuterRef("pk"))
+    rows = round_.pairs.select_related("query", "document").prefetch_related(
+        Prefetch("judgments", answers, to_attr="answers")
+    )
+    return rows.annotate(
+        filled=Case(
+            When(Exists(untold), then=Value(None)),
+            default=how_many(Slot.objects.filter(filled_by__isnull=False), "pair"),
+        ),
+        wanted=how_many(Slot.objects.all(), "pair"),
+        hidden=Exists(untold),
+    )
+
+
+# Number of unfinished queries on the page; the file has all.
+SHOWN = 8
+
+
+@get_page
+def progress(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.STAFF)
+    round_progress = progress_of(round_)
+    file_format = request.GET.get("format")
+    if file_format == "json":
+        return JsonResponse({"round": round_.name, "state": round_.state, **round_progress.as_json()})
+    if file_format == "raters":
+        return _raters_file(round_, round_progress)
+    reasons, queries = round_report.counts(round_)
+    queries, hidden = _visible_queries(round_, queries, request.user)
+    if file_format == "queries":
+        return _queries_file(round_, queries)
+    prefetch_related_objects([round_], "scale__grades")
+    context = {
+        **frame(request, round_),
+        "progress": round_progress,
+        "raters": round_progress.raters,
+        "most": max((rater.answered for rater in round_progress.raters), default=0),
+        "reasons": reasons,
+        "unrateable": sum(rater.unrateable for rater in round_progress.raters),
+        "queries": {**_queries(queries), "hidden": hidden},
+        "top": max(round_.scale.values()),
+        "to_invite": to_invite(round_),
+        "by_link": settings.INVITE_LINKS,
+        "choosing": hooks.status(round_),
+    }
+    rows = pairs_of(round_, request.user)
+    return answer(
+        request,
+        PAIRS.worded_for(round_),
+        rows,
+        "judgments/progress/round_progress.html",
+        context,
+        many=round_.pairs_made,
+    )
+
+
+def _visible_queries(round_: Round, rows: list[Any], reader: Any) -> tuple[list[Any], int]:
+    """Return the queries without a pair that the reader may still grade, and how many are left out."""
+    untold = pairs_with_hidden_grades(reader, round_)
+    if not rows or not untold.exists():
+        return rows, 0
+    if max(round_report.events(round_), round_.slots_made) > round_report.AT_ONCE:
+        return [], len(rows)
+    names = Query.of_any_kind.filter(pk__in=untold.values("query")).values_list("uuid", flat=True)
+    hidden = {str(uuid) for uuid in names}
+    visible_rows = [row for row in rows if row[0] not in hidden]
+    return visible_rows, len(rows) - len(visible_rows)
+
+
+def _queries(rows: list[Any]) -> dict[str, Any]:
+    """Return the numbers of complete, started and untouched queries, and the least complete ones."""
+    begun = [row for row in rows if 0 < row[3] < row[2]]
+    done = sum(row[3] >= row[2] for row in rows)
+    shown = [
+        {"uuid": uuid, "text": text, "wanted": wanted, "filled": filled} for uuid, text, wanted, filled in begun[:SHOWN]
+    ]
+    untouched = len(rows) - done - len(begun)
+    return {"all": len(rows), "done": done, "begun": len(begun), "untouched": untouched, "rows": shown}
+
+
+def _raters_file(round_: Round, round_progress: Progress) -> HttpResponse:
+    lines = [csv_row(["rater", "graded", "unrateable", "later", "median_seconds", "left", "hours_left"])]
+    for rater in round_progress.raters:
+        numbers = (rater.graded, rater.unrateable, rater.later, rater.median_seconds, rater.left, rater.hours_left)
+        cells = [rater.pseudonym, *("" if number is None else str(number) for number in numbers)]
+        lines.append(csv_row([escape(cell) for cell in cells]))
+    return attachment(f"{round_.collection.slug}-raters.csv", "".join(lines))
+
+
+def _queries_file(round_: Round, rows: list[Any]) -> HttpResponse:
+    lines = [csv_row(["query", "ratings_wanted", "ratings"])]
+    lines += [csv_row([escape(text), str(wanted), str(filled)]) for _, text, wanted, filled in rows]
+    return attachment(f"{round_.collection.slug}-progress-by-query.csv", "".join(lines))

@@ -1,0 +1,266 @@
+"""Connector pages: list, add and change connectors, try a query and fetch runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Max, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator, slugify
+
+from assay.connectors import CONNECTORS, Hit
+from assay.core.errors import AssayError, NotFound
+from judgments.charts import table_files
+from judgments.jobs.views.jobs import SHAPES
+from judgments.members import grants
+from judgments.models import Collection
+from judgments.web import access
+from judgments.web.figures import state
+from judgments.web.lists import Column, Listing, answer
+from judgments.web.pages import form_page, get_page, post_action
+from pooling.connectors import connections, fetching
+from pooling.connectors.forms import ConnectorForm, FetchForm, TryForm
+from pooling.models import Connector, Fetch
+
+
+def kind_title(connector: Connector) -> str:
+    """Return the readable name of the connector's kind; a kind from a plugin may be missing."""
+    return CONNECTORS[connector.kind].title if connector.kind in CONNECTORS else connector.kind
+
+
+def place(connector: Connector) -> str:
+    """Return the URL of the engine."""
+    settings = connector.settings
+    return str(settings.get("address") or settings.get("host") or settings.get("path") or "")
+
+
+LISTED = Listing(
+    name="connectors",
+    noun=("connector", "connectors"),
+    columns=(
+        Column(
+            "name",
+            "Connector",
+            order="name",
+            head=True,
+            style="clip",
+            url=lambda row: reverse("connector", args=[row.collection.slug, row.uuid]),
+        ),
+        Column("kind", "Engine", order="kind", value=kind_title),
+        Column("place", "Address", style="clip", value=place),
+        Column("runs", "Runs fetched", order="run_count", numeric=True, value=lambda row: row.run_count),
+        Column("last", "Last used", order="last_at", style="nowrap", value=lambda row: row.last_at),
+        Column("created_by", "Added by", order="created_by__username", value=lambda row: str(row.created_by or "")),
+    ),
+    search=("name", "kind"),
+    order="name",
+)
+
+
+@get_page
+def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = collection.connectors.select_related("collection", "created_by").annotate(
+        run_count=Count("fetches", filter=Q(fetches__run__isnull=False)), last_at=Max("fetches__created_at")
+    )
+    allowed = grants.connector_access(collection)
+    context = {"collection": collection, "step": "runs", "hosts": allowed.hosts, "folders": allowed.folders}
+    return answer(request, LISTED, rows, "pooling/connectors/connectors.html", context)
+
+
+@form_page
+def connector_new(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    name = request.POST.get("kind") or request.GET.get("kind", "")
+    kind = CONNECTORS[name if name in CONNECTORS else next(iter(CONNECTORS))]
+    form = ConnectorForm(request.POST or None, kind=kind)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            made = connections.add(collection, actor=request.user, kind=kind.name, **form.given)
+            messages.success(request, f"Connector {made.name} added. Test a query before fetching a run.")
+            return redirect("connector", collection.slug, made.uuid)
+    context = {"kinds": list(CONNECTORS.values()), "kind": kind}
+    return _form(request, collection, form, "pooling/connectors/connector_new.html", context)
+
+
+@form_page
+def connector_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = reached(request, slug, uuid)
+    form = ConnectorForm(request.POST or None, kind=CONNECTORS[row.kind], connector=row)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            connections.change(row, actor=request.user, **form.given)
+            messages.success(request, f"Settings of {row.name} saved.")
+            return redirect("connector", collection.slug, row.uuid)
+        row.refresh_from_db()
+    return _form(
+        request, collection, form, "pooling/connectors/connector_change.html", {"connector": row, "kind": form.kind}
+    )
+
+
+@form_page
+def connector_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Show what will be deleted with a connector and what stays; the secret cannot be restored."""
+    collection, row = reached(request, slug, uuid)
+    if request.method == "POST":
+        return _removed(request, collection, row)
+    fetches = list(row.fetches.select_related("job", "run"))
+    context = {
+        "collection": collection,
+        "step": "runs",
+        "connector": row,
+        "kind": kind_title(row),
+        "asking": next((one.job for one in fetches if one.job is not None and not one.job.over), None),
+        "lost": [one for one in fetches if one.waits and one.answered],
+        "runs": [one.run for one in fetches if one.run is not None],
+    }
+    return render(request, "pooling/connectors/connector_remove.html", context)
+
+
+def _removed(request: HttpRequest, collection: Collection, row: Connector) -> HttpResponse:
+    try:
+        connections.remove(row, actor=request.user)
+    except AssayError as error:
+        messages.error(request, str(error))
+        return redirect("connector", collection.slug, row.uuid)
+    messages.success(request, f"Connector {row.name} removed. Runs fetched from it stay.")
+    return redirect("connectors", collection.slug)
+
+
+def reached(request: HttpRequest, slug: str, uuid: str) -> tuple[Collection, Connector]:
+    """Return the collection and its connector, for users with access."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = Connector.objects.filter(collection=collection).select_related("collection", "created_by")
+    return collection, access.reach(rows, request.user, access.STAFF, uuid=uuid)
+
+
+def _form(
+    request: HttpRequest, collection: Collection, form: ConnectorForm, template: str, more: dict[str, object]
+) -> HttpResponse:
+    allowed = grants.connector_access(collection)
+    context = {"collection": collection, "step": "runs", "form": form, "allowed": allowed, **more}
+    return render(request, template, context, status=form.status)
+
+
+DEPTH = 100
+
+
+def _state(row: Fetch) -> SafeString | str:
+    if row.run is not None:
+        return state("done", "run created")
+    return state(SHAPES[row.job.state], row.job.get_state_display()) if row.job else state("fail", "stopped")
+
+
+def _address(row: Fetch) -> str:
+    if row.run is not None:
+        return reverse("run", args=[row.connector.collection.slug, row.run.uuid])
+    return reverse("job", args=[row.job.uuid]) if row.job else ""
+
+
+FETCHES = Listing(
+    name="fetches",
+    noun=("fetch", "fetches"),
+    columns=(
+        Column("run_name", "Run", order="run_name", head=True, style="clip", url=_address),
+        Column("state", "State", show=_state),
+        Column("answered", "Queries answered", order="answered", numeric=True),
+        Column("asked", "of", numeric=True, value=lambda row: row.query_count),
+        Column("depth", "Depth", order="depth", numeric=True),
+        Column("created_at", "Started", order="created_at", style="nowrap"),
+    ),
+    order="-created_at",
+)
+HITS = (
+    Column("rank", "Rank", numeric=True, value=lambda row: row[0]),
+    Column("title", "Document", head=True, style="clip", value=lambda row: row[1].title or "(no title)"),
+    Column("doc_id", "Id", style="id clip", value=lambda row: row[1].doc_id),
+    Column("score", "Score", numeric=True, digits=4, value=lambda row: row[1].score),
+    Column("text", "Text", style="clip muted", value=lambda row: Truncator(row[1].text).chars(120)),
+)
+
+
+@form_page
+def connector(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = reached(request, slug, uuid)
+    form = FetchForm(request.POST or None, initial=_suggested(row))
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            made = fetching.start(row, actor=request.user, **form.cleaned_data)
+            return redirect("job", made.job.uuid)
+    return _page(request, collection, row, form=form, trial=TryForm())
+
+
+@post_action
+def connector_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = reached(request, slug, uuid)
+    trial, hits = TryForm(request.POST), None
+    if trial.is_valid():
+        with trial.telling():
+            hits = connections.attempt(row, trial.cleaned_data["query"], actor=request.user)
+    return _page(request, collection, row, form=FetchForm(initial=_suggested(row)), trial=trial, hits=hits)
+
+
+@post_action
+def fetch_go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = reached(request, slug, uuid)
+    try:
+        fetch = row.fetches.filter(uuid=request.POST.get("fetch", "")).first()
+    except ValidationError:
+        fetch = None
+    try:
+        if fetch is None:
+            raise NotFound("This fetch does not exist.")
+        job = fetching.resume(fetch, actor=request.user, without_failed="without_failed" in request.POST)
+    except AssayError as error:
+        messages.error(request, str(error))
+        return redirect("connector", collection.slug, row.uuid)
+    return redirect("job", job.uuid)
+
+
+def _suggested(row: Connector) -> dict[str, Any]:
+    return {"run_name": f"{slugify(row.name) or 'run'}-{timezone.now():%Y-%m-%d}", "depth": DEPTH}
+
+
+def _page(
+    request: HttpRequest,
+    collection: Collection,
+    row: Connector,
+    *,
+    form: FetchForm,
+    trial: TryForm,
+    hits: Sequence[Hit] | None = None,
+) -> HttpResponse:
+    fetches = row.fetches.select_related("connector__collection", "job", "run")
+    context: dict[str, Any] = {
+        "collection": collection,
+        "step": "runs",
+        "connector": row,
+        "kind": kind_title(row),
+        "tested": CONNECTORS[row.kind].tested if row.kind in CONNECTORS else "",
+        "facts": _facts(row),
+        "queries": collection.queries.count(),
+        "stopped": [one for one in fetches if one.waits],
+        "form": form,
+        "trial": trial,
+        "hits": None
+        if hits is None
+        else table_files.small("hits", ("hit", "hits"), HITS, list(enumerate(hits, start=1))),
+    }
+    status = form.status if form.is_bound else trial.status
+    return answer(request, FETCHES, fetches, "pooling/connectors/connector.html", context, status=status)
+
+
+def _facts(row: Connector) -> list[tuple[str, str]]:
+    """Return the settings in the order of their declaration, without secrets."""
+    if row.kind not in CONNECTORS:
+        return [(name, str(value)) for name, value in sorted(row.settings.items())]
+    shown = [one for one in CONNECTORS[row.kind].settings if not one.secret and row.settings.get(one.name)]
+    facts = [(one.title, str(row.settings[one.name])) for one in shown]
+    return [*facts, ("Secret", "stored, encrypted" if row.sealed else "none")]
