@@ -1,0 +1,54 @@
+"""Components of pages, as template tags: page heads, cards, tables, statistics, facts and forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django import template
+from django.template.base import render_value_in_context
+from django.template.context import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_block_tag(takes_context=True)
+def table(context: Context, content: str, label: str, *heads: Any, style: str = "", tall: bool = False) -> SafeString:
+    """Render a table in a scroll box, labeled by a text or by the element ``#id``; without a label, only the table.
+
+    ``"#Pairs"`` is a numeric column and ``"~Remove"`` a heading for screen readers only; ``"#"`` alone makes the next
+    heading numeric. Empty headings are left out. A caption comes first in the block.
+    """
+    caption, end, rows = content.rpartition("</caption>")
+    inside = [SafeString(caption + end), SafeString(rows)]
+    if heads:
+        inside[1:] = ["<thead><tr>", *_headings(context, heads), "</tr></thead><tbody>", rows, "</tbody>"]
+    shown = format_html('<table class="{}">{}</table>', f"table {style}".strip(), SafeString("".join(inside)))
+    if not label:
+        return shown
+    named = ("labelledby", label[1:]) if label.startswith("#") else ("label", label)
+    scroll = "scroll scroll--tall" if tall else "scroll"
+    return format_html('<div class="{}" tabindex="0" role="group" aria-{}="{}">{}</div>', scroll, *named, shown)
+
+
+def _headings(context: Context, heads: Iterable[Any]) -> Iterator[str]:
+    kind = ""
+    for head in heads:
+        # Only literals of a template are safe strings; a name from the data may start with a "#".
+        if isinstance(head, SafeString) and head[:1] in ("#", "~"):
+            kind, head = head[0], SafeString(head[1:])
+            if not head:
+                continue
+        if head:
+            shown = _text(context, [head])
+            numeric = ' class="num"' if kind == "#" else ""
+            shown = f'<span class="sr">{shown}</span>' if kind == "~" else shown
+            yield f'<th scope="col"{numeric}>{shown}</th>'
+        kind = ""
+
+
+def _text(context: Context, parts: Iterable[Any]) -> SafeString:
+    """Return the parts as they would appear in the template one after the other."""
+    return SafeString("".join(render_value_in_context(part, context) for part in parts))
