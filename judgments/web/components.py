@@ -13,6 +13,20 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
+# The contents of a block are escaped, so this comment cannot come from data.
+THEN = SafeString("<!--then-->")
+
+
+@register.simple_tag
+def then() -> SafeString:
+    """Separate the two parts of a component: head and actions, links and body of a card, value and note."""
+    return THEN
+
+
+def _parts(content: str) -> tuple[SafeString, SafeString | None]:
+    first, then_, second = content.partition(THEN)
+    return SafeString(first), SafeString(second) if then_ else None
+
 
 @register.simple_block_tag(takes_context=True)
 def table(context: Context, content: str, label: str, *heads: Any, style: str = "", tall: bool = False) -> SafeString:
@@ -47,6 +61,21 @@ def _headings(context: Context, heads: Iterable[Any]) -> Iterator[str]:
             shown = f'<span class="sr">{shown}</span>' if kind == "~" else shown
             yield f'<th scope="col"{numeric}>{shown}</th>'
         kind = ""
+
+
+@register.simple_block_tag(takes_context=True)
+def stat(context: Context, content: str, *name: Any) -> SafeString:
+    """Render a statistic: its name and value, then a note."""
+    value, note = _parts(content)
+    note = SafeString("") if note is None else format_html("<dd>{}</dd>", note)
+    return format_html('<div class="stat"><dt>{}</dt><dd>{}</dd>{}</div>', _text(context, name), value, note)
+
+
+@register.simple_block_tag(takes_context=True)
+def fact(context: Context, content: str, *name: Any, style: str = "") -> SafeString:
+    """Render one entry of a definition list."""
+    css = format_html(' class="{}"', style) if style else ""
+    return format_html("<dt>{}</dt><dd{}>{}</dd>", _text(context, name), css, content)
 
 
 def _text(context: Context, parts: Iterable[Any]) -> SafeString:
