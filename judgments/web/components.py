@@ -28,6 +28,20 @@ def _parts(content: str) -> tuple[SafeString, SafeString | None]:
     return SafeString(first), SafeString(second) if then_ else None
 
 
+@register.simple_block_tag
+def head(content: str) -> SafeString:
+    """Render the head of a page: path, title and description, then the actions."""
+    title, actions = _parts(content)
+    return format_html('<div class="head"><div>{}</div>{}</div>', title, actions or "")
+
+
+@register.simple_block_tag
+def split(content: str, style: str = "") -> SafeString:
+    """Render columns, which a narrow screen shows one below the other."""
+    css = f"split split--{style}" if style else "split"
+    return format_html('<div class="{}"><div>{}</div></div>', css, content)
+
+
 @register.simple_block_tag(takes_context=True)
 def table(context: Context, content: str, label: str, *heads: Any, style: str = "", tall: bool = False) -> SafeString:
     """Render a table in a scroll box, labeled by a text or by the element ``#id``; without a label, only the table.
