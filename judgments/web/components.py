@@ -6,10 +6,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.base import render_value_in_context
 from django.template.context import Context
-from django.utils.html import format_html
+from django.template.defaulttags import CsrfTokenNode
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from judgments.web.page_tags import field
 
 register = template.Library()
 
@@ -90,6 +96,32 @@ def fact(context: Context, content: str, *name: Any, style: str = "") -> SafeStr
     """Render one entry of a definition list."""
     css = format_html(' class="{}"', style) if style else ""
     return format_html("<dt>{}</dt><dd{}>{}</dd>", _text(context, name), css, content)
+
+
+@register.simple_block_tag(takes_context=True)
+def post(
+    context: Context,
+    content: str,
+    name: str = "",
+    *args: Any,
+    url: str = "",
+    style: str = "",
+    file: bool = False,
+    **more: str,
+) -> SafeString:
+    """Render a form that posts to the named route, to an address or to the page itself, perhaps with a file."""
+    attrs = {"class": style, "method": "post", "action": reverse(name, args=args) if name else url}
+    attrs |= {"enctype": "multipart/form-data" if file else ""}
+    attrs |= {key.replace("_", "-"): value for key, value in more.items()}
+    shown = format_html_join("", ' {}="{}"', ((key, value) for key, value in attrs.items() if value))
+    return format_html("<form{}>{}{}</form>", shown, CsrfTokenNode().render(context), content)
+
+
+@register.simple_tag
+def fields(*bound: Any) -> SafeString:
+    """Render form fields, or lists of them, one after the other; fields that the form does not have are left out."""
+    each = [one for given in bound if given for one in ([given] if isinstance(given, BoundField) else given)]
+    return SafeString("".join(render_to_string("_field.html", field(one)) for one in each))
 
 
 def _text(context: Context, parts: Iterable[Any]) -> SafeString:
