@@ -49,6 +49,20 @@ def split(content: str, style: str = "") -> SafeString:
 
 
 @register.simple_block_tag(takes_context=True)
+def card(
+    context: Context, content: str, key: str, *title: Any, style: str = "card stack", level: int = 2
+) -> SafeString:
+    """Render a section with its heading; with ``then``, the first part stands beside the heading."""
+    heading = format_html('<h{} id="{}">{}</h{}>', level, key, _text(context, title), level)
+    beside, body = _parts(content)
+    if body is None:
+        body = beside
+    else:
+        heading = format_html('<div class="card__head">{}{}</div>', heading, beside)
+    return format_html('<section class="{}" aria-labelledby="{}">{}{}</section>', style, key, heading, body)
+
+
+@register.simple_block_tag(takes_context=True)
 def table(context: Context, content: str, label: str, *heads: Any, style: str = "", tall: bool = False) -> SafeString:
     """Render a table in a scroll box, labeled by a text or by the element ``#id``; without a label, only the table.
 
