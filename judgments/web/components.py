@@ -11,6 +11,7 @@ from django.template.base import render_value_in_context
 from django.template.context import Context
 from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -136,6 +137,18 @@ def fields(*bound: Any) -> SafeString:
     """Render form fields, or lists of them, one after the other; fields that the form does not have are left out."""
     each = [one for given in bound if given for one in ([given] if isinstance(given, BoundField) else given)]
     return SafeString("".join(render_to_string("_field.html", field(one)) for one in each))
+
+
+@register.filter
+def stylesheet(path: str) -> SafeString:
+    """Return the link to a stylesheet among the static files."""
+    return format_html('<link rel="stylesheet" href="{}">', static(path))
+
+
+@register.filter
+def script(path: str) -> SafeString:
+    """Return the element that loads a module among the static files."""
+    return format_html('<script src="{}" type="module"></script>', static(path))
 
 
 def _text(context: Context, parts: Iterable[Any]) -> SafeString:
