@@ -139,6 +139,47 @@ def fields(*bound: Any) -> SafeString:
     return SafeString("".join(render_to_string("_field.html", field(one)) for one in each))
 
 
+@register.simple_tag(takes_context=True)
+def select(
+    context: Context,
+    name: str,
+    choices: Iterable[Any],
+    chosen: Any,
+    key: str | None = None,
+    label: str = "",
+    hidden: bool = False,
+) -> SafeString:
+    """Render a choice among (value, title) pairs, rows with a ``uuid`` or texts, with its label, perhaps hidden.
+
+    The id is the name unless ``key`` is another one; without an id, the label is an attribute.
+    """
+    key = name if key is None else key
+    attrs = {"id": key, "name": name, "aria-label": "" if key else label}
+    shown = format_html_join("", ' {}="{}"', ((attr, value) for attr, value in attrs.items() if value))
+    options = SafeString("".join(_option(context, choice, chosen) for choice in choices))
+    css = SafeString(' class="sr"' if hidden else "")
+    named = format_html('<label{} for="{}">{}</label> ', css, key, label) if key and label else ""
+    return format_html('{}<select class="select"{}>{}</select>', named, shown, options)
+
+
+def _option(context: Context, choice: Any, chosen: Any) -> SafeString:
+    value, title = choice if isinstance(choice, tuple | list) else (getattr(choice, "uuid", None), choice)
+    given = SafeString("") if value is None else format_html(' value="{}"', _text(context, [value]))
+    same = (value if isinstance(choice, tuple | list) else choice) == chosen
+    return format_html(
+        "<option{}{}>{}</option>", given, SafeString(" selected" if same else ""), _text(context, [title])
+    )
+
+
+@register.simple_tag
+def submit(text: str, name: str = "", *args: Any, url: str = "", style: str = "btn btn--main") -> SafeString:
+    """Render the button of a form, and a link to the named route or address that cancels it."""
+    address = reverse(name, args=args) if name else url
+    cancel = format_html('<a class="btn btn--quiet" href="{}">Cancel</a>', address) if address else ""
+    button = format_html('<button class="{}" type="submit">{}</button>', style, text)
+    return format_html('<div class="row">{}{}</div>', button, cancel)
+
+
 @register.filter
 def stylesheet(path: str) -> SafeString:
     """Return the link to a stylesheet among the static files."""
