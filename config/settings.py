@@ -104,15 +104,19 @@ TEMPLATES = [
                     ],
                 )
             ],
-            # Template tags are in the directories of their features; Django itself searches only `templatetags`.
-            "libraries": {
-                "answers": "judgments.rounds.answer_tags",
-                "figures": "judgments.web.figures",
-                "page": "judgments.web.page_tags",
-                "scores": "evaluation.scoring.tags",
-                "staleness": "evaluation.freshness.tags",
-                "way": "evaluation.overview.tags",
-            },
+            # Every template has these tags without loading them; Django itself searches only `templatetags`.
+            "builtins": [
+                "django.templatetags.l10n",
+                "django.templatetags.static",
+                "django_htmx.templatetags.django_htmx",
+                "evaluation.freshness.tags",
+                "evaluation.overview.tags",
+                "evaluation.scoring.tags",
+                "judgments.rounds.answer_tags",
+                "judgments.web.components",
+                "judgments.web.figures",
+                "judgments.web.page_tags",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

@@ -43,5 +43,5 @@ def test_reason_is_escaped():
 
 
 def test_tags_work_in_a_template():
-    text = "{% load figures %}{{ 1234|number }} {% state 'done' 'read' %} {{ 0.714|percent }}"
+    text = "{{ 1234|number }} {% state 'done' 'read' %} {{ 0.714|percent }}"
     assert Template(text).render(Context()) == '1,234 <span class="state" data-state="done">read</span> 71%'
