@@ -15,12 +15,9 @@ from typing import Any, Generic, TypeVar
 from django.db import transaction
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import Conflict, NotAllowed, NotValid
-from assay.core.ids import id_fault, storable
 from assay.core.errors import AssayError, Conflict, NotAllowed, NotValid
-from assay.core.ids import id_fault
-from assay.core.run_names import stem
-from assay.core.storable_text import storable
+from assay.core.ids import id_fault, storable
+from assay.core.run import stem
 from assay.formats.json_lines import dump
 from assay.rag import samples_jsonl
 from assay.rag.metric import Skip

@@ -9,10 +9,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from assay.coefficients import COEFFICIENTS
-from assay.coefficients.gate import BANDS, READINGS
+from assay.coefficients.gate import BANDS, READINGS, reason_in_words
 from assay.coefficients.rater_pairs import LEAST_SHARED
-from assay.coefficients.interpretation import BANDS, READINGS, reason_in_words
-from assay.coefficients.rater_warnings import LEAST_SHARED
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import AssayError, NotValid

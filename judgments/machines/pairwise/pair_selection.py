@@ -10,8 +10,7 @@ from assay.core.errors import Conflict, NotValid
 from assay.llm.judge import Context
 from assay.llm.judges.pairwise import NEEDED, PAIRWISE, PLACES, Pairwise
 from assay.llm.judges.prompt_templates import Template
-from assay.llm.pairwise.pair_selection import swapped
-from assay.llm.pairwise.score_fitting import drawn_battles, most_telling
+from assay.llm.pairwise.score_fitting import drawn_battles, most_telling, swapped
 from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample
 from judgments.machines.judge_runs import model_judges
