@@ -76,7 +76,8 @@ def _of_sums(task: Task, additive: Additive) -> Swings:
 
 
 def _columns(task: Task, additive: Additive) -> tuple[Integers, Floats]:
-    """Sort the candidates by how far they separate the runs, and return the cumulative effect, shape (queries, number)."""
+    """Sort the candidates by how far they separate the runs, and return the cumulative effect, shape (queries,
+    number)."""
     pool, arguments = task.pool, task.metric.arguments
     weights = np.zeros(pool.ranks.shape)
     for own, ranks in zip(weights, pool.ranks, strict=True):

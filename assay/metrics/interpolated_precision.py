@@ -1,4 +1,5 @@
-"""Interpolated precision: the highest precision at any rank that reaches a recall level, and its mean over 11 levels."""
+"""Interpolated precision: the highest precision at any rank that reaches a recall level, and its mean over 11
+levels."""
 
 from __future__ import annotations
 

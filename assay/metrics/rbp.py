@@ -38,7 +38,8 @@ def rank_biased_residual(rankings: JudgedRankings, cutoff: int | None = None, *,
 
 
 def weight_of(ranks: Integers, p: float) -> Floats:
-    """Compute the weight of ranks: the probability that a reader views them, times 1 - p so that the weights sum to 1."""
+    """Compute the weight of ranks: the probability that a reader views them, times 1 - p so that the weights sum
+    to 1."""
     weights: Floats = (1.0 - p) * np.power(p, (ranks - 1).astype(np.float64))
     return weights
 

@@ -139,7 +139,8 @@ class Metric(ABC):
 
     @property
     def name(self) -> str:
-        """Return the stable, machine-readable name, such as ``recall@5``: the pattern, if the name has no parameters."""
+        """Return the stable, machine-readable name, such as ``recall@5``: the pattern, if the name has no
+        parameters."""
         return self.pattern
 
     @property

@@ -130,7 +130,8 @@ def filled_in(collection: Collection, reading: Freshness) -> dict[str, str]:
 
 
 def words_for(collection: Collection, kind: str, name: str) -> list[str]:
-    """Return words that find queries of a category: its name if it is a single word, and typical words of its titles."""
+    """Return words that find queries of a category: its name if it is a single word, and typical words of its
+    titles."""
     inside: list[str] = []
     outside: list[str] = []
     for title, value in _titles(collection, recorded_changes.fields_of(collection)[kind]):

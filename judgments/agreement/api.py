@@ -83,7 +83,8 @@ class Rejudge(InRound):
 
     @extend_schema(summary="Rejudge the overlap", request=None, responses={201: RoundBody})
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same raters."""
+        """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same
+        raters."""
         return Response(serialize_round(rerating.rejudge_overlap(self.round, actor=request.user)), status=201)
 
 
