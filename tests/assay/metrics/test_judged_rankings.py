@@ -74,5 +74,5 @@ def test_grades_above_the_top_of_the_scale_are_refused() -> None:
 
 
 def test_unreported_subtopics_are_refused() -> None:
-    with pytest.raises(NotValid, match="tell no subtopics apart"):
+    with pytest.raises(NotValid, match="have no subtopics"):
         _ = JudgedRankings.of((3, {1: 2}, [2])).by_subtopic

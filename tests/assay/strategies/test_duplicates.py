@@ -115,7 +115,7 @@ def test_the_counts_are_those_of_plain_sets_over_many_queries() -> None:
 
 @pytest.mark.parametrize("similarity", [0.5, 1.1, 0.0])
 def test_a_similarity_out_of_range_is_refused(similarity: float) -> None:
-    with pytest.raises(NotValid, match="Give a number above"):
+    with pytest.raises(NotValid, match="a number above 0.5"):
         Duplicates(lambda doc_ids: [None for _ in doc_ids], similarity)
 
 
