@@ -47,7 +47,12 @@ TAIL = '"doc_id": "d1", "score": 1}'
         ('{"query_id": "q", ' + TAIL + '\n{"query_id": "q", "doc_id": "d2"}', 2, "E23", "the key score is missing"),
         ('{"query_id": "q", ' + TAIL + '\n{"query_id": "q", ' + TAIL, 1, "E16", "contradicted by line 2"),
         ('{"query_id": "q", ' + TAIL + "\nx", 2, "E24", "not JSON"),
-        ('{"query_id": "q", ' + TAIL + '\n{"query_id": "q", "doc_id": "d2", "rank": 2}', 2, "E23", "no score, although earlier rows have one"),
+        (
+            '{"query_id": "q", ' + TAIL + '\n{"query_id": "q", "doc_id": "d2", "rank": 2}',
+            2,
+            "E23",
+            "no score, although",
+        ),
         (
             '[{"query_id": "q", "doc_id": "d2", "rank": 2}, {"query_id": "q", ' + TAIL + "]",
             1,
