@@ -88,8 +88,8 @@ def test_invalid_line_is_reported_with_its_number() -> None:
     lines[800] = "q20,d200,r2,1"
     result = FORMATS["ratings-csv"].read(("query_id,doc_id,rater,grade\n" + "\n".join(lines)).encode(), path="file")
     assert [(problem.line, problem.code) for problem in result.report.errors] == [
-        (202, "E16"),
         (702, "E12"),
+        (202, "E16"),
         (802, "E16"),
     ]
     assert isinstance(result.rows, RowColumns)
