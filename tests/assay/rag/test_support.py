@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.sentences import sentences
-from assay.rag.support import MOST_ANSWER_SENTENCES, MOST_EVIDENCE_SENTENCES, sentences, supported_sentences
+from assay.rag.support import MOST_ANSWER_SENTENCES, MOST_EVIDENCE_SENTENCES, supported_sentences
 
 EVIDENCE = "The shell weighs 300 g. It is waterproof to 20,000 mm of water. The zip is blue."
 
@@ -75,10 +75,11 @@ def test_marks_are_sentences_and_a_copied_sentence_is_marked(
 
 def test_sentences_beyond_the_limits_are_not_compared() -> None:
     answer = " ".join(f"The shell number {at} is blue and dry." for at in range(3_000))
-    passages = [" ".join(f"Shell {at} of {number} is dry and blue." for at in range(300)) for number in range(100)]
+    passages = [" ".join(f"The shell number {at} is dry and blue." for at in range(300)) for _ in range(100)]
     result = supported_sentences(answer, passages)
     compared = -(-MOST_EVIDENCE_SENTENCES // 300)
-    assert any(result[:compared]) and not any(result[compared:])
+    assert all(result[: MOST_EVIDENCE_SENTENCES // 300])
+    assert not any(result[compared:])
     assert max(number for passage in result for numbers in passage.values() for number in numbers) <= (
         MOST_ANSWER_SENTENCES
     )
