@@ -297,15 +297,10 @@ class Tally:
             dict(self.bins),
             dict(sorted(self.codes.items())),
             dict(sorted(self.histogram.items(), key=lambda entry: float(entry[0]))),
-            (*by_line(self._listed["error"]), *by_line(self._listed["warning"])),
+            (*self._listed["error"], *self._listed["warning"]),
             self.counts["error"],
             self.counts["warning"],
         )
 
     def _rows(self) -> int:
         return self.units - self.bins["header"] - self.bins["blank"] - self.bins["comment"]
-
-
-def by_line(problems: Iterable[Problem]) -> list[Problem]:
-    """Sort problems by line, those of the whole file first; readers of blocks or columns find them out of order."""
-    return sorted(problems, key=lambda problem: problem.line or 0)

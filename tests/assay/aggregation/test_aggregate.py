@@ -93,7 +93,7 @@ def test_a_grade_off_the_scale_is_refused() -> None:
 
 
 def test_an_unknown_rule_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="no label rule 'medain'; did you mean median"):
+    with pytest.raises(UnknownName, match="label rule 'medain'; did you mean median"):
         grade("medain", [1])
 
 

@@ -96,14 +96,14 @@ def test_a_table_tells_worth_bias_and_failures(assay: Call) -> None:
     assert status == 0
     for words in (
         "machine grade",
-        "people 3",
+        "human 3 ",
         "nDCG@5",
         "order of the runs by nDCG@5: tau",
         "3 refused",
         "USD for 1,000",
     ):
         assert words in out
-    assert "off the scale: 0 of people" in out
+    assert "off the scale: 0 human" in out
 
 
 @pytest.mark.usefixtures("files")
@@ -163,11 +163,11 @@ def test_what_cannot_be_is_one_line(assay: Call) -> None:
         (("calibrate", "human.txt", "two.jsonl"), "2 judges: llm, other"),
         (("calibrate", "human.txt", "two.jsonl", "--judge", "third"), "'third' does not select exactly one judge"),
         (("calibrate", "human.txt", "failed.jsonl"), "gave no grades"),
-        (("calibrate", "human.txt", "elsewhere.txt"), "no pair in common"),
+        (("calibrate", "human.txt", "elsewhere.txt"), "no pairs in common"),
         (("calibrate", "human.txt", "machine.txt", "--judge", "llm"), "do not name a judge"),
         (("calibrate", "human.txt", "nothing.jsonl"), "nothing.jsonl"),
         (("calibrate", "human.txt", "machine.txt", "--bootstrap", "-1"), "--bootstrap is -1"),
-        (("estimate", "human.txt", "elsewhere.txt", "a.run"), "no query has both kinds of labels"),
+        (("estimate", "human.txt", "elsewhere.txt", "a.run"), "no query has both human and machine labels"),
         (("estimate", "human.txt", "machine.txt", "a.run", "--ci", "2"), "--ci is 2"),
         (("estimate", "human.txt", "machine.txt", "a.run", "--plan", "0"), "--plan is 0"),
     ):

@@ -42,8 +42,8 @@ def test_qrels_by_the_ids_of_a_file(assay: Call) -> None:
     ("words", "message"),
     [
         (["--to", "qrels"], "qrels contain whole grades"),
-        (["--to", "qrels", "--cuts", "1"], "needs query ids and the log has none"),
-        (["--cuts", "2,1"], "cuts do not rise"),
+        (["--to", "qrels", "--cuts", "1"], "--to qrels needs query ids"),
+        (["--cuts", "2,1"], "cuts are not in ascending order"),
         (["--baseline", "0.3"], "the log has the rank 2"),
         (["--baseline", "high"], "--baseline is 'high'"),
         (["--columns", "doc_id"], "--columns is 'doc_id'"),

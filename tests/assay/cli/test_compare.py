@@ -89,7 +89,7 @@ def test_the_notes_of_the_table(assay: Call) -> None:
     assert "groups: runs that share a letter do not differ at 0.05\n" in out
     assert "agreement on the order of the 3 runs: RR and P@1 tau-b 1.00, tau-AP 1.00, RBO 1.00\n" in out
     # low and mid differ on 5 of 20 queries: d_z = .563, whose power is .787 at 26 and .804 at 27 (scipy.stats.nct).
-    assert "4 times in 5, for a single comparison: 27 (low, mid)\n" in out
+    assert "80% probability, for a single comparison: 27 (low, mid)\n" in out
 
 
 @pytest.mark.usefixtures("files")
@@ -182,7 +182,7 @@ def test_few_queries_have_no_p_and_a_reason(assay: Call) -> None:
         (("bm25.run",), "needs two runs"),
         (("bm25.run", "x/bm25.run"), "x/bm25.run"),
         (("bm25.run", "bm25=neural.run"), "two runs are named 'bm25'"),
-        (("bm25.run", "neural.run", "--baseline", "new"), "the runs are bm25, neural"),
+        (("bm25.run", "neural.run", "--baseline", "new"), "'new'; runs: bm25, neural"),
         (("bm25.run", "neural.run", "--test", "t", "--permutations", "9"), "--permutations does not apply"),
         (("bm25.run", "neural.run", "--permutations", "0"), "from 1"),
         (("bm25.run", "neural.run", "--test", "wilcox"), "invalid choice"),
@@ -192,7 +192,7 @@ def test_few_queries_have_no_p_and_a_reason(assay: Call) -> None:
         (("bm25.run", "neural.run", "--correction", "sidak"), "invalid choice"),
         (("bm25.run", "neural.run", "--level", "95"), "between 0 and 1, such as 0.95"),
         (("bm25.run", "neural.run", "--alpha", "0"), "between 0 and 1, such as 0.05"),
-        (("bm25.run", "neural.run", "--seed", "-1"), "from 0"),
+        (("bm25.run", "neural.run", "--seed", "-1"), "the seed is -1"),
         (("bm25.run", "neural.run", "--format", "html"), "invalid choice"),
         (("bm25.run", "neural.run", "--weights", "none.csv"), "none.csv"),
         (("bm25.run", "neural.run", "--weights", "queries.csv", "--test", "sign"), "no weighted form"),
@@ -246,7 +246,7 @@ def test_the_scale_is_that_of_evaluate(assay: Call) -> None:
     [
         (("--seconds", "3"), "--seconds needs --turning"),
         (("--turning", "--seconds", "0"), "--seconds is 0;"),
-        (("--turning", "-m", "Bpref"), "not known how Bpref answers"),
+        (("--turning", "-m", "Bpref"), "how Bpref responds"),
     ],
 )
 def test_invalid_decision_critical_requests_are_refused(assay: Call, words: tuple[str, ...], message: str) -> None:

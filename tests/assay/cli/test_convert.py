@@ -84,7 +84,7 @@ def test_anything_with_pairs_becomes_pairs(folder: Path):
             "cannot convert qrels (trec-qrels) to run (trec-run); possible formats: trec-qrels",
         ),
         ("convert qrels.txt --to trec-run", "qrels-parquet, pairs-csv, pairs-jsonl"),
-        ("convert qrels.txt --to trec-qrel", "there is no format 'trec-qrel'; did you mean trec-qrels"),
+        ("convert qrels.txt --to trec-qrel", "'trec-qrel'; did you mean trec-qrels"),
         (
             "convert qrels.txt --to judgment-list",
             "query 'q1' has no text, which judgment-list needs; give the texts (--queries",

@@ -53,7 +53,7 @@ def test_the_default_metrics(assay: Call) -> None:
 def test_the_table(assay: Call) -> None:
     lines = assay("evaluate", "qrels.txt", "bm25.run", "neural.run", "-m", "nDCG@3")[1].splitlines()
     assert lines[:3] == ["run     nDCG@3", "bm25    0.7350", "neural  0.8175"]
-    assert "bm25: 3 rows, 66.7% tied, 0 holes in the top 10" in lines
+    assert "bm25: 3 rows, 66.7% tied, 0 unjudged documents in the top 10" in lines
 
 
 def test_counts_are_added_up_and_have_no_decimals(assay: Call) -> None:
@@ -201,7 +201,7 @@ def test_intervals(assay: Call) -> None:
         (("qrels.txt", "bm25.run", "--ci", "2"), "between 0 and 1"),
         (("qrels.txt", "bm25.run", "--ci", "x"), "invalid float"),
         (("qrels.txt", "bm25.run", "--ci-method", "bca"), "--ci-method bca needs --ci"),
-        (("qrels.txt", "new="), "'new=' names no file; write NAME=PATH or PATH"),
+        (("qrels.txt", "new="), "'new=' does not name a file; write NAME=PATH or PATH"),
         (("qrels.txt", "bm25.run", "--by", "tier"), "needs --weights"),
         (("qrels.txt", "bm25.run", "--format", "xml"), "invalid choice"),
         (("qrels.txt",), "RUN"),

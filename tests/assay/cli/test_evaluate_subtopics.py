@@ -44,7 +44,7 @@ def test_runs_are_compared_and_gated_by_subtopic(assay: Call, labels: str) -> No
     rules = ("--rule", f"alpha_nDCG@2 >= {means['neural']['alpha_nDCG@2'] + 0.1}")
     status, out, _ = assay("gate", labels, "--candidate", "neural.run", "--subtopics", *rules)
     assert status == 1
-    again = shlex.split(out.rpartition("look at: assay ")[2])
+    again = shlex.split(out.rpartition("inspect with: assay ")[2])
     assert again[-1] == "--subtopics"
     assert assay(*again)[0] == 0
 

@@ -60,7 +60,7 @@ def test_a_failed_query_costs_no_other(assay: Call, bad_engine: BadEngine) -> No
     assert status == 1
     assert [line.split()[0] for line in out.splitlines()] == ["q1", "q1", "q3", "q3"]
     assert "json-http: 2 of 3 queries answered, 4 results; 1 without an answer" in err
-    assert "no answer to q2:" in err
+    assert "no answer for q2:" in err
     assert "unknown field [titel]" in err
 
 
@@ -71,7 +71,7 @@ def test_documents_that_cannot_be_written_are_reported_and_skipped(assay: Call, 
     status, out, err = assay(*words, "--documents-out", "documents.jsonl")
     assert (status, [line.split()[2] for line in out.splitlines()]) == (0, ["d1", "d2"])
     assert [json.loads(line)["doc_id"] for line in Path("documents.jsonl").read_text().splitlines()] == ["d1"]
-    assert "documents left out: 1, the first 'd2'" in err
+    assert "documents left out: 1; the first is 'd2'" in err
     bad_engine.replies["/odd"] = {"hits": [{"id": "half \ud800"}]}
     status, out, err = assay(*words)
     assert (status, out) == (1, "")
@@ -182,7 +182,7 @@ def test_without_a_terminal_there_is_no_prompt_and_django_is_not_needed(assay: C
         (("--set", "index=x"), "Unknown setting 'index'"),
         (("--set", "path=none.db", "--set", "table=docs"), "the file none.db does not exist"),
         (("--set", "path=shop.db", "--set", "table=docs", "--depth", "0"), "depths from 1 to 1,000"),
-        (("--set", "path=shop.db", "--set", "table=docs", "--concurrency", "0"), "give 1 to 16"),
+        (("--set", "path=shop.db", "--set", "table=docs", "--concurrency", "0"), "use 1 to 16"),
         (("--set", "path=shop.db", "--set", "table=docs", "--timeout", "nan"), "--timeout"),
         (("--set", "path=shop.db", "--set", "table=docs", "--out", "no/a.run"), "no/a.run"),
         (("--set", "path=shop.db", "--set", "table=docs", "--documents-out", "-"), "the same"),

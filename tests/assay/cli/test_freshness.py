@@ -139,20 +139,20 @@ def test_the_table_says_what_to_do(assay):
     _, out, _ = assay("freshness", "qrels.txt", "new.run", "--changed", "schema=stemmer")
     assert "next steps:" in out
     assert "Judge unjudged documents (unjudged)" in out
-    assert "Pool again, re-rate 20 % (schema)" in out
-    assert "growth: not known; no current documents were given" in out
+    assert "rerate 20% (schema)" in out
+    assert "growth: unknown; no current documents were given" in out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["qrels.txt"], "nothing is given to compare"),
+        (["qrels.txt"], "add a RUN, --documents, --log or --unrated"),
         (["qrels.txt", "--log", "qrels.txt"], "--log needs --baseline"),
-        (["qrels.txt", "--changed", "weather"], "give one of schema"),
+        (["qrels.txt", "--changed", "weather"], "use one of schema"),
         (["qrels.txt", "--changed", "category"], "needs a name"),
         (["qrels.txt", "--documents", "none.jsonl"], "none.jsonl: the file does not exist"),
         (["qrels.txt", "new.run", "--baseline", "none"], "none: the file does not exist"),
-        (["qrels.txt", "--unrated", "qrels.txt"], "qrels.txt: is no JSON"),
+        (["qrels.txt", "--unrated", "qrels.txt"], "qrels.txt: is not JSON"),
         (["qrels.txt", "new.run", "--baseline", "bad.json"], "baseline"),
     ],
 )

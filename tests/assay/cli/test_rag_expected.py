@@ -191,12 +191,12 @@ def test_a_class_of_ones_own_judges(assay: Call, name: str) -> None:
         ("evret_judges:Raises", "ValueError: no such model"),
         ("evret_judges:Hangs", "did not return within 0.2 s"),
         ("evret_judges:Texts", "'yes'"),
-        ("evret_judges:Short", "returned 1 answer to"),
+        ("evret_judges:Short", "returned 1 answer for"),
         ("evret_judges:Nothing", "neither judge(context) nor batch_judge(contexts)"),
         ("evret_judges:Unmade", "TypeError"),
         ("evret_judges:Odd", "takes 'one'"),
         ("evret_judges:Absent", "has no Absent"),
-        ("no_such_module:Judge", "no module no_such_module"),
+        ("no_such_module:Judge", "the module no_such_module"),
     ],
 )
 def test_a_class_that_fails_is_named_with_the_query(assay: Call, judge: str, message: str) -> None:
@@ -309,7 +309,7 @@ def test_a_model_judges_pays_once_and_what_it_does_not_say_is_counted(
         assert (status, out, "stopped early" in err) == (1, "", True)
         status, out, err = assay(*words, "--resume")
         assert (status, values(out)) == (0, SEED), err
-        assert any("1 answer of the judge" in note for note in json.loads(out)["notes"])
+        assert any("1 unreadable answer" in note for note in json.loads(out)["notes"])
         # Four questions, and one again in other words.
         assert len(server.requests) == 5
         assert assay(*words, "--resume")[1] == out

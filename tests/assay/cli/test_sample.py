@@ -180,8 +180,8 @@ def test_a_sample_can_be_read_again(log: str) -> None:
         (["log.csv", "--head", "0"], "All sizes are 0"),
         (["log.csv", "--head", "1", "--head-share", "0.9"], "head share"),
         (["log.csv", "--head", "1", "--window-days", "0"], "window"),
-        (["log.csv", "--head", "1", "--min-clients", "9999"], "no query is left"),
-        (["log.csv", "--head", "1", "--columns", "query"], "OURS=THEIRS"),
+        (["log.csv", "--head", "1", "--min-clients", "9999"], "no queries are left"),
+        (["log.csv", "--head", "1", "--columns", "query"], "NAME=COLUMN"),
         (["log.csv", "--head", "1", "--detect", "0"], "--detect"),
         (["log.csv", "--head", "1", "--sd", "-1"], "--sd"),
         (["none.csv", "--head", "1"], "none.csv"),
@@ -209,8 +209,8 @@ def test_tiers_end_at_the_requested_ranks(log: str, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        (["--head-ranks", "500"], "the rank at which the torso ends is missing"),
-        (["--head-ranks", "9", "--torso-ranks", "5"], "Give 0 < head <= torso"),
+        (["--head-ranks", "500"], "rank at which the torso ends is missing"),
+        (["--head-ranks", "9", "--torso-ranks", "5"], "0 < head <= torso"),
     ],
 )
 def test_ranks_that_cannot_be_are_refused(
@@ -233,16 +233,16 @@ def test_one_language_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert main(named) == 0
     assert "languages: 'de', 'de-AT', 'en'" in capsys.readouterr().err
     assert main([*named, "--language", "fr"]) == 2
-    assert "No search is in 'fr'. The log has 'de', 'de-AT', 'en'" in capsys.readouterr().err
+    assert "No search is in 'fr'. Languages in the log: 'de', 'de-AT', 'en'" in capsys.readouterr().err
 
 
 def test_a_difference_comes_with_its_interval(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sample", log, "--method", "pps", "--n", "40", "--detect", "0.03"]) == 0
     err = capsys.readouterr().err
     # All 40 queries are drawn for certain: the worth is that of the log itself, 368^2 / 10916.
-    assert "worth 12 equally weighted queries" in err
+    assert "12 equally weighted queries" in err
     # t(.975; 11) = 2.201 (tables of Student's t), times .17 / sqrt(12).
-    assert "an interval of ±0.108 (95%)" in err
+    assert "95% interval of a difference is ±0.108" in err
     # (2.8 x .17 / .03)^2 = 252, and half of 1.96^2 more because t is used.
     assert "a difference of 0.03: needs 254 such queries" in err
 

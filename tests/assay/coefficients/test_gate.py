@@ -52,7 +52,7 @@ def test_too_little_overlap_asks_for_the_least_at_least() -> None:
 def test_on_the_threshold_more_overlap_is_no_advice() -> None:
     answer = decide(report_json(0.601, 0.55, 0.65))
     assert (answer.state, answer.more_pairs) == ("undecided", None)
-    assert "improve the agreement" in answer.advice
+    assert "Improve the agreement" in answer.advice
 
 
 def test_an_unknown_coefficient_is_answered_with_the_known_ones() -> None:

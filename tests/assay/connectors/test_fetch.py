@@ -96,7 +96,7 @@ def test_remaining_queries_can_be_fetched_later(engine_at: Opened, bad_engine: B
 def test_an_engine_that_never_answers_is_given_up(engine_at: Opened, bad_engine: BadEngine) -> None:
     answers, fault = collected(engine_at("fails"), QUERIES, QUICK)
     assert fault is not None
-    assert "4 queries in a row got no answer; the last: http://127.0.0.1" in str(fault)
+    assert "4 queries in a row got no answer; last error: http://127.0.0.1" in str(fault)
     assert 4 <= len(answers) < len(QUERIES)
     assert all(answer.attempts == 3 for answer in answers)
 

@@ -24,11 +24,11 @@ def test_bad_ids(text: str, code: str):
 
 def test_spaces_are_fine_where_the_format_carries_them():
     assert id_fault("my doc") is None
-    assert id_fault("my\tdoc") == ("E19", "contains the control character U+0009 in it")
+    assert id_fault("my\tdoc") == ("E19", "contains the control character U+0009")
 
 
 def test_half_a_surrogate_pair_is_no_id():
-    assert id_fault("a\ud800") == ("E19", "contains the control character U+D800 in it")
+    assert id_fault("a\ud800") == ("E19", "contains the control character U+D800")
 
 
 def test_look_alikes_are_flagged():

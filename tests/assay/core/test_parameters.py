@@ -49,5 +49,5 @@ def test_invalid_values_are_refused_with_the_bounds(parameter: Parameter, value:
 
 
 def test_a_parameter_that_it_does_not_have_is_refused_with_those_it_has() -> None:
-    with pytest.raises(NotValid, match="the test has no parameter 'deep'; it takes depth, p"):
+    with pytest.raises(NotValid, match="the test has no parameter 'deep'; parameters: depth, p"):
         checked("the test", (DEPTH, SHARE), {"deep": 3})

@@ -62,5 +62,5 @@ def test_order_of_rows_does_not_matter(judged: dict[str, dict[str, int]], random
 
 @pytest.mark.parametrize("given", [{1: {"d1": 1.0}}, {"q1": {1: 1.0}}, {"q1": {"d1": "two"}}, {"q1": {"d1": [1.0]}}])
 def test_invalid_values_of_other_tools_are_refused(given):
-    with pytest.raises(NotValid, match="ids are texts and grades are numbers"):
+    with pytest.raises(NotValid, match="ids must be strings and grades must be numbers"):
         Qrels.from_dict(given)

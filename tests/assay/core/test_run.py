@@ -72,5 +72,5 @@ def test_order_of_rows_does_not_matter(ranked: dict[str, dict[str, float]], rand
 
 @pytest.mark.parametrize("given", [{1: {"d1": 1.0}}, {"q1": {1: 1.0}}, {"q1": {"d1": "two"}}, {"q1": {"d1": [1.0]}}])
 def test_invalid_values_of_other_tools_are_refused(given):
-    with pytest.raises(NotValid, match="ids are texts and scores are numbers"):
+    with pytest.raises(NotValid, match="ids must be strings and scores must be numbers"):
         Run.from_dict(given)

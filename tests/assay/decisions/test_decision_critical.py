@@ -211,7 +211,7 @@ def test_level_runs_have_no_winner():
     qrels, a, _ = many_queries(3, judged=1)
     result = turning(qrels, a, a.named("b"), "P@10")
     assert (result.winner, result.turns, result.pairs) == (None, None, ())
-    assert "level" in result.reason
+    assert "tied" in result.reason
 
 
 def test_skipped_queries_are_left_alone():
@@ -234,10 +234,10 @@ def test_one_relevant_document_at_the_top_decides_the_reciprocal_rank():
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("Judged@10", "not known how Judged@10 answers"),
-        ("Bpref", "not known how Bpref answers"),
-        ("nDCG(judged_only=True)@10", "not known how"),
-        ("GMAP", "not a plain one"),
+        ("Judged@10", "not know how Judged@10 responds"),
+        ("Bpref", "not know how Bpref responds"),
+        ("nDCG(judged_only=True)@10", "not know how"),
+        ("GMAP", "not an arithmetic mean"),
         ("P@5,10", "one metric, not 2"),
     ],
 )

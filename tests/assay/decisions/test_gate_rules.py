@@ -81,7 +81,7 @@ def test_the_text_is_stored_and_does_not_tell_rules_apart() -> None:
         ("drop(AP) <= 0.02 unless p >= often", "'often'", "0.8"),
         ("drop(AP) <= 0.02 unless p >= 0", "between 0 and 1", "unless p >= 0.05"),
         ("drop(AP) <= 0.02 unless p >= 1", "between 0 and 1", "unless p >= 0.05"),
-        ("AP <= 0.02 unless p >= 0.05", "the candidate alone", "drop(nDCG@10)"),
+        ("AP <= 0.02 unless p >= 0.05", "only about the candidate", "drop(nDCG@10)"),
     ],
 )
 def test_a_bad_rule_names_the_part_and_an_example(text: str, named: str, example: str) -> None:

@@ -37,10 +37,10 @@ def test_documents_added_by_each_depth():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((12, 30, 4, 2), "only the first 4 ranks"),
+        ((12, 30, 4, 2), "only to rank 4"),
         ((9, 30, 12, 5), "9 judged queries are too few"),
         ((12, 30, 12, 1), "12 relevant documents are too few"),
-        ((12, 30, 12, 12), "do not get rarer"),
+        ((12, 30, 12, 12), "do not become rarer"),
     ],
 )
 def test_no_estimate_without_a_reason(options, message):

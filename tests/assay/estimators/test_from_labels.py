@@ -73,7 +73,7 @@ def test_limits_of_the_estimate_are_reported() -> None:
     (one,) = estimates(few, Qrels.from_dict({query: GUESS[query] for query in SAMPLE[:5]}), RUNS[:1], "AP")
     assert any("no other query" in note for note in one.notes)
     assert any("5 queries" in note for note in one.notes)
-    with pytest.raises(NotValid, match="both people and the machine"):
+    with pytest.raises(NotValid, match="both human and machine labels"):
         estimates(Qrels.from_dict({"x": {"d": 1}}), MACHINE, RUNS, "AP")
 
 

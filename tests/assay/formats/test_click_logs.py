@@ -61,7 +61,7 @@ def test_a_text_beside_an_id_is_a_query_too() -> None:
     [
         ("doc_id,position,clicked", "no column query or query_id"),
         ("query,doc_id,position", "no column clicked or clicks"),
-        ("query,doc_id,position,clicks", "not how often the results were shown"),
+        ("query,doc_id,position,clicks", "clicks but no impressions"),
         ("query,position,clicked", "no column doc_id"),
     ],
 )

@@ -107,7 +107,7 @@ def test_binary_files_are_refused(data: bytes, code: str):
 
 def test_nul_byte_is_reported_with_its_line():
     assert str(refused(b"query,count\ntent,5\nro\0pe,3\n")).startswith(
-        "a.txt:3: looks like a binary file: it holds a NUL"
+        "a.txt:3: looks like a binary file: it contains a NUL"
     )
 
 

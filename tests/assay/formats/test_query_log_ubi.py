@@ -57,7 +57,7 @@ def test_a_counted_row_cannot_be_written() -> None:
     import io
 
     assert UBI.write is not None
-    with pytest.raises(NotValid, match="counted 3 times"):
+    with pytest.raises(NotValid, match="a count of 3"):
         UBI.write([LogRow("tent", 3)], io.BytesIO())
 
 

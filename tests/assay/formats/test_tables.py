@@ -142,12 +142,12 @@ def test_unrecognized_file_names_the_format_option():
         load_run(b'{"query_id": "q", "doc_id": "d", "grade": 2}\n', "a")
     with pytest.raises(NotValid, match="qrels-json is not a format of run; known: trec-run"):
         load_run(b"", "a", format="qrels-json")
-    with pytest.raises(UnknownName, match="there is no format 'run-jsn'; did you mean run-json"):
+    with pytest.raises(UnknownName, match="format 'run-jsn'; did you mean run-json"):
         load_run(b"", "a", format="run-jsn")
     with pytest.raises(UnreadableInput, match=r"in ranx: run\.save"):
         load_run(b"\x04\x22\x4d\x18\x40\x40\xc0\x00", "run.lz4")
     # One without a NUL in it, which could pass for a text.
-    with pytest.raises(UnreadableInput, match="unpack it"):
+    with pytest.raises(UnreadableInput, match="decompress it"):
         load_run(b"\x04\x22\x4d\x18aaaa", "run.lz4")
     with pytest.raises(UnreadableInput, match="is a Parquet file"):
         load_run(parquet(**PAIR, score=[1, 2]), "a", format="trec-run")

@@ -79,7 +79,7 @@ def test_the_best_order_is_1_and_nothing_is_0() -> None:
 
 @pytest.mark.parametrize("name", ["Compat", "Compat(p=1)", "Compat(p=0)", "Compat(p=0.9)@10"])
 def test_p_is_needed_and_a_cutoff_is_not(name: str) -> None:
-    with pytest.raises(NotValid, match=r"write a metric such as|is a number above 0 and below 1|takes no cutoff"):
+    with pytest.raises(NotValid, match=r"write a metric such as|must be a number above 0 and below 1|takes no cutoff"):
         per_query({"q": {"a": 1}}, {"q": {"a": 1.0}}, name)
 
 

@@ -141,7 +141,7 @@ def test_a_run_of_unjudged_documents_is_scored_where_its_ids_are_of_the_same_kin
 
 
 def test_empty_qrels_are_refused() -> None:
-    with pytest.raises(NotValid, match="hold no judgment"):
+    with pytest.raises(NotValid, match="contain no judgments"):
         evaluate(Qrels.from_dict({}), Run.from_dict(BM25, "bm25"), "AP")
 
 

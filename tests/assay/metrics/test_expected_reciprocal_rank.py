@@ -53,7 +53,7 @@ def test_the_top_is_the_largest_grade_of_all_queries_or_the_scale_and_is_reporte
 
 
 def test_a_grade_above_the_top_is_refused() -> None:
-    with pytest.raises(NotValid, match="the grade 3 above max_rel=2"):
+    with pytest.raises(NotValid, match="the grade 3, above max_rel=2"):
         per_query({"q": {"a": 3}}, {"q": {"b": 1.0}}, "ERR(max_rel=2)@5")
 
 

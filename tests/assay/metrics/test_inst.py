@@ -64,7 +64,7 @@ def test_documents_after_the_last_rank_are_ignored() -> None:
 
 
 def test_a_grade_above_the_top_is_refused_and_one_scale_without_positive_grades_is_0() -> None:
-    with pytest.raises(NotValid, match="the grade 3 above max_rel=2"):
+    with pytest.raises(NotValid, match="the grade 3, above max_rel=2"):
         per_query({"q": {"a": 3}}, {"q": {"a": 1.0}}, "INST(max_rel=2)")
     assert per_query({"q": {"a": 0}}, {"q": {"a": 1.0}}, "INST") == {"q": 0.0}
     assert per_query({"q": {"a": -1}}, {"q": {"a": 1.0}}, "INST") == {"q": 0.0}

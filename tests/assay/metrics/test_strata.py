@@ -115,5 +115,5 @@ def test_invalid_designs_are_refused() -> None:
         replace(DESIGN, shares={"first": 1.0})
     with pytest.raises(NotValid, match="share 0"):
         replace(DESIGN, shares={"first": 1.0, "shoes": 0.0})
-    with pytest.raises(NotValid, match="cannot be in"):
+    with pytest.raises(NotValid, match="the query 'b' cannot also be in 'shoes'"):
         replace(DESIGN, also=[Place("b", "shoes", "", 0.1, 0.0)])

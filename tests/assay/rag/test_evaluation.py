@@ -162,7 +162,7 @@ def test_a_critic_may_return_numbers_of_numpy() -> None:
         ({"resamples": 0}, "resamples"),
         ({"metrics": []}, "no metric"),
         ({"metrics": "NoSuchMetric"}, "RecallAtK"),
-        ({"outputs": {}}, "no system"),
+        ({"outputs": {}}, "no systems"),
         ({"samples": []}, "no samples"),
     ],
 )

@@ -83,7 +83,7 @@ def test_undefined_estimates_have_a_reason() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1.0], [1], [0.5, 0.5]), "differ in number"),
+        (([1.0], [1], [0.5, 0.5]), "numbers of values, weights, probabilities and strata differ"),
         (([1.0], [-1], [0.5]), "below 0"),
         (([float("nan")], [1], [0.5]), "not a number"),
         (([1.0], [1], [0.0]), "probability"),

@@ -66,7 +66,7 @@ def test_a_constant_difference_has_no_spread(test: str) -> None:
     scores = np.column_stack([np.linspace(0, 0.5, 12), np.linspace(0, 0.5, 12) + 0.1])
     result = paired_p_values(scores, test=test, permutations=100)
     assert result.values == (None,)
-    assert "no spread" in str(result.reasons[0])
+    assert "no variance" in str(result.reasons[0])
     assert paired_p_values(scores).values == (2 / 2**12,)
 
 

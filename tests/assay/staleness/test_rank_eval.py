@@ -37,8 +37,8 @@ def test_queries_that_the_engine_could_not_answer_are_named():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"<html>", "is no JSON"),
-        (b"[1, 2]", "no details by query"),
+        (b"<html>", "is not JSON"),
+        (b"[1, 2]", "no details per query"),
         (b'{"details": {"q1": {"hits": []}}}', "details.q1 has no list unrated_docs"),
         (b'{"details": {"q1": {"unrated_docs": []}}}', "details.q1 has no list hits"),
         (b'{"details": {"q1": {"unrated_docs": [{"_index": "a"}], "hits": []}}}', "has no _id"),
@@ -46,7 +46,7 @@ def test_queries_that_the_engine_could_not_answer_are_named():
             b'{"error": {"reason": "no such index", "type": "index_not_found_exception"}, "status": 404}',
             "no such index",
         ),
-        (b"[" * 100_000, "is no JSON"),
+        (b"[" * 100_000, "is not JSON"),
         # What no run's file could hold, and a database would not take.
         (rb'{"details": {"q\u0000": {"unrated_docs": [], "hits": []}}}', "U+0000"),
         (rb'{"details": {"q1": {"unrated_docs": [{"_id": "d\ud800"}], "hits": []}}}', "U+D800"),

@@ -34,7 +34,7 @@ def test_a_budget_is_used_up_but_never_overdrawn(hours: float, seconds: float) -
         ({"hours": 0.001}, "less than one pair"),
         ({"hours": 1e308}, "at most 1,000,000"),
         ({"raters": 10**400}, "at most 1,000,000"),
-        ({"seconds": 1e-320}, "Give more than 0"),
+        ({"seconds": 1e-320}, "more than 0"),
     ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, float], message: str) -> None:

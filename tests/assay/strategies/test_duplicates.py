@@ -115,7 +115,7 @@ def test_the_counts_are_those_of_plain_sets_over_many_queries() -> None:
 
 @pytest.mark.parametrize("similarity", [0.5, 1.1, 0.0])
 def test_a_similarity_out_of_range_is_refused(similarity: float) -> None:
-    with pytest.raises(NotValid, match="Give a number above"):
+    with pytest.raises(NotValid, match=r"a number above 0\.5"):
         Duplicates(lambda doc_ids: [None for _ in doc_ids], similarity)
 
 
@@ -184,7 +184,7 @@ def test_a_total_gives_every_query_the_same_and_keeps_within_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"total": 0}, "at least 1"), ({"total": 1}, "each of 2 queries one")]
+    ("options", "message"), [({"total": 0}, "at least 1"), ({"total": 1}, "one pair for each of 2 queries")]
 )
 def test_a_total_that_is_too_small_says_what_is_enough(options: dict[str, int], message: str) -> None:
     with pytest.raises(NotValid, match=message):

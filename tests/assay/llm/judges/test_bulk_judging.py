@@ -30,7 +30,7 @@ def test_a_batch_in_its_order_and_none_for_an_empty_one() -> None:
         assert outcomes(judge, endpoint, [], limits=QUICK) == []
         short = outcomes(judge, endpoint, contexts, limits=QUICK, budget=Budget(calls=0))
     assert {(one.name, one.raw) for one in short} == {
-        ("transport_error", "the limit is reached: 0 of 0 calls were made; the answers so far are saved")
+        ("transport_error", "the limit is reached: 0 of 0 calls were made; answers so far are saved")
     }
 
 

@@ -151,7 +151,7 @@ def test_scores_of_models_are_cut_and_failures_dropped() -> None:
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [([(0, 0, 0.5)], "compared with itself"), ([(0, 5, 0.5)], "document 5"), ([(0, 1, 1.2)], "from 0 to 1")],
+    [([(0, 0, 0.5)], "compared with itself"), ([(0, 5, 0.5)], "document 5"), ([(0, 1, 1.2)], "between 0 and 1")],
 )
 def test_invalid_battles_are_refused(rows: list[tuple[int, int, float]], message: str) -> None:
     with pytest.raises(NotValid, match=message):

@@ -28,9 +28,9 @@ def test_grades_never_fall_as_scores_rise_and_none_is_made_up() -> None:
 
 
 def test_too_few_anchors_are_refused() -> None:
-    with pytest.raises(NotValid, match="3 anchors of 2 grades"):
+    with pytest.raises(NotValid, match="3 anchors with 2 grades"):
         learn([0, 1, 2], [0, 1, 1])
-    with pytest.raises(NotValid, match="of 1 grade"):
+    with pytest.raises(NotValid, match="with 1 grade"):
         learn(range(9), [2] * 9)
     with pytest.raises(NotValid, match="2 scores and 1 grade"):
         learn([0, 1], [0])

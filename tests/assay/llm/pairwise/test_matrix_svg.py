@@ -80,5 +80,5 @@ def test_an_empty_matrix_is_drawn_and_wrong_shapes_are_refused() -> None:
     assert squares(matrix_svg([], np.zeros((0, 0)), [])) == {}
     with pytest.raises(NotValid, match="these numbers must match"):
         matrix_svg(["x"], np.zeros((2, 2)), [0.0])
-    with pytest.raises(NotValid, match="from -1"):
+    with pytest.raises(NotValid, match="between -1"):
         matrix_svg(["x"], np.full((1, 1), 2.0), [0.0])
