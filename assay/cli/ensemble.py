@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out
 from assay.cli.options.provider import add_under_test, warn_same_family
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def summary_line(combined: Mapping[tuple[str, str], Together], judges: int) -> s
     every = [one.agree for one in combined.values() if one.agree is not None]
     agree = f"; two judges agree exactly on {sum(every) / len(every):.1%}" if every else ""
     return (
-        f"{counted(len(combined) - undecided, 'label')} of "
-        f"{counted(judges, 'judge')}, {counted(undecided, 'pair')} undecided{agree}"
+        f"{amount(len(combined) - undecided, 'label')} of "
+        f"{amount(judges, 'judge')}, {amount(undecided, 'pair')} undecided{agree}"
     )
 
 
@@ -113,7 +113,7 @@ def labels_of(combined: Mapping[tuple[str, str], Together], parameters: Mapping[
             one.grade,
             judge="ensemble",
             parameters=parameters,
-            rationale=f"{counted(one.grades, 'grade')}, {counted(one.failed, 'failure')}, {one.spread} apart",
+            rationale=f"{amount(one.grades, 'grade')}, {amount(one.failed, 'failure')}, {one.spread} apart",
         )
         for (query_id, doc_id), one in combined.items()
         if one.grade is not None

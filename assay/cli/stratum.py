@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, stdin_once, write_out
 from assay.cli.sample import LogFile
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS
 
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
             raise NotValid(f"--name {name!r} is not a valid stratum name: {odd}")
     rows = _rows(args.queries)
     selection = Filter(_words(args.words), _lines(args.only), args.language or "")
-    log = LogFile(args).counted(window_days=args.window_days, min_clients=args.min_clients)
+    log = LogFile(args).amount(window_days=args.window_days, min_clients=args.min_clients)
     if selection.language:
         check_language(selection.language, log.languages)
     own = selection.of(log.queries)
@@ -114,8 +114,8 @@ def run(args: argparse.Namespace) -> int:
     joined = join_stratum(rows, cut, draw, name=args.name, share=share, part_of=args.part_of, first=args.first)
     write_out(_as_csv(joined.rows), args.out)
     sys.stderr.write(
-        f"{args.name}: {share:.4g} of the traffic, {counted(len(joined.new), 'new query', 'new queries')} and "
-        f"{counted(len(joined.there), 'known query', 'known queries')} out of {len(own)} in the log\n"
+        f"{args.name}: {share:.4g} of the traffic, {amount(len(joined.new), 'new query', 'new queries')} and "
+        f"{amount(len(joined.there), 'known query', 'known queries')} out of {len(own)} in the log\n"
     )
     return 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.inputs.documents import format_of, kind_of, read_as
 from assay.cli.inputs.files import DEFAULT, scale_values, write_out
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def grades(args: argparse.Namespace) -> int:
         for low, high, cut in zip(cut_points.values, cut_points.values[1:], cut_points.cuts, strict=False)
     )
     sys.stderr.write(
-        f"{counted(len(given), 'grade')} from {counted(cut_points.anchors, 'anchor')}: {cuts}; the cut points "
+        f"{amount(len(given), 'grade')} from {amount(cut_points.anchors, 'anchor')}: {cuts}; the cut points "
         f"reproduce the grade of {cut_points.right:.0%} of them\n"
     )
     return 0
@@ -58,7 +58,7 @@ def next_battles(args: argparse.Namespace) -> int:
     stream = io.BytesIO()
     battles_jsonl.write([battles_jsonl.Battle(query, a, b) for query, a, b in battles], stream)
     write_out(stream.getvalue().decode(), args.out)
-    sys.stderr.write(f"{counted(len(battles), 'battle')}, most informative first in each query\n")
+    sys.stderr.write(f"{amount(len(battles), 'battle')}, most informative first in each query\n")
     return 0
 
 

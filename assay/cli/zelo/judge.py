@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.inputs.documents import documents, is_battles, texts
 from assay.cli.options import ensemble, provider
 from assay.cli.options.provider import warn_same_family
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import Ledger, default_ledger_path
 
@@ -164,7 +164,7 @@ def _estimate(runs: Sequence[tuple[Endpoint, Asking]], titles: Sequence[str]) ->
     ]
     if len(plans) > 1:
         each = zip(titles, plans, strict=True)
-        lines += [f"  {title}: {counted(plan.questions, 'question')}, {_cost([plan])}" for title, plan in each]
+        lines += [f"  {title}: {amount(plan.questions, 'question')}, {_cost([plan])}" for title, plan in each]
     return "\n".join(lines) + "\n"
 
 
@@ -179,16 +179,16 @@ def _judge_summary(rows: Sequence[Battle], counts: Counter[str], lacking: int, m
     from assay.llm.pairwise.battles import first_place
 
     outcomes = ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "nothing"
-    lines = [f"{counted(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {outcomes}"]
+    lines = [f"{amount(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {outcomes}"]
     if failed := len(rows) - counts["graded"]:
-        lines.append(f"note: without a score: {counted(failed, 'answer')}; assay zelo fit leaves them out")
+        lines.append(f"note: without a score: {amount(failed, 'answer')}; assay zelo fit leaves them out")
     if lacking:
-        lines.append(f"note: skipped, without the query or a text: {counted(lacking, 'battle')}")
+        lines.append(f"note: skipped, without the query or a text: {amount(lacking, 'battle')}")
     place = first_place(rows)
     if place.share is not None:
-        lines.append(f"the document shown first won {place.share:.1%} of {counted(place.answers, 'answer')}")
+        lines.append(f"the document shown first won {place.share:.1%} of {amount(place.answers, 'answer')}")
     if place.both:
         lines.append(
-            f"of {counted(place.both, 'battle')} shown in both orders, the position alone decided {place.turned:,}"
+            f"of {amount(place.both, 'battle')} shown in both orders, the position alone decided {place.turned:,}"
         )
     return lines
