@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterable
@@ -11,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from assay.aggregation.rules import RULES
-from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out
+from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out, written
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
@@ -90,15 +89,9 @@ def _with_lowest(labels: Labels, unrateable: Iterable[tuple[str, str]]) -> Label
 
 
 def _as_qrels(labels: Labels) -> str:
-    from assay.formats import FORMATS
     from assay.formats.row_types import LabelRow
 
-    stream = io.BytesIO()
-    write = FORMATS["trec-qrels"].write
-    if write is None:
-        raise NotValid("cannot write qrels")
-    write((LabelRow(query_id, doc_id, grade) for query_id, doc_id, grade in labels.rows()), stream)
-    return stream.getvalue().decode()
+    return written("trec-qrels", (LabelRow(*row) for row in labels.rows()))
 
 
 def _as_csv(labels: Labels) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, seed_of, write_out
+from assay.cli.inputs.files import add_out, add_scale, read_rows, scale_values, seed_of, write_out
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -108,12 +107,7 @@ def _check_gate(args: argparse.Namespace) -> None:
 
 def tiers_of(path: str) -> dict[str, str]:
     """Read the tier of each query from a queries.csv."""
-    from assay.formats import FORMATS
-
-    read = FORMATS["queries-csv"].read(Path(path), path=path)
-    read.report.raise_if_errors()
-    print_warnings([read.report])
-    return {row.query_id: row.tier for row in read.rows if row.tier}
+    return {row.query_id: row.tier for row in read_rows("queries-csv", path) if row.tier}
 
 
 def groups(

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, print_warnings, write_out
+from assay.cli.inputs.files import add_out, print_warnings, write_out, written
 from assay.cli.text_table import progress_of_bytes
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -209,21 +209,14 @@ def _as_csv(evidence: Evidence, labels: ClickLabels, names: Names) -> str:
 
 
 def _as_qrels(evidence: Evidence, labels: ClickLabels, names: Names) -> str:
-    import io
-
-    from assay.formats import FORMATS
     from assay.formats.row_types import LabelRow
 
-    stream = io.BytesIO()
-    write = FORMATS["trec-qrels"].write
-    assert write is not None  # noqa: S101 (qrels can be written)
     # Column 2 is 2 for labels that come from neither people nor judges.
     rows = (
         LabelRow(query_id, doc_id, float(labels.labels[place]), "2")
         for query_id, _, doc_id, place in _rows(evidence, labels, names)
     )
-    write(rows, stream)
-    return stream.getvalue().decode()
+    return written("trec-qrels", rows)
 
 
 def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names: Names) -> None:

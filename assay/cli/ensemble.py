@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out
+from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out, written
 from assay.cli.options.provider import add_under_test, warn_same_family
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -42,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the combined labels and the disagreements."""
-    from assay.formats import labels_jsonl
     from assay.llm.judges.ensemble import all_together
 
     stdin_once(args.labels)
@@ -51,9 +49,8 @@ def run(args: argparse.Namespace) -> int:
     judged = read_judged(args.labels, scale_values(args.scale))
     warn_same_family_judges(judged, args.under_test)
     combined = all_together(judged, scale_values(args.scale), args.rule, least=args.least)
-    stream = io.BytesIO()
-    labels_jsonl.write(labels_of(combined, parameters_of(judged, args.rule, args.least)), stream)
-    write_out(stream.getvalue().decode(), args.out)
+    labels = labels_of(combined, parameters_of(judged, args.rule, args.least))
+    write_out(written("labels-jsonl", labels), args.out)
     if args.apart:
         write_out(apart(combined, judged), args.apart)
     sys.stderr.write(f"{summary_line(combined, len(judged))}\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from assay.cli.inputs.files import STDIN, add_out, print_warnings, write_out
+from assay.cli.inputs.files import STDIN, add_out, read_rows, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
 from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
@@ -109,13 +109,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _queries(path: str) -> Queries:
-    from assay.formats import FORMATS
-    from assay.formats.text_lines import reusable_source
-
-    read = FORMATS["queries-csv"].read(reusable_source(Path(path)), path=path)
-    read.report.raise_if_errors()
-    print_warnings([read.report])
-    return [(row.query_id, row.query) for row in read.rows]
+    return [(row.query_id, row.query) for row in read_rows("queries-csv", path)]
 
 
 def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _FetchOutcome:

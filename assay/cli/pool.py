@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, read_rows, stdin_once, write_out
 from assay.cli.inputs.labels import RUN_HELP, add_table_formats, print_machine_note
 from assay.cli.options.parameters import add_member_options, member_options
 from assay.core.counted_nouns import amount
@@ -222,11 +222,7 @@ def _total(args: argparse.Namespace) -> int | None:
 
 
 def _read_pairs(path: str) -> list[tuple[str, str]]:
-    from assay.formats import FORMATS
-
-    read = FORMATS["pairs-csv"].read(Path(path), path=path)
-    read.report.raise_if_errors()
-    return [(row.query_id, row.doc_id) for row in read.rows]
+    return [(row.query_id, row.doc_id) for row in read_rows("pairs-csv", path, warn=False)]
 
 
 def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import io
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, warn_no_effect, write_out
+from assay.cli.inputs.files import add_out, warn_no_effect, write_out, written
 from assay.cli.options import provider
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -170,12 +168,13 @@ def _acts() -> dict[str, Callable[[argparse.Namespace], int]]:
 
 def _pairs(args: argparse.Namespace) -> int:
     from assay.cli.inputs.documents import documents
-    from assay.formats.battles_jsonl import Battle, write
+    from assay.formats.battles_jsonl import Battle
     from assay.llm.pairwise.score_fitting import drawn_battles
 
     doc_ids = documents(args.source)
     rows = drawn_battles(doc_ids, cycles=args.cycles, most=args.most, both=args.both, seed=args.seed)
-    _write(write, [Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in rows], args.out)
+    battles = [Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in rows]
+    write_out(written("battles-jsonl", battles), args.out)
     alone = sum(len(listed) < 2 for listed in doc_ids.values())
     more = f"; {amount(alone, 'query has', 'queries have')} only one document and no battle" if alone else ""
     sys.stderr.write(
@@ -187,7 +186,7 @@ def _pairs(args: argparse.Namespace) -> int:
 def _fit(args: argparse.Namespace) -> int:
     from assay.cli.inputs.documents import documents
     from assay.cli.zelo.grades import read_battles
-    from assay.formats import scores_jsonl
+    from assay.formats.scores_jsonl import DocumentScore
     from assay.llm.pairwise.score_fitting import fit_queries
 
     rows = read_battles(args.source)
@@ -209,7 +208,7 @@ def _fit(args: argparse.Namespace) -> int:
             left = f"{amount(without, 'query', 'queries')} of {args.annotate}"
             sys.stderr.write(f"note: without a score: {left}: {what}\n")
     else:
-        _write(scores_jsonl.write, [scores_jsonl.DocumentScore(*row) for row in fitted.scores], args.out)
+        write_out(written("scores-jsonl", [DocumentScore(*row) for row in fitted.scores]), args.out)
     sys.stderr.write("".join(f"{line}\n" for line in _fit_summary(fitted, rows)))
     return 0
 
@@ -237,12 +236,3 @@ def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     if place.share is not None and any(row.swapped for row in rows):
         lines.append(f"the document shown first won {place.share:.1%} of {amount(place.answers, 'answer')}")
     return lines
-
-
-def _write(write: Callable[[Iterable[Any], BinaryIO], Any], rows: Iterable[Any], out: str | None) -> None:
-    stream = io.BytesIO()
-    write(rows, stream)
-    if out is None or out == "-":
-        sys.stdout.write(stream.getvalue().decode())
-    else:
-        Path(out).write_bytes(stream.getvalue())

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 from typing import TYPE_CHECKING
 
-from assay.cli.inputs.documents import format_of, kind_of, read_as
-from assay.cli.inputs.files import DEFAULT, scale_values, write_out
+from assay.cli.inputs.documents import format_of, kind_of
+from assay.cli.inputs.files import DEFAULT, read_rows, scale_values, write_out, written
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
@@ -46,7 +45,7 @@ def grades(args: argparse.Namespace) -> int:
 
 def next_battles(args: argparse.Namespace) -> int:
     """Write the battles that would most reduce the uncertainty of each query's scores."""
-    from assay.formats import battles_jsonl
+    from assay.formats.battles_jsonl import Battle
     from assay.llm.pairwise.score_fitting import most_telling
 
     rows = read_battles(args.source)
@@ -55,9 +54,7 @@ def next_battles(args: argparse.Namespace) -> int:
         raise NotValid(f"--most is {most}; use 1 or more battles per query")
     prior = 1.0 if args.prior is None else args.prior
     battles = most_telling([(row.query_id, row.a, row.b, row.score) for row in rows], most, prior=prior)
-    stream = io.BytesIO()
-    battles_jsonl.write([battles_jsonl.Battle(query, a, b) for query, a, b in battles], stream)
-    write_out(stream.getvalue().decode(), args.out)
+    write_out(written("battles-jsonl", [Battle(query, a, b) for query, a, b in battles]), args.out)
     sys.stderr.write(f"{amount(len(battles), 'battle')}, most informative first in each query\n")
     return 0
 
@@ -65,7 +62,7 @@ def next_battles(args: argparse.Namespace) -> int:
 def read_battles(path: str) -> list[Battle]:
     """Return judged battles from battles.jsonl or zbench's ai_scores.json."""
     name = None if path == "-" else format_of(path, "battles")
-    return read_as(name or "battles-jsonl", path)
+    return read_rows(name or "battles-jsonl", path)
 
 
 def scores_of(path: str) -> dict[tuple[str, str], float]:
@@ -74,7 +71,7 @@ def scores_of(path: str) -> dict[tuple[str, str], float]:
     if format_name == "zbench-dataset":
         raise NotValid(f"{path}: has no scores; annotate it first with assay zelo fit --annotate {path}")
     name = format_name if format_name is not None and kind_of(format_name) == "document-scores" else "scores-jsonl"
-    return {(row.query_id, row.doc_id): row.score for row in read_as(name, path)}
+    return {(row.query_id, row.doc_id): row.score for row in read_rows(name, path)}
 
 
 def by_query(path: str) -> dict[str, dict[str, float]]:

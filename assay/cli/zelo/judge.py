@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.formats.battles_jsonl import Battle
     from assay.formats.row_types import PairRow
     from assay.llm.judge import Context
-    from assay.llm.judges.bulk_judging import Answered, Asking, Plan, Verdict
+    from assay.llm.judges.bulk_judging import Asking, Plan, Verdict
     from assay.llm.judges.pairwise import Pairwise
     from assay.llm.providers.protocol import Endpoint
 
@@ -69,7 +69,7 @@ def judge(args: argparse.Namespace, pairwise: Pairwise | None = None) -> int:
                 write(rows[-1])
 
             with ledger.opened(endpoint) as keep:
-                ended = asking.run(on_verdict, answered=_recorder(keep), limits=limits, budget=budget)
+                ended = asking.run(on_verdict, answered=keep, limits=limits, budget=budget)
             if ended.end == "refused":
                 what = f"{endpoint.protocol.title} refused {endpoint.model}: {ended.message}"
                 raise NotValid(f"{what}; earlier answers are saved")
@@ -123,13 +123,6 @@ def _fought(row: Battle, verdict: Verdict, model: str) -> Battle:
     score = shown if shown is None or not row.swapped else -shown
     reason = verdict.outcome.rationale if shown is not None else verdict.outcome.name
     return replace(row, score=None if score is None else score + 0.0, model=model, reason=reason)
-
-
-def _recorder(keep: Any) -> Any:
-    def answered(call: Answered) -> None:
-        keep(call)
-
-    return answered
 
 
 class _Output:
