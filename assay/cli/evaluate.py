@@ -35,7 +35,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS, TABLE
 from assay.metrics.means import TIE
-from assay.scoring.results import WRITERS, ScoreReport, printed
+from assay.scoring.score_files import WRITERS, ScoreReport, printed
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report

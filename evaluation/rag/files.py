@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from assay.core.errors import AssayError, NotValid
-from assay.core.run import stem
+from assay.core.run_names import stem
 from assay.formats.json_lines import dump
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
 from judgments.imports.kinds import Checked
