@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterable
@@ -11,8 +10,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from assay.aggregation.rules import RULES
-from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out
-from assay.cli.text_table import counted
+from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out, written
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -90,15 +89,9 @@ def _with_lowest(labels: Labels, unrateable: Iterable[tuple[str, str]]) -> Label
 
 
 def _as_qrels(labels: Labels) -> str:
-    from assay.formats import FORMATS
     from assay.formats.row_types import LabelRow
 
-    stream = io.BytesIO()
-    write = FORMATS["trec-qrels"].write
-    if write is None:
-        raise NotValid("cannot write qrels")
-    write((LabelRow(query_id, doc_id, grade) for query_id, doc_id, grade in labels.rows()), stream)
-    return stream.getvalue().decode()
+    return written("trec-qrels", (LabelRow(*row) for row in labels.rows()))
 
 
 def _as_csv(labels: Labels) -> str:
@@ -126,8 +119,8 @@ def _as_json(labels: Labels) -> str:
 def _print_summary(labels: Labels, settled: Labels, conflicts: str | None) -> None:
     conflicting, ties = labels.conflicts(), labels.ties()
     lines = [
-        f"{counted(len(labels), 'pair')} by rule {labels.rule}: {counted(len(conflicting), 'conflict')}, "
-        f"{counted(len(ties), 'tie')}, "
+        f"{amount(len(labels), 'pair')} by rule {labels.rule}: {amount(len(conflicting), 'conflict')}, "
+        f"{amount(len(ties), 'tie')}, "
         f"{len(settled.unsettled())} without a label"
     ]
     lines += _few_grades(labels)
@@ -155,5 +148,5 @@ def _few_grades(labels: Labels) -> list[str]:
 def _line(one: Label) -> str:
     grade = "no label, needs a resolution" if one.grade is None else f"label {one.grade:g}"
     kind = "tie" if one.tie else "conflict"
-    grades = counted(one.ratings, "grade")
+    grades = amount(one.ratings, "grade")
     return f"  {kind}: {one.query_id} {one.doc_id}: {grades}, {one.spread:g} apart, {grade}"

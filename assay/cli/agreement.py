@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, seed_of, write_out
-from assay.cli.text_table import counted, number, text_table
+from assay.cli.inputs.files import add_out, add_scale, read_rows, scale_values, seed_of, write_out
+from assay.cli.text_table import number, text_table
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -107,12 +107,7 @@ def _check_gate(args: argparse.Namespace) -> None:
 
 def tiers_of(path: str) -> dict[str, str]:
     """Read the tier of each query from a queries.csv."""
-    from assay.formats import FORMATS
-
-    read = FORMATS["queries-csv"].read(Path(path), path=path)
-    read.report.raise_if_errors()
-    print_warnings([read.report])
-    return {row.query_id: row.tier for row in read.rows if row.tier}
+    return {row.query_id: row.tier for row in read_rows("queries-csv", path) if row.tier}
 
 
 def groups(
@@ -143,8 +138,8 @@ def as_text(
     """Return the counts, every coefficient, the kappas of pairs of raters, and the requested breakdowns."""
     shares = "-" if report.percent_agreement is None else f"{report.percent_agreement:.1%}"
     head = (
-        f"{counted(report.raters, 'rater')}, {counted(report.pairs, 'pair')}, {report.overlap} with two or more "
-        f"grades, {counted(report.queries, 'query', 'queries')}; equal grades: {shares}\n"
+        f"{amount(report.raters, 'rater')}, {amount(report.pairs, 'pair')}, {report.overlap} with two or more "
+        f"grades, {amount(report.queries, 'query', 'queries')}; equal grades: {shares}\n"
     )
     texts = [head, _coefficients(report)]
     if report.cohen:

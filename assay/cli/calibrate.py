@@ -19,7 +19,8 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.options.provider import add_family, kin_of_runs
-from assay.cli.text_table import counted, number, text_table
+from assay.cli.text_table import number, text_table
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _as_json(calibration: Calibrated, machine: MachineLabels, biases: Biases | N
 def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
     from assay.llm.judges.model_families import warning
 
-    pairs = f"{counted(calibration.pairs, 'pair')} of {counted(calibration.queries, 'query', 'queries')} graded by both"
+    pairs = f"{amount(calibration.pairs, 'pair')} of {amount(calibration.queries, 'query', 'queries')} graded by both"
     parts = [f"{machine.judge}: {pairs}\n", *_left_out(calibration, machine)]
     rows = [[f"kappa, {name}", *_cells(one)] for name, one in calibration.kappa.items()]
     rows += [[f"alpha, {name}", *_cells(one)] for name, one in calibration.alpha.items()]
@@ -155,12 +156,12 @@ def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | 
 def _left_out(calibration: Calibrated, machine: MachineLabels) -> list[str]:
     lines = [
         (
-            f"graded only by people: {counted(calibration.only_people, 'pair')}; only by the machine: "
+            f"graded only by people: {amount(calibration.only_people, 'pair')}; only by the machine: "
             f"{calibration.only_machine:,}\n"
         )
     ]
     if machine.left_out:
-        lines.append(f"left out: {counted(machine.left_out, 'pair')} shown to the judge as examples\n")
+        lines.append(f"left out: {amount(machine.left_out, 'pair')} shown to the judge as examples\n")
     if calibration.off_people or calibration.off_machine:
         done = "left out" if calibration.off_scale == "leave-out" else "clipped to the nearest grade"
         lines.append(

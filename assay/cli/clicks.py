@@ -6,8 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, print_warnings, write_out
-from assay.cli.text_table import counted, progress_of_bytes
+from assay.cli.inputs.files import add_out, print_warnings, write_out, written
+from assay.cli.text_table import progress_of_bytes
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _names(evidence: Evidence, queries: str | None) -> Names:
             names[place] = known
     if not names:
         raise NotValid(
-            f"{queries}: contains none of the {counted(len(evidence.queries), 'query', 'queries')} in the log; "
+            f"{queries}: contains none of the {amount(len(evidence.queries), 'query', 'queries')} in the log; "
             "use the queries of this log"
         )
     return names
@@ -208,21 +209,14 @@ def _as_csv(evidence: Evidence, labels: ClickLabels, names: Names) -> str:
 
 
 def _as_qrels(evidence: Evidence, labels: ClickLabels, names: Names) -> str:
-    import io
-
-    from assay.formats import FORMATS
     from assay.formats.row_types import LabelRow
 
-    stream = io.BytesIO()
-    write = FORMATS["trec-qrels"].write
-    assert write is not None  # noqa: S101 (qrels can be written)
     # Column 2 is 2 for labels that come from neither people nor judges.
     rows = (
         LabelRow(query_id, doc_id, float(labels.labels[place]), "2")
         for query_id, _, doc_id, place in _rows(evidence, labels, names)
     )
-    write(rows, stream)
-    return stream.getvalue().decode()
+    return written("trec-qrels", rows)
 
 
 def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names: Names) -> None:
@@ -230,8 +224,8 @@ def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names:
 
     shown, clicked = int(evidence.impressions.sum()), int(evidence.clicks.sum())
     lines = [
-        f"{counted(shown, 'impression')}, {counted(clicked, 'click')} ({labels.overall:.1%}), "
-        f"{counted(len(evidence.queries), 'query', 'queries')}"
+        f"{amount(shown, 'impression')}, {amount(clicked, 'click')} ({labels.overall:.1%}), "
+        f"{amount(len(evidence.queries), 'query', 'queries')}"
     ]
     rates = ", ".join(f"{rank.rank or 'unknown'}: {rank.rate:.3f}" for rank in labels.ranks[:LISTED_RANKS])
     lines.append(f"  expected clicks per impression by rank: {rates}{' ...' if labels.ranks[LISTED_RANKS:] else ''}")
@@ -239,14 +233,14 @@ def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names:
     lines.append(f"  {rules.model}: prior of {strength:g} {CLICK_MODELS[rules.model].unit} for an average pair")
     number_of_labels = len(_rows(evidence, labels, names))
     lines.append(
-        f"  {counted(number_of_labels, 'label')}; none for {counted(labels.few, 'pair')} with fewer than "
-        f"{counted(rules.least_impressions, 'impression')}"
+        f"  {amount(number_of_labels, 'label')}; none for {amount(labels.few, 'pair')} with fewer than "
+        f"{amount(rules.least_impressions, 'impression')}"
     )
     if evidence.robots:
         reasons = ", ".join(f"{number} {reason}" for reason, number in evidence.robots.items())
         lines.append(
-            f"  left out {sum(evidence.robots.values())} of {counted(evidence.clients, 'client')} ({reasons}) with "
-            f"{counted(evidence.robot_impressions, 'impression')}"
+            f"  left out {sum(evidence.robots.values())} of {amount(evidence.clients, 'client')} ({reasons}) with "
+            f"{amount(evidence.robot_impressions, 'impression')}"
         )
     for number, what in (
         (evidence.unshown, "clicks without a recorded impression, each counted as one impression"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli.inputs.files import print_warnings
 from assay.cli.options.reader import add_reader_options, read_file
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.skip_errors:
         read.report.raise_if_errors()
     elif not read.report.ok:
-        sys.stderr.write(
-            f"note: {args.source}: {counted(read.report.error_count, 'error')}; these rows were left out\n"
-        )
+        sys.stderr.write(f"note: {args.source}: {amount(read.report.error_count, 'error')}; these rows were left out\n")
     print_warnings([read.report])
     # The whole output is written to a temporary file first, so that an error leaves no partial output.
     rows = _rows(source, target, read.rows)
@@ -155,10 +153,10 @@ def _save_idmap(idmap: Any, out: str | None) -> None:
     lines = "".join(f"{encoded}\t{original}\n" for original, encoded in sorted(idmap.items()))
     if out is None or out == "-":
         sys.stderr.write(
-            f"note: {counted(len(idmap), 'id was', 'ids were')} encoded; use --out to write a list of them next "
+            f"note: {amount(len(idmap), 'id was', 'ids were')} encoded; use --out to write a list of them next "
             "to the file\n"
         )
         return
     beside = Path(out).with_name("idmap.tsv")
     beside.write_bytes(lines.encode())
-    sys.stderr.write(f"note: {counted(len(idmap), 'id was', 'ids were')} encoded; {beside} lists them\n")
+    sys.stderr.write(f"note: {amount(len(idmap), 'id was', 'ids were')} encoded; {beside} lists them\n")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out
+from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out, written
 from assay.cli.options.provider import add_under_test, warn_same_family
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the combined labels and the disagreements."""
-    from assay.formats import labels_jsonl
     from assay.llm.judges.ensemble import all_together
 
     stdin_once(args.labels)
@@ -51,9 +49,8 @@ def run(args: argparse.Namespace) -> int:
     judged = read_judged(args.labels, scale_values(args.scale))
     warn_same_family_judges(judged, args.under_test)
     combined = all_together(judged, scale_values(args.scale), args.rule, least=args.least)
-    stream = io.BytesIO()
-    labels_jsonl.write(labels_of(combined, parameters_of(judged, args.rule, args.least)), stream)
-    write_out(stream.getvalue().decode(), args.out)
+    labels = labels_of(combined, parameters_of(judged, args.rule, args.least))
+    write_out(written("labels-jsonl", labels), args.out)
     if args.apart:
         write_out(apart(combined, judged), args.apart)
     sys.stderr.write(f"{summary_line(combined, len(judged))}\n")
@@ -71,8 +68,8 @@ def summary_line(combined: Mapping[tuple[str, str], Together], judges: int) -> s
     every = [one.agree for one in combined.values() if one.agree is not None]
     agree = f"; two judges agree exactly on {sum(every) / len(every):.1%}" if every else ""
     return (
-        f"{counted(len(combined) - undecided, 'label')} of "
-        f"{counted(judges, 'judge')}, {counted(undecided, 'pair')} undecided{agree}"
+        f"{amount(len(combined) - undecided, 'label')} of "
+        f"{amount(judges, 'judge')}, {amount(undecided, 'pair')} undecided{agree}"
     )
 
 
@@ -113,7 +110,7 @@ def labels_of(combined: Mapping[tuple[str, str], Together], parameters: Mapping[
             one.grade,
             judge="ensemble",
             parameters=parameters,
-            rationale=f"{counted(one.grades, 'grade')}, {counted(one.failed, 'failure')}, {one.spread} apart",
+            rationale=f"{amount(one.grades, 'grade')}, {amount(one.failed, 'failure')}, {one.spread} apart",
         )
         for (query_id, doc_id), one in combined.items()
         if one.grade is not None

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.rag import critic, retrieval
-from assay.cli.text_table import counted, number
+from assay.cli.text_table import number
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -165,11 +166,9 @@ def _output(
     lines = [as_table(runs, args.k, 0)]
     for values in runs:
         if values["end_to_end"]["queries"]:
-            queries = counted(values["end_to_end"]["queries"], "query", "queries")
+            queries = amount(values["end_to_end"]["queries"], "query", "queries")
             lines.append(f"{values['run']}: {number(values['end_to_end']['mean'])} from the whole list, {queries}\n")
-    lines.append(
-        f"labels: {metric.label} of {args.task or args.model} with {counted(len(result.labels), 'document')}\n"
-    )
+    lines.append(f"labels: {metric.label} of {args.task or args.model} with {amount(len(result.labels), 'document')}\n")
     if reasons := _reasons(result):
         lines.append(f"note: {reasons}\n")
     return "".join(lines)
@@ -184,10 +183,9 @@ def _reasons(result: Usefulness) -> str:
     from assay.rag.metric import REASONS
 
     words = REASONS | {"no_answer": "there was no answer"}
-    reasons = [f"{counted(number, 'sample')} skipped: {words.get(why, why)}" for why, number in result.left_out.items()]
+    reasons = [f"{amount(number, 'sample')} skipped: {words.get(why, why)}" for why, number in result.left_out.items()]
     reasons += [
-        f"{counted(count, 'document')} without a label: {words.get(why, why)}"
-        for why, count in result.unlabeled.items()
+        f"{amount(count, 'document')} without a label: {words.get(why, why)}" for why, count in result.unlabeled.items()
     ]
     return "; ".join(reasons)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP, read_machine_labels
-from assay.cli.text_table import counted, number, text_table
+from assay.cli.text_table import number, text_table
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ def _as_json(judge: str, results: list[Estimate]) -> str:
 def _as_table(judge: str, results: list[Estimate]) -> str:
     first = results[0].powered
     lines = [
-        f"people labeled {counted(first.queries, 'query', 'queries')}; "
-        f"{judge} labeled {counted(first.others, 'other', 'others')}\n\n"
+        f"people labeled {amount(first.queries, 'query', 'queries')}; "
+        f"{judge} labeled {amount(first.others, 'other', 'others')}\n\n"
     ]
     header = ["run", "metric", "estimate", f"{first.level:.0%} interval", "human only", "interval", "width", "saved"]
     lines.append(text_table(header, [_row(one) for one in results], left=2))
@@ -109,7 +110,7 @@ def _as_table(judge: str, results: list[Estimate]) -> str:
         if one.needed is not None:
             with_machine, alone = one.needed
             lines.append(
-                f"{one.run}, {one.metric}, +-{one.half:g}: people label {counted(with_machine, 'query', 'queries')} "
+                f"{one.run}, {one.metric}, +-{one.half:g}: people label {amount(with_machine, 'query', 'queries')} "
                 "in all with the "
                 f"machine, {alone:,} without\n"
             )

@@ -30,11 +30,12 @@ from assay.cli.inputs.labels import (
     print_machine_note,
     read_labels,
 )
-from assay.cli.text_table import counted, progress, text_table
+from assay.cli.text_table import progress, text_table
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS, TABLE
 from assay.metrics.means import TIE
-from assay.scoring.results import WRITERS, ScoreReport, printed
+from assay.scoring.score_files import WRITERS, ScoreReport, printed
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
@@ -243,8 +244,8 @@ def _notes(report: ScoreReport) -> str:
     lines = [
         *([f"{machine}\n"] if machine else []),
         (
-            f"{counted(report.qrels['queries'], 'query', 'queries')}, "
-            f"{counted(report.qrels['judgments'], 'judgment')}; unanswered queries {rule}\n"
+            f"{amount(report.qrels['queries'], 'query', 'queries')}, "
+            f"{amount(report.qrels['judgments'], 'judgment')}; unanswered queries {rule}\n"
         ),
     ]
     if report.settings["level"] is not None:
@@ -276,7 +277,7 @@ def _about_ties(report: ScoreReport) -> list[str]:
     for one in doubts[:MAX_TIE_LINES]:
         past = f", past {one.others[0]}" if one.others else ""
         past += f" and {len(one.others) - 1} more" if len(one.others) > 1 else ""
-        where = f"{counted(one.queries, 'query', 'queries')} with a tie across the cutoff"
+        where = f"{amount(one.queries, 'query', 'queries')} with a tie across the cutoff"
         bounds = f"{one.metric} is {one.low:.4f} to {one.high:.4f}{past}, depending on the order of tied documents"
         lines.append(f"{one.run}: {bounds}; {where}\n")
     if len(doubts) > MAX_TIE_LINES:
@@ -311,22 +312,22 @@ def _about_intervals(report: ScoreReport) -> list[str]:
 
 def _run_object(diagnostics: Diagnostics) -> str:
     parts = [
-        counted(diagnostics.rows, "row"),
+        amount(diagnostics.rows, "row"),
         f"{diagnostics.ties:.1%} tied",
-        f"{counted(diagnostics.holes, 'unjudged document')} in the top 10",
+        f"{amount(diagnostics.holes, 'unjudged document')} in the top 10",
     ]
     if diagnostics.queries_missing:
-        parts.append(counted(diagnostics.queries_missing, "judged query", "judged queries") + " unanswered")
+        parts.append(amount(diagnostics.queries_missing, "judged query", "judged queries") + " unanswered")
     if diagnostics.queries_unjudged:
-        parts.append(counted(diagnostics.queries_unjudged, "query", "queries") + " without judgments ignored")
+        parts.append(amount(diagnostics.queries_unjudged, "query", "queries") + " without judgments ignored")
     if diagnostics.queries_without_relevant:
-        parts.append(counted(diagnostics.queries_without_relevant, "query", "queries") + " without relevant documents")
+        parts.append(amount(diagnostics.queries_without_relevant, "query", "queries") + " without relevant documents")
     if diagnostics.identical_to:
         parts.append(f"same ranking as {', '.join(diagnostics.identical_to)}")
     if diagnostics.ranks_contradicted:
-        parts.append(counted(diagnostics.ranks_contradicted, "rank") + " against the scores")
+        parts.append(amount(diagnostics.ranks_contradicted, "rank") + " against the scores")
     if diagnostics.float32_ties:
-        parts.append(counted(diagnostics.float32_ties, "pair") + " that only float64 distinguishes")
+        parts.append(amount(diagnostics.float32_ties, "pair") + " that only float64 distinguishes")
     if diagnostics.duplicates:
-        parts.append(counted(diagnostics.duplicates, "identical judgment") + " kept once")
+        parts.append(amount(diagnostics.duplicates, "identical judgment") + " kept once")
     return ", ".join(parts)

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from assay.cli.inputs.files import STDIN, add_out, print_warnings, write_out
+from assay.cli.inputs.files import STDIN, add_out, read_rows, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
-from assay.cli.text_table import counted, progress
+from assay.cli.text_table import progress
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -108,13 +109,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _queries(path: str) -> Queries:
-    from assay.formats import FORMATS
-    from assay.formats.text_lines import reusable_source
-
-    read = FORMATS["queries-csv"].read(reusable_source(Path(path)), path=path)
-    read.report.raise_if_errors()
-    print_warnings([read.report])
-    return [(row.query_id, row.query) for row in read.rows]
+    return [(row.query_id, row.query) for row in read_rows("queries-csv", path)]
 
 
 def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _FetchOutcome:
@@ -148,7 +143,7 @@ def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries, l
     write_out(stream.getvalue().decode(), args.out)
     if written.idmap:
         first = next(iter(written.idmap))
-        more = f"{counted(len(written.idmap), 'id contains', 'ids contain')} white space or %, such as {first!r}"
+        more = f"{amount(len(written.idmap), 'id contains', 'ids contain')} white space or %, such as {first!r}"
         sys.stderr.write(f"note: {more}; percent-encoded, in the documents too\n")
     if args.documents_out:
         _write_documents(args.documents_out, gathered, written.idmap, left)
@@ -193,7 +188,7 @@ def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], 
 
 def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) -> None:
     if before and not number:
-        sys.stderr.write(f"{name}: {counted(before, 'query', 'queries')} already answered; nothing to do\n")
+        sys.stderr.write(f"{name}: {amount(before, 'query', 'queries')} already answered; nothing to do\n")
         return
     answers = outcome.gathered.answers.values()
     counts = {
@@ -205,10 +200,10 @@ def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) 
     }
     results = sum(len(answer.hits) for answer in answers)
     more = "".join(f"; {count} {what}" for what, count in counts.items() if count)
-    there = f"; {counted(before, 'was', 'were')} already answered" if before else ""
+    there = f"; {amount(before, 'was', 'were')} already answered" if before else ""
     lines = [
-        f"{name}: {len(answers):,} of {counted(number, 'query', 'queries')} "
-        f"answered, {counted(results, 'result')}{more}{there}"
+        f"{name}: {len(answers):,} of {amount(number, 'query', 'queries')} "
+        f"answered, {amount(results, 'result')}{more}{there}"
     ]
     lines += [f"  no answer for {query_id}: {error}" for query_id, error in list(outcome.failed.items())[:SHOWN]]
     if len(outcome.failed) > SHOWN:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import STDIN, add_out, named, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP
-from assay.cli.text_table import counted, progress, text_table
+from assay.cli.text_table import progress, text_table
 from assay.core.content_hash import content_hash
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
@@ -221,7 +221,7 @@ def limits(one: Finding) -> str:
 def _next_steps(report: FreshnessReport) -> str:
     if not report.actions:
         left = len(report.unknown)
-        unknown = f"; {counted(left, 'signal is', 'signals are')} unknown" if left else ""
+        unknown = f"; {amount(left, 'signal is', 'signals are')} unknown" if left else ""
         return f"no action is needed{unknown}\n"
     lines = [f"the labels are {'stale' if report.state == 'stale' else 'aging'}; next steps:"]
     for name in dict.fromkeys(action.name for action in report.actions):

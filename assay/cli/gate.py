@@ -34,7 +34,8 @@ from assay.cli.inputs.labels import (
     read_labels,
 )
 from assay.cli.rag import critic as rag_critic
-from assay.cli.text_table import counted, number
+from assay.cli.text_table import number
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:
@@ -265,9 +266,9 @@ class Output:
         """The reference of the runs: ``qrels``, or the ``samples`` of a RAG evaluation."""
         return "samples" if self.result.unit == "sample" else "qrels"
 
-    def counted(self, number: int) -> str:
+    def amount(self, number: int) -> str:
         """Write a count of queries or samples."""
-        return counted(number, self.result.unit, "queries" if self.result.unit == "query" else "")
+        return amount(number, self.result.unit, "queries" if self.result.unit == "query" else "")
 
 
 def as_text(output: Output) -> str:
@@ -320,7 +321,7 @@ def as_junit(output: Output) -> str:
 def as_markdown(output: Output) -> str:
     """Return a Markdown table for a pull request."""
     result = output.result
-    passing = f"{len(result.verdicts) - result.failures} of {counted(len(result.verdicts), 'rule')}"
+    passing = f"{len(result.verdicts) - result.failures} of {amount(len(result.verdicts), 'rule')}"
     lines = [
         f"### Gate {'passed' if result.passed else 'failed'}: {passing} passed",
         "",
@@ -369,7 +370,7 @@ def _numbers(output: Output, verdict: Verdict) -> str:
         parts[0] += f" (from {number(verdict.baseline)} to {number(verdict.candidate)})"
     if verdict.p is not None:
         parts.append(f"p {_p(verdict)}")
-    return f"{', '.join(parts)}, {output.counted(verdict.queries)}"
+    return f"{', '.join(parts)}, {output.amount(verdict.queries)}"
 
 
 def _value(verdict: Verdict) -> str:

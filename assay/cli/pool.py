@@ -10,10 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, read_rows, stdin_once, write_out
 from assay.cli.inputs.labels import RUN_HELP, add_table_formats, print_machine_note
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.strategies import STRATEGIES
 from assay.strategies.pooled_pair import EXACT, KINDS, OFF, SIMILARITY
@@ -222,11 +222,7 @@ def _total(args: argparse.Namespace) -> int | None:
 
 
 def _read_pairs(path: str) -> list[tuple[str, str]]:
-    from assay.formats import FORMATS
-
-    read = FORMATS["pairs-csv"].read(Path(path), path=path)
-    read.report.raise_if_errors()
-    return [(row.query_id, row.doc_id) for row in read.rows]
+    return [(row.query_id, row.doc_id) for row in read_rows("pairs-csv", path, warn=False)]
 
 
 def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:
@@ -301,32 +297,30 @@ def print_summary(pool: Pool, args: argparse.Namespace) -> None:
 
     summary = preview(pool)
     lines = [
-        f"{counted(summary.pairs, 'pair')} for {counted(summary.queries, 'query', 'queries')}, {summary.smallest} "
+        f"{amount(summary.pairs, 'pair')} for {amount(summary.queries, 'query', 'queries')}, {summary.smallest} "
         f"to {summary.largest} per query"
     ]
     if summary.share_in_all is not None:
         lines.append(
-            f"  all {counted(len(pool.runs), 'run')} share {counted(summary.in_all, 'pair')} "
-            f"({summary.share_in_all:.0%})"
+            f"  all {amount(len(pool.runs), 'run')} share {amount(summary.in_all, 'pair')} ({summary.share_in_all:.0%})"
         )
     lines += [
-        f"  {system.name}: {counted(system.pairs, 'pair')}, {system.unique} of them unique"
-        for system in summary.systems
+        f"  {system.name}: {amount(system.pairs, 'pair')}, {system.unique} of them unique" for system in summary.systems
     ]
     if summary.differing > FEW:
         lines.append(f"  {summary.differing} systems are distinct")
     if advised := advised_depth(pool.strategy, pool.params, summary.differing):
         lines.append(f"  with more than {FEW} distinct systems, use depth {advised[0]} to {advised[1]}")
     if summary.copies:
-        copies = counted(summary.copies, "duplicate")
-        lines.append(f"  judged once: {copies} in {counted(summary.groups, 'group')}")
+        copies = amount(summary.copies, "duplicate")
+        lines.append(f"  judged once: {copies} in {amount(summary.groups, 'group')}")
     if args.hours is not None:
         effort = Effort(summary.pairs, args.raters or 1, args.ratings or 1, args.seconds or ASSUMED_SECONDS)
         lines.append(
-            f"  {counted(effort.ratings, 'rating')}, {counted(round(effort.minutes_each), 'minute')} for each rater"
+            f"  {amount(effort.ratings, 'rating')}, {amount(round(effort.minutes_each), 'minute')} for each rater"
         )
     if summary.residual:
-        lines.append(f"  residual stratum: {counted(summary.residual, 'pair')}, drawn with seed {pool.seed}")
+        lines.append(f"  residual stratum: {amount(summary.residual, 'pair')}, drawn with seed {pool.seed}")
     if pool.judged:
         lines.append(f"  left out, already judged: {pool.judged}")
     if pool.over_budget:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP, add_table_formats, print_machine_note, read_labels
-from assay.cli.text_table import counted, number, progress, text_table
+from assay.cli.text_table import number, progress, text_table
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def missed_lines(missed: Missed) -> list[str]:
     if missed.value is None or missed.low is None or missed.high is None:
         return [f"relevant documents still unjudged: unknown; {missed.reason}"]
     ends = f"{missed.level:.0%} interval {missed.low:,.0f} to {missed.high:,.0f}"
-    among = f"among {counted(missed.unjudged, 'unjudged pair')} of {counted(missed.queries, 'query', 'queries')}"
+    among = f"among {amount(missed.unjudged, 'unjudged pair')} of {amount(missed.queries, 'query', 'queries')}"
     first = f"relevant documents still unjudged: about {missed.value:,.0f}, {ends}, {among}"
     share = "" if missed.share_found is None else f"; found so far: {missed.found:,}, {missed.share_found:.0%}"
     return [first + share, *(f"note: {note}" for note in missed.notes)]

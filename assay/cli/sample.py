@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import missing
 from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
-from assay.cli.text_table import counted, progress_of_bytes
+from assay.cli.text_table import progress_of_bytes
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS, log_format
 from assay.sampling.sample import USUAL_SD, advise
@@ -125,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     cuts = {name: getattr(args, name) for name in ("head_share", "torso_share", "head_ranks", "torso_ranks")}
     check_cuts(**cuts)
     source = LogFile(args)
-    log = source.counted(window_days=args.window_days, min_clients=args.min_clients, language=args.language)
+    log = source.amount(window_days=args.window_days, min_clients=args.min_clients, language=args.language)
     if not log.queries:
         raise NotValid(f"{args.log}: no queries are left to sample: {_left_out(log) or 'the log is empty'}")
     if log.searches == len(log.queries) > 1 and not args.single_counts:
@@ -170,7 +171,7 @@ class LogFile:
         if self.options and self.format == LOG_FORMATS["ubi"]:
             raise NotValid("a UBI log has fixed columns and one line per search; remove --columns and --repeated")
 
-    def counted(self, **options: Any) -> CountedLog:
+    def amount(self, **options: Any) -> CountedLog:
         """Count the log; the first error stops it."""
         from assay.formats.log_blocks import open_log
         from assay.sampling.column_counting import count_stream
@@ -279,13 +280,13 @@ def _print_summary(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     window = f", {log.first:%Y-%m-%d} to {log.last:%Y-%m-%d}" if log.first and log.last else ""
     spoken = f" in {log.language}" if log.language else ""
     lines = [
-        f"{counted(log.traffic, 'search', 'searches')}{spoken} for "
-        f"{counted(len(log.queries), 'query', 'queries')}{window}"
+        f"{amount(log.traffic, 'search', 'searches')}{spoken} for "
+        f"{amount(len(log.queries), 'query', 'queries')}{window}"
     ]
     for tier in cut.tiers:
         share = "no traffic" if tier.share is None else f"{tier.share:.1%} of the traffic"
         lines.append(
-            f"  {tier.name}: {counted(tier.queries, 'query', 'queries')}, {share}, {sample.drawn[tier.name]} drawn"
+            f"  {tier.name}: {amount(tier.queries, 'query', 'queries')}, {share}, {sample.drawn[tier.name]} drawn"
         )
     short = [name for name, size in sample.requested.items() if size > sample.drawn.get(name, len(sample.queries))]
     if short:
@@ -296,7 +297,7 @@ def _print_summary(log: CountedLog, cut: TierCut, sample: Sample) -> None:
         lines.append(f"  languages: {language_list(log.languages)}; --language draws from one of them")
     if log.redacted:
         redactions = ", ".join(
-            f"{kind} in {counted(number, 'search', 'searches')}" for kind, number in log.redacted.items()
+            f"{kind} in {amount(number, 'search', 'searches')}" for kind, number in log.redacted.items()
         )
         lines.append(f"  redacted in queries: {redactions}; replaced by [{next(iter(log.redacted))}]")
     if doubts := doubtful([drawn.query.text for drawn in sample.queries]):
@@ -306,7 +307,7 @@ def _print_summary(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(
-            f"  {counted(few, 'drawn query comes', 'drawn queries come')} from fewer than {FEW_CLIENTS} clients; "
+            f"  {amount(few, 'drawn query comes', 'drawn queries come')} from fewer than {FEW_CLIENTS} clients; "
             f"check for personal data before you share them, or use --min-clients {FEW_CLIENTS}"
         )
     sys.stderr.write("\n".join(lines) + "\n")
@@ -343,17 +344,17 @@ def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
     ]
     if wanted is not None:
         takes = (
-            advice.reason if advice.needed is None else f"needs {counted(advice.needed, 'such query', 'such queries')}"
+            advice.reason if advice.needed is None else f"needs {amount(advice.needed, 'such query', 'such queries')}"
         )
         lines.append(f"  a difference of {wanted:g}: {takes}")
     sys.stderr.write("\n".join(lines) + "\n")
 
 
 def _left_out(log: CountedLog) -> str:
-    parts = [f"{counted(count, 'search', 'searches')} {reason}" for reason, count in log.dropped.items()]
+    parts = [f"{amount(count, 'search', 'searches')} {reason}" for reason, count in log.dropped.items()]
     if log.suppressed:
         parts.append(
-            f"{counted(log.suppressed_queries, 'query', 'queries')} with "
-            f"{counted(log.suppressed, 'search', 'searches')} from fewer than {counted(log.min_clients, 'client')}"
+            f"{amount(log.suppressed_queries, 'query', 'queries')} with "
+            f"{amount(log.suppressed, 'search', 'searches')} from fewer than {amount(log.min_clients, 'client')}"
         )
     return ", ".join(parts)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.inputs.files import add_out, stdin_once, write_out
+from assay.cli.inputs.files import add_out, read_rows, stdin_once, write_out, written
 from assay.cli.sample import LogFile
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.detection import LOG_FORMATS
 
@@ -97,9 +96,9 @@ def run(args: argparse.Namespace) -> int:
     for name in (args.name, args.first):
         if odd := stratum_fault(name):
             raise NotValid(f"--name {name!r} is not a valid stratum name: {odd}")
-    rows = _rows(args.queries)
+    rows = read_rows("queries-csv", args.queries, warn=False)
     selection = Filter(_words(args.words), _lines(args.only), args.language or "")
-    log = LogFile(args).counted(window_days=args.window_days, min_clients=args.min_clients)
+    log = LogFile(args).amount(window_days=args.window_days, min_clients=args.min_clients)
     if selection.language:
         check_language(selection.language, log.languages)
     own = selection.of(log.queries)
@@ -112,22 +111,12 @@ def run(args: argparse.Namespace) -> int:
         return draw_stratified(frame, {tier: getattr(args, tier) for tier in ("head", "torso", "tail")}, args.seed)
 
     joined = join_stratum(rows, cut, draw, name=args.name, share=share, part_of=args.part_of, first=args.first)
-    write_out(_as_csv(joined.rows), args.out)
+    write_out(written("queries-csv", joined.rows), args.out)
     sys.stderr.write(
-        f"{args.name}: {share:.4g} of the traffic, {counted(len(joined.new), 'new query', 'new queries')} and "
-        f"{counted(len(joined.there), 'known query', 'known queries')} out of {len(own)} in the log\n"
+        f"{args.name}: {share:.4g} of the traffic, {amount(len(joined.new), 'new query', 'new queries')} and "
+        f"{amount(len(joined.there), 'known query', 'known queries')} out of {len(own)} in the log\n"
     )
     return 0
-
-
-def _rows(path: str) -> list[QueryRow]:
-    from assay.formats import FORMATS
-    from assay.formats.text_lines import reusable_source
-
-    read = FORMATS["queries-csv"].read(reusable_source(Path(path)), path=path)
-    read.report.raise_if_errors()
-    rows: list[QueryRow] = list(read.rows)
-    return rows
 
 
 def _words(text: str | None) -> tuple[str, ...]:
@@ -148,13 +137,3 @@ def _share(args: argparse.Namespace, rows: list[QueryRow], own: int, whole: int)
         raise NotValid("--share is missing; add the stratum's share of the whole traffic, which the log does not show")
     shares = {row.stratum: row.share for row in rows if row.stratum}
     return float(shares.get(args.part_of) or 1.0) * own / whole
-
-
-def _as_csv(rows: tuple[QueryRow, ...]) -> str:
-    from assay.formats import FORMATS
-
-    stream = io.BytesIO()
-    write = FORMATS["queries-csv"].write
-    assert write is not None  # noqa: S101 (queries can be written)
-    write(rows, stream)
-    return stream.getvalue().decode()

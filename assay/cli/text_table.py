@@ -61,17 +61,6 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     )
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a count with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "query", "queries"), counted(2, "pair")
-    ('1 query', '2 pairs')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def number(value: float | None, digits: int = 4) -> str:
     """Return a number with a fixed number of decimals, or ``-`` if undefined.
 

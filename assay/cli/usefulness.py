@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.inputs.labels import RUN_HELP
-from assay.cli.text_table import counted, number, text_table
-from assay.core.counted_nouns import agree
+from assay.cli.text_table import number, text_table
+from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def as_table(results: list[dict[str, Any]], k: int, failed: int) -> str:
     lines = [text_table(header, rows, left=2)]
     for result in results:
         if result["unlabelled_queries"]:
-            share = f"{result['unlabelled_queries']} of {counted(result['queries'], 'query', 'queries')}"
+            share = f"{result['unlabelled_queries']} of {amount(result['queries'], 'query', 'queries')}"
             lines.append(
                 f"note: {result['run']}: {share} {agree(result['unlabelled_queries'], 'lacks', 'lack')} a label "
                 f"for a document in the top {k}, so P@{k} or Hit@{k} is missing\n"
@@ -152,5 +152,5 @@ def as_table(results: list[dict[str, Any]], k: int, failed: int) -> str:
     reasons = {one["reason"] for result in results for one in result["metrics"].values() if "reason" in one}
     lines += [f"note: tau and rho are {reason}\n" for reason in sorted(reasons)]
     if failed:
-        lines.append(f"note: {counted(failed, 'label is a failure', 'labels are failures')} without usefulness\n")
+        lines.append(f"note: {amount(failed, 'label is a failure', 'labels are failures')} without usefulness\n")
     return "".join(lines)

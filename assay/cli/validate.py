@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.options.reader import add_reader_options, read_file
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import grouped
 
@@ -84,7 +84,7 @@ def as_text(report: Report) -> str:
     bins = ", ".join(f"{number:,} {name}" for name, number in report.bins.items() if number) or "nothing"
     errors, warnings = report.error_count, report.warning_count
     lines.append(
-        f"{report.path}: {report.format}, {counted(report.lines, 'line')}: {bins}; "
+        f"{report.path}: {report.format}, {amount(report.lines, 'line')}: {bins}; "
         f"{errors:,} error{'s' * (errors != 1)}, {warnings:,} warning{'s' * (warnings != 1)}"
     )
     return "\n".join(lines) + "\n"
@@ -151,19 +151,19 @@ def in_words(health: dict[str, Any]) -> Iterator[str]:
     """Yield the figures as sentences."""
     yield (
         f"depth: {health['median']:,} (median), {health['smallest']:,} to {health['largest']:,}; "
-        f"{counted(health['rows'], 'row')} for {_queries(health['queries'])}"
+        f"{amount(health['rows'], 'row')} for {_queries(health['queries'])}"
     )
     share = health["tied_rows"] / health["rows"] if health["rows"] else 0.0
-    yield f"ties: {counted(health['tied_rows'], 'row')} ({share:.1%}), in {health['tied_queries']:,} of the queries"
+    yield f"ties: {amount(health['tied_rows'], 'row')} ({share:.1%}), in {health['tied_queries']:,} of the queries"
     if health["against_rows"]:
         yield (
-            f"ranks: {counted(health['against_rows'], 'row is', 'rows are')} ordered differently by score, in "
+            f"ranks: {amount(health['against_rows'], 'row is', 'rows are')} ordered differently by score, in "
             f"{health['against_queries']:,} of the queries, first in {health['first_against']}; the scores decide"
         )
     elif health["ranked_rows"]:
         ties = health["reordered_rows"]
         yield "ranks: agree with the scores" + (
-            f"; {counted(ties, 'tied row is', 'tied rows are')} ordered differently by rank" if ties else ""
+            f"; {amount(ties, 'tied row is', 'tied rows are')} ordered differently by rank" if ties else ""
         )
     else:
         yield "ranks: none"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from assay.core.errors import NotValid
+from assay.metrics.grade_response import Additive, Response, labels, reaching, within
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
-from assay.metrics.metric import REL, Additive, Metric, Parameter, Response, labels, reaching, within
+from assay.metrics.metric import REL, Metric, Parameter
 
 
 def rank_biased_residual(rankings: JudgedRankings, cutoff: int | None = None, *, p: float) -> Floats:

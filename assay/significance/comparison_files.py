@@ -42,7 +42,7 @@ def as_markdown(found: Comparison, files: Files) -> str:
 
 def as_latex(found: Comparison, files: Files) -> str:
     """Write these tables as LaTeX with booktabs rules; the notes are comments."""
-    from assay.scoring.results import LATEX
+    from assay.scoring.score_files import LATEX
 
     def tabular(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
         cells = [[cell.translate(LATEX).replace("<=", r"$\le$") for cell in row] for row in [header, *rows]]

@@ -19,7 +19,8 @@ from judgments.snapshots import snapshots
 
 if TYPE_CHECKING:
     from assay.metrics.means import MeanKind
-    from assay.scoring.results import Evaluation, RunScores, ScoreReport, Summary
+    from assay.scoring.results import Evaluation, RunScores, Summary
+    from assay.scoring.score_files import ScoreReport
 
 SEED = 0
 # The fields of a summary that are database columns.
@@ -150,7 +151,7 @@ def in_order(metrics: Iterable[str]) -> list[str]:
 def report_of(snapshot: Snapshot, scorings: Sequence[Scoring], *, per_query: bool = True) -> ScoreReport:
     """Return the scores with their provenance, as the writers of `assay.scoring.results` need them."""
     from assay.metrics.metric_names import parse_metrics
-    from assay.scoring.results import ScoreReport
+    from assay.scoring.score_files import ScoreReport
 
     metrics = metrics_of(scorings)
     bound = {name: parse_metrics(name)[0] for name in metrics}

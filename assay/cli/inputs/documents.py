@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.cli.inputs.files import print_warnings
+from assay.cli.inputs.files import read_rows
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def documents(path: str) -> dict[str, list[str]]:
     if name is None or kind_of(name) not in KINDS:
         raise NotValid(f"{path}: has no queries with documents; use pairs.jsonl, a pool, qrels or a run")
     listed: dict[str, dict[str, None]] = {}
-    for row in read_as(name, path):
+    for row in read_rows(name, path):
         listed.setdefault(row.query_id, {})[row.doc_id] = None
     return {query_id: list(one) for query_id, one in listed.items()}
 
@@ -29,7 +29,7 @@ def documents(path: str) -> dict[str, list[str]]:
 def texts(path: str) -> list[PairRow]:
     """Return the pairs with texts from pairs.jsonl or a zbench data set, annotated or not."""
     if path != "-" and (format_of(path, "pairs") or "").startswith("zbench-"):
-        return read_as("zbench-dataset", path)
+        return read_rows("zbench-dataset", path)
     from assay.cli.inputs.judge_pairs import read_pairs
 
     return read_pairs(path)
@@ -39,16 +39,6 @@ def is_battles(path: str) -> bool:
     """Return whether a file contains battles, judged or not."""
     name = None if path == "-" else format_of(path)
     return name is not None and kind_of(name) == "battles"
-
-
-def read_as(name: str, path: str) -> list[Any]:
-    """Return the rows of a file in a format and print its warnings."""
-    from assay.formats import FORMATS
-
-    read = FORMATS[name].read(Path(path), path=path)
-    read.report.raise_if_errors()
-    print_warnings([read.report])
-    return list(read.rows)
 
 
 def format_of(path: str, kind: str | None = None) -> str | None:

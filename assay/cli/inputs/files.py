@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import io
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotValid
-from assay.core.run import run_names, stem
+from assay.core.run_names import run_names, stem
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
@@ -70,6 +71,28 @@ def write_out(text: str, out: str | None) -> None:
         sys.stdout.write(text)
     else:
         Path(out).write_bytes(text.encode())
+
+
+def written(name: str, rows: Iterable[Any], **options: Any) -> str:
+    """Return the rows as the text of a file in a format."""
+    from assay.formats import FORMATS
+
+    stream, write = io.BytesIO(), FORMATS[name].write
+    assert write is not None  # noqa: S101 (the command uses only formats that can be written)
+    write(rows, stream, **options)
+    return stream.getvalue().decode()
+
+
+def read_rows(name: str, path: str, *, warn: bool = True) -> list[Any]:
+    """Return the rows of a file in a format; print its warnings on standard error."""
+    from assay.formats import FORMATS
+    from assay.formats.text_lines import reusable_source
+
+    read = FORMATS[name].read(reusable_source(Path(path)), path=path)
+    read.report.raise_if_errors()
+    if warn:
+        print_warnings([read.report])
+    return list(read.rows)
 
 
 def stdin_once(paths: Sequence[str]) -> None:

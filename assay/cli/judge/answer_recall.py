@@ -10,7 +10,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import named_runs, print_warnings, stdin_once
-from assay.cli.text_table import counted, number, text_table
+from assay.cli.text_table import number, text_table
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -77,14 +78,14 @@ def print_recall(args: argparse.Namespace, rows: Sequence[PairRow], ranked: Rank
         values, unknown = _recalls(rows, lists, k, match, judge)
         lines.append([name, f"recall@{k}", match, number(fmean(values)) if values else "-", str(len(values))])
         if unknown:
-            queries = counted(unknown, "query", "queries")
+            queries = amount(unknown, "query", "queries")
             notes.append(
                 f"note: {name}: {queries} without a recall, because a document in the top {k} is not among the pairs\n"
             )
     stream = sys.stderr if args.out in (None, "-") else sys.stdout
     stream.write(text_table(["run", "metric", "match", "mean", "queries"], lines, left=3))
     if missing := getattr(judge, "missing", 0):
-        notes.append(f"note: {counted(missing, 'unreadable or missing answer')} from the model, counted as no match\n")
+        notes.append(f"note: {amount(missing, 'unreadable or missing answer')} from the model, counted as no match\n")
     sys.stderr.write("".join(notes))
 
 

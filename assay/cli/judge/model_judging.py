@@ -18,7 +18,8 @@ from assay.cli.judge import answer_recall, prompt_options
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options import provider
 from assay.cli.options.provider import warn_same_family
-from assay.cli.text_table import counted, progress
+from assay.cli.text_table import progress
+from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import Known, Ledger, default_ledger_path
@@ -220,7 +221,7 @@ def _print_usage(work: _Work, ended: Ended) -> None:
     spent = work.budget.spent - work.known.spent
     cost = "" if work.endpoint.price_in is None or work.endpoint.price_out is None else f", {spent:.4f} USD"
     read, written = work.tokens
-    lines = [f"  asked {counted(ended.answered, 'question')}: {counted(read, 'token')} read, {written} written{cost}"]
+    lines = [f"  asked {amount(ended.answered, 'question')}: {amount(read, 'token')} read, {written} written{cost}"]
     if work.estimated:
         what = "calls without token counts are counted at their maximum cost"
         lines.append(f"note: {what}: {work.estimated:.4f} USD, marked in the ledger")
@@ -233,7 +234,7 @@ def _print_usage(work: _Work, ended: Ended) -> None:
     if len(work.models) > 1:
         answered_by = ", ".join(f"{name} ({number})" for name, number in sorted(work.models.items()))
         lines.append(
-            f"note: {counted(len(work.models), 'model')} answered: {answered_by}; each label names its model, so "
+            f"note: {amount(len(work.models), 'model')} answered: {answered_by}; each label names its model, so "
             "evaluate them separately"
         )
     if ended.end != "done":

@@ -23,7 +23,8 @@ from assay.cli.inputs.files import (
 )
 from assay.cli.rag import critic as rag_critic
 from assay.cli.rag import retrieval
-from assay.cli.text_table import counted, text_table
+from assay.cli.text_table import text_table
+from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.significance import CORRECTIONS, TESTS
@@ -388,7 +389,7 @@ def _notes(output: Output) -> list[str]:
         if any(score.low is not None for score in scores)
         else f"intervals need {FEWEST} samples with a value"
     )
-    lines = [f"{counted(len(evaluation.samples), 'sample')}; {intervals}\n"]
+    lines = [f"{amount(len(evaluation.samples), 'sample')}; {intervals}\n"]
     for metric in evaluation.metrics:
         for system in evaluation.systems:
             details = system.scores[metric.label].result.details

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.options import provider
 from assay.cli.options.provider import warn_same_family
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import default_ledger_path
 
@@ -107,8 +107,8 @@ def report_calls(calls: PromptCalls | None) -> int:
     if calls is None:
         return DONE
     cost = "" if calls.spent is None else f", {calls.spent:.4f} USD"
-    read = f"{counted(calls.tokens_in, 'token')} read, {calls.tokens_out:,} written{cost}"
-    sys.stderr.write(f"asked {calls.endpoint.model} {counted(calls.asked, 'question')}: {read}\n")
+    read = f"{amount(calls.tokens_in, 'token')} read, {calls.tokens_out:,} written{cost}"
+    sys.stderr.write(f"asked {calls.endpoint.model} {amount(calls.asked, 'question')}: {read}\n")
     if calls.plan.known:
         sys.stderr.write(f"  answers from the ledger: {calls.plan.known:,}\n")
     if len(calls.models) > 1:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.cli.text_table import counted, progress
+from assay.cli.text_table import progress
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def prepared(
     outputs = {name: judged(cases, given, judge) for name, given in outputs.items()}
     notes = [f"a document is relevant if the judge {args.judge} finds an expected answer in it{_parameters(judge)}"]
     if unread := getattr(judge, "unread", 0):
-        notes.append(f"{counted(unread, 'unreadable answer')} of the judge, counted as no match")
+        notes.append(f"{amount(unread, 'unreadable answer')} of the judge, counted as no match")
     return cases, outputs, notes
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import write_out
-from assay.cli.text_table import counted
 from assay.cli.zelo.grades import read_battles
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def matrix(args: argparse.Namespace) -> int:
     title = f"Battles of {rows[0].query_id}"
     write_out(matrix_svg(ids, met, [score for _, _, score, _ in fitted.scores], title=title), args.out)
     sys.stderr.write(
-        f"{counted(len(ids), 'document')} of {rows[0].query_id}, {counted(fitted.battles, 'answer')}, best "
+        f"{amount(len(ids), 'document')} of {rows[0].query_id}, {amount(fitted.battles, 'answer')}, best "
         "document at the top\n"
     )
     return 0
@@ -63,7 +63,7 @@ def _of_query(args: argparse.Namespace, rows: Sequence[Battle]) -> list[Battle]:
     if args.query is None and len(queries) > 1:
         shown = ", ".join(queries[:MOST_NAMED]) + (", ..." if queries[MOST_NAMED:] else "")
         raise NotValid(
-            f"{args.source}: has {counted(len(queries), 'query', 'queries')} ({shown}); name one with --query"
+            f"{args.source}: has {amount(len(queries), 'query', 'queries')} ({shown}); name one with --query"
         )
     selected = [row for row in rows if args.query in (None, row.query_id)]
     if not any(row.score is not None for row in selected):

@@ -13,8 +13,9 @@ from typing import Any
 
 from assay.cli.inputs.documents import documents, format_of
 from assay.cli.inputs.files import write_out
-from assay.cli.text_table import counted, number, text_table
+from assay.cli.text_table import number, text_table
 from assay.cli.zelo.grades import by_query, others
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 BINS = 10
@@ -123,12 +124,12 @@ def _print_summary(
     left = sum(row["query_id"] not in mine for row in rows)
     omitted = sum(row["omitted"] for row in rows if row["query_id"] in mine)
     if left:
-        sys.stderr.write(f"note: not in {other}, counted as 0: {counted(left, 'query', 'queries')} of {args.source}\n")
+        sys.stderr.write(f"note: not in {other}, counted as 0: {amount(left, 'query', 'queries')} of {args.source}\n")
     if omitted:
-        what = counted(omitted, "document has", "documents have")
+        what = amount(omitted, "document has", "documents have")
         sys.stderr.write(f"note: {what} no score in {other}; they rank below all scored documents\n")
     if unknown := sum(row["unknown"] for row in rows) if args.most is None else 0:
-        what = counted(unknown, "document of", "documents of")
+        what = amount(unknown, "document of", "documents of")
         sys.stderr.write(
             f"note: {what} {other} {'has' if unknown == 1 else 'have'} no true score and "
             f"{'was' if unknown == 1 else 'were'} left out\n"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import io
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, warn_no_effect, write_out
+from assay.cli.inputs.files import add_out, warn_no_effect, write_out, written
 from assay.cli.options import provider
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -170,16 +168,17 @@ def _acts() -> dict[str, Callable[[argparse.Namespace], int]]:
 
 def _pairs(args: argparse.Namespace) -> int:
     from assay.cli.inputs.documents import documents
-    from assay.formats.battles_jsonl import Battle, write
+    from assay.formats.battles_jsonl import Battle
     from assay.llm.pairwise.score_fitting import drawn_battles
 
     doc_ids = documents(args.source)
     rows = drawn_battles(doc_ids, cycles=args.cycles, most=args.most, both=args.both, seed=args.seed)
-    _write(write, [Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in rows], args.out)
+    battles = [Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in rows]
+    write_out(written("battles-jsonl", battles), args.out)
     alone = sum(len(listed) < 2 for listed in doc_ids.values())
-    more = f"; {counted(alone, 'query has', 'queries have')} only one document and no battle" if alone else ""
+    more = f"; {amount(alone, 'query has', 'queries have')} only one document and no battle" if alone else ""
     sys.stderr.write(
-        f"{counted(len(rows), 'battle')} of {counted(len(doc_ids), 'query', 'queries')}, seed {args.seed}{more}\n"
+        f"{amount(len(rows), 'battle')} of {amount(len(doc_ids), 'query', 'queries')}, seed {args.seed}{more}\n"
     )
     return 0
 
@@ -187,7 +186,7 @@ def _pairs(args: argparse.Namespace) -> int:
 def _fit(args: argparse.Namespace) -> int:
     from assay.cli.inputs.documents import documents
     from assay.cli.zelo.grades import read_battles
-    from assay.formats import scores_jsonl
+    from assay.formats.scores_jsonl import DocumentScore
     from assay.llm.pairwise.score_fitting import fit_queries
 
     rows = read_battles(args.source)
@@ -206,10 +205,10 @@ def _fit(args: argparse.Namespace) -> int:
         without = len((every or {}).keys() - {query_id for query_id, _ in scores})
         if without:
             what = "all their documents get the score 0, as in zbench" if as_zbench else "left out"
-            left = f"{counted(without, 'query', 'queries')} of {args.annotate}"
+            left = f"{amount(without, 'query', 'queries')} of {args.annotate}"
             sys.stderr.write(f"note: without a score: {left}: {what}\n")
     else:
-        _write(scores_jsonl.write, [scores_jsonl.DocumentScore(*row) for row in fitted.scores], args.out)
+        write_out(written("scores-jsonl", [DocumentScore(*row) for row in fitted.scores]), args.out)
     sys.stderr.write("".join(f"{line}\n" for line in _fit_summary(fitted, rows)))
     return 0
 
@@ -219,30 +218,21 @@ def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     from assay.llm.pairwise.battles import first_place
 
     lines = [
-        f"{counted(len(fitted.scores), 'document')} of {counted(fitted.queries, 'query', 'queries')} from "
-        f"{counted(fitted.battles, 'answer')}"
+        f"{amount(len(fitted.scores), 'document')} of {amount(fitted.queries, 'query', 'queries')} from "
+        f"{amount(fitted.battles, 'answer')}"
     ]
     if fitted.failed:
         lines.append(
-            f"note: left out: {counted(fitted.failed, 'row')} without a score, because failed calls are not votes"
+            f"note: left out: {amount(fitted.failed, 'row')} without a score, because failed calls are not votes"
         )
     if fitted.voted:
-        votes = counted(fitted.voted, "failed call counts as a vote", "failed calls count as votes")
+        votes = amount(fitted.voted, "failed call counts as a vote", "failed calls count as votes")
         lines.append(f"note: {votes} for the first document, as in zbench; --method map leaves them out")
     if fitted.not_converged:
         lines.append(
-            f"note: not converged: {counted(fitted.not_converged, 'query', 'queries')}; --method map always converges"
+            f"note: not converged: {amount(fitted.not_converged, 'query', 'queries')}; --method map always converges"
         )
     place = first_place(rows)
     if place.share is not None and any(row.swapped for row in rows):
-        lines.append(f"the document shown first won {place.share:.1%} of {counted(place.answers, 'answer')}")
+        lines.append(f"the document shown first won {place.share:.1%} of {amount(place.answers, 'answer')}")
     return lines
-
-
-def _write(write: Callable[[Iterable[Any], BinaryIO], Any], rows: Iterable[Any], out: str | None) -> None:
-    stream = io.BytesIO()
-    write(rows, stream)
-    if out is None or out == "-":
-        sys.stdout.write(stream.getvalue().decode())
-    else:
-        Path(out).write_bytes(stream.getvalue())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 from typing import TYPE_CHECKING
 
-from assay.cli.inputs.documents import format_of, kind_of, read_as
-from assay.cli.inputs.files import DEFAULT, scale_values, write_out
-from assay.cli.text_table import counted
+from assay.cli.inputs.documents import format_of, kind_of
+from assay.cli.inputs.files import DEFAULT, read_rows, scale_values, write_out, written
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def grades(args: argparse.Namespace) -> int:
         for low, high, cut in zip(cut_points.values, cut_points.values[1:], cut_points.cuts, strict=False)
     )
     sys.stderr.write(
-        f"{counted(len(given), 'grade')} from {counted(cut_points.anchors, 'anchor')}: {cuts}; the cut points "
+        f"{amount(len(given), 'grade')} from {amount(cut_points.anchors, 'anchor')}: {cuts}; the cut points "
         f"reproduce the grade of {cut_points.right:.0%} of them\n"
     )
     return 0
@@ -46,7 +45,7 @@ def grades(args: argparse.Namespace) -> int:
 
 def next_battles(args: argparse.Namespace) -> int:
     """Write the battles that would most reduce the uncertainty of each query's scores."""
-    from assay.formats import battles_jsonl
+    from assay.formats.battles_jsonl import Battle
     from assay.llm.pairwise.score_fitting import most_telling
 
     rows = read_battles(args.source)
@@ -55,17 +54,15 @@ def next_battles(args: argparse.Namespace) -> int:
         raise NotValid(f"--most is {most}; use 1 or more battles per query")
     prior = 1.0 if args.prior is None else args.prior
     battles = most_telling([(row.query_id, row.a, row.b, row.score) for row in rows], most, prior=prior)
-    stream = io.BytesIO()
-    battles_jsonl.write([battles_jsonl.Battle(query, a, b) for query, a, b in battles], stream)
-    write_out(stream.getvalue().decode(), args.out)
-    sys.stderr.write(f"{counted(len(battles), 'battle')}, most informative first in each query\n")
+    write_out(written("battles-jsonl", [Battle(query, a, b) for query, a, b in battles]), args.out)
+    sys.stderr.write(f"{amount(len(battles), 'battle')}, most informative first in each query\n")
     return 0
 
 
 def read_battles(path: str) -> list[Battle]:
     """Return judged battles from battles.jsonl or zbench's ai_scores.json."""
     name = None if path == "-" else format_of(path, "battles")
-    return read_as(name or "battles-jsonl", path)
+    return read_rows(name or "battles-jsonl", path)
 
 
 def scores_of(path: str) -> dict[tuple[str, str], float]:
@@ -74,7 +71,7 @@ def scores_of(path: str) -> dict[tuple[str, str], float]:
     if format_name == "zbench-dataset":
         raise NotValid(f"{path}: has no scores; annotate it first with assay zelo fit --annotate {path}")
     name = format_name if format_name is not None and kind_of(format_name) == "document-scores" else "scores-jsonl"
-    return {(row.query_id, row.doc_id): row.score for row in read_as(name, path)}
+    return {(row.query_id, row.doc_id): row.score for row in read_rows(name, path)}
 
 
 def by_query(path: str) -> dict[str, dict[str, float]]:

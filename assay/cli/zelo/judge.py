@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.inputs.documents import documents, is_battles, texts
 from assay.cli.options import ensemble, provider
 from assay.cli.options.provider import warn_same_family
-from assay.cli.text_table import counted
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import Ledger, default_ledger_path
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.formats.battles_jsonl import Battle
     from assay.formats.row_types import PairRow
     from assay.llm.judge import Context
-    from assay.llm.judges.bulk_judging import Answered, Asking, Plan, Verdict
+    from assay.llm.judges.bulk_judging import Asking, Plan, Verdict
     from assay.llm.judges.pairwise import Pairwise
     from assay.llm.providers.protocol import Endpoint
 
@@ -69,7 +69,7 @@ def judge(args: argparse.Namespace, pairwise: Pairwise | None = None) -> int:
                 write(rows[-1])
 
             with ledger.opened(endpoint) as keep:
-                ended = asking.run(on_verdict, answered=_recorder(keep), limits=limits, budget=budget)
+                ended = asking.run(on_verdict, answered=keep, limits=limits, budget=budget)
             if ended.end == "refused":
                 what = f"{endpoint.protocol.title} refused {endpoint.model}: {ended.message}"
                 raise NotValid(f"{what}; earlier answers are saved")
@@ -125,13 +125,6 @@ def _fought(row: Battle, verdict: Verdict, model: str) -> Battle:
     return replace(row, score=None if score is None else score + 0.0, model=model, reason=reason)
 
 
-def _recorder(keep: Any) -> Any:
-    def answered(call: Answered) -> None:
-        keep(call)
-
-    return answered
-
-
 class _Output:
     """Output file or stream of battles, flushed after each one."""
 
@@ -164,7 +157,7 @@ def _estimate(runs: Sequence[tuple[Endpoint, Asking]], titles: Sequence[str]) ->
     ]
     if len(plans) > 1:
         each = zip(titles, plans, strict=True)
-        lines += [f"  {title}: {counted(plan.questions, 'question')}, {_cost([plan])}" for title, plan in each]
+        lines += [f"  {title}: {amount(plan.questions, 'question')}, {_cost([plan])}" for title, plan in each]
     return "\n".join(lines) + "\n"
 
 
@@ -179,16 +172,16 @@ def _judge_summary(rows: Sequence[Battle], counts: Counter[str], lacking: int, m
     from assay.llm.pairwise.battles import first_place
 
     outcomes = ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "nothing"
-    lines = [f"{counted(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {outcomes}"]
+    lines = [f"{amount(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {outcomes}"]
     if failed := len(rows) - counts["graded"]:
-        lines.append(f"note: without a score: {counted(failed, 'answer')}; assay zelo fit leaves them out")
+        lines.append(f"note: without a score: {amount(failed, 'answer')}; assay zelo fit leaves them out")
     if lacking:
-        lines.append(f"note: skipped, without the query or a text: {counted(lacking, 'battle')}")
+        lines.append(f"note: skipped, without the query or a text: {amount(lacking, 'battle')}")
     place = first_place(rows)
     if place.share is not None:
-        lines.append(f"the document shown first won {place.share:.1%} of {counted(place.answers, 'answer')}")
+        lines.append(f"the document shown first won {place.share:.1%} of {amount(place.answers, 'answer')}")
     if place.both:
         lines.append(
-            f"of {counted(place.both, 'battle')} shown in both orders, the position alone decided {place.turned:,}"
+            f"of {amount(place.both, 'battle')} shown in both orders, the position alone decided {place.turned:,}"
         )
     return lines

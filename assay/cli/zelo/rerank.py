@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.inputs.documents import texts
 from assay.cli.inputs.files import STDIN, write_out
 from assay.cli.options import provider
-from assay.cli.text_table import counted, progress
+from assay.cli.text_table import progress
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.llm.providers.protocol import Endpoint, address
 
@@ -59,9 +60,7 @@ def rerank(args: argparse.Namespace) -> int:
         raise NotValid(reason or next(iter(failed.values()), f"{args.source}: has no documents to score"))
     _write(args, queries, scores_by_query)
     scored_documents = sum(map(len, scores_by_query.values()))
-    sys.stderr.write(
-        f"{counted(scored_documents, 'document')} of {counted(len(scores_by_query), 'query', 'queries')}\n"
-    )
+    sys.stderr.write(f"{amount(scored_documents, 'document')} of {amount(len(scores_by_query), 'query', 'queries')}\n")
     if not left:
         scored.done()
         return DONE
@@ -70,7 +69,7 @@ def rerank(args: argparse.Namespace) -> int:
     saved = f"scores are saved in {scored.path}: " if scored.path is not None else ""
     why = f": {reason}" if reason else ""
     sys.stderr.write(
-        f"not scored: {counted(left, 'query', 'queries')}{why}; {saved}run the same command with --resume to continue\n"
+        f"not scored: {amount(left, 'query', 'queries')}{why}; {saved}run the same command with --resume to continue\n"
     )
     return NOT_ALL
 

@@ -216,7 +216,7 @@ def _tier_chart(rows: list[leaderboard.Row], metric: str) -> Chart | None:
 
 def _file(reader: Any, snapshot: Snapshot, scorings: list[Scoring], kind: str, *, per_query: bool) -> HttpResponse:
     """Download every score of the snapshot, as ``assay evaluate`` writes it."""
-    from assay.scoring.results import WRITERS
+    from assay.scoring.score_files import WRITERS
 
     report = report_of(snapshot, scorings, per_query=per_query)
     report = replace(

@@ -11,7 +11,7 @@ import pytest
 
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.scoring.results import COLUMNS, WRITERS, ScoreReport
+from assay.scoring.score_files import COLUMNS, WRITERS, ScoreReport
 from evaluation import evaluate
 
 QRELS = Qrels.from_dict({"q1": {"d1": 1}, "q2": {"d2": 1}, "=q3": {"d3": 1}})

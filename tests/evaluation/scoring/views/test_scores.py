@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from assay.scoring.results import WRITERS
+from assay.scoring.score_files import WRITERS
 from evaluation.freshness import freshness
 from evaluation.scoring import job as scoring_job
 from evaluation.scoring import scoring, stored_scores
