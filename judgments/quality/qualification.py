@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from assay.core.errors import Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import GoldPair, Probe, ProbeAnswer, Round, RoundRater, User, audit
-from judgments.rating import inserted_check_answers
+from judgments.rating import inserted_checks
 from judgments.rating.answers import Answer, check_answer, stored_fields
 from judgments.rating.start_requirements import requires_qualification
 
@@ -133,11 +133,11 @@ def answer(round_: Round, submitted: Answer, *, rater: User) -> Answered:
     probes = Probe.objects.select_for_update().filter(round=round_, rater=rater, kind=KIND, uuid=submitted.pair)
     probe = probes.first()
     if probe is None:
-        raise NotFound(inserted_check_answers.NO_SUCH_PAIR)
+        raise NotFound(inserted_checks.NO_SUCH_PAIR)
     event = ProbeAnswer.objects.current().filter(probe=probe).first()
     if event is None:
         check_answer(round_, submitted)
-        event = inserted_check_answers.record(probe, rater, submitted.client_id, **stored_fields(submitted))
+        event = inserted_checks.record(probe, rater, submitted.client_id, **stored_fields(submitted))
         _end(round_, assignment)
     return Answered(probe, event, round_.pass_within)
 

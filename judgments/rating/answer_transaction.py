@@ -12,7 +12,7 @@ from django.utils import timezone
 from assay.core.errors import AssayError, Closed, Conflict, NotAllowed
 from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, RoundRater, Slot, User
 from judgments.models.compiled_queries import Compiled, Given
-from judgments.rating import extra_ratings, inserted_check_answers, slot_search
+from judgments.rating import extra_ratings, inserted_checks, slot_search
 from judgments.rating.answers import Answer, Receipt, check_answer, stored_fields
 from judgments.rating.assignment import LEASE, check_open
 from judgments.rating.pair_state import Event, PairState, pair_states
@@ -58,7 +58,7 @@ class Intake:
         recorded: dict[tuple[int, uuid_module.UUID], Judgment | ProbeAnswer] = {
             (row.rater_id, row.client_id): row for row in rows
         }
-        return recorded | inserted_check_answers.recorded(ids)
+        return recorded | inserted_checks.recorded(ids)
 
     def close(self) -> None:
         """Write pending answers and the changed state."""
@@ -86,12 +86,12 @@ class Intake:
 
     def _probed(self, rater: User, answer: Answer) -> Receipt:
         """Record the answer to a gold pair or repeat that was shown as a pair."""
-        probe = inserted_check_answers.probe_of(self.round, rater, answer.pair)
+        probe = inserted_checks.probe_of(self.round, rater, answer.pair)
         if answer.if_open and probe.answered:
             return Receipt(ProbeAnswer.objects.current().get(probe=probe), new=False)
         # write earlier answers first, so that times do not distinguish gold pairs and repeats from other pairs
         self._write()
-        event = inserted_check_answers.record(probe, rater, answer.client_id, **stored_fields(answer))
+        event = inserted_checks.record(probe, rater, answer.client_id, **stored_fields(answer))
         self.recorded[rater.pk, answer.client_id] = event
         return Receipt(event, new=True)
 
@@ -109,7 +109,7 @@ class Intake:
         newest = page.newest(rater.pk)
         known = newest is not None or page.slot_of(rater.pk) is not None
         if not known and not Handout.objects.filter(rater=rater, pair=pair).exists():
-            raise Conflict(inserted_check_answers.NEVER_LEASED)
+            raise Conflict(inserted_checks.NEVER_LEASED)
         if newest is not None and newest.state in STANDS and self._has_seen(page, rater):
             raise Conflict(STANDS_BY_IT)
         if newest is not None and newest.state == Judgment.State.REQUEUED:
@@ -140,7 +140,7 @@ class Intake:
             except IntegrityError:
                 self.waiting.clear()
                 # Another connection has used the same client id for another pair.
-                raise Conflict(inserted_check_answers.STANDS_FOR_ANOTHER) from None
+                raise Conflict(inserted_checks.STANDS_FOR_ANOTHER) from None
         self.recorded[rater.pk, answer.client_id] = judgment
         self.ledger.reached[rater.pk] = pair.position
         return judgment
@@ -193,7 +193,7 @@ STATES = Compiled(
 
 def _same_pair(judgment: Judgment | ProbeAnswer, answer: Answer) -> Judgment | ProbeAnswer:
     if judgment.pair.uuid != answer.pair:
-        raise Conflict(inserted_check_answers.STANDS_FOR_ANOTHER)
+        raise Conflict(inserted_checks.STANDS_FOR_ANOTHER)
     return judgment
 
 

@@ -21,7 +21,8 @@ from assay.core.errors import Closed, NotAllowed
 from judgments import hooks
 from judgments.models import Handout, Judgment, Pair, Probe, Round, RoundRater, Slot, Tally, User
 from judgments.models.compiled_queries import Compiled, Given
-from judgments.rating import inserted_check_counts, inserted_checks, slot_search, start_requirements
+from judgments.rating import inserted_checks, slot_search, start_requirements
+from judgments.rating import inserted_checks as inserted_check_counts
 from judgments.rating.group_commit import Together
 from judgments.rating.slot_search import FreeSlot, SlotSearch
 

@@ -8,14 +8,181 @@ from __future__ import annotations
 
 import hashlib
 import uuid as uuid_module
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, Min, OuterRef, QuerySet
+from django.utils import timezone
 
-from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Tally, User
+from assay.core.errors import AssayError, Conflict, NotFound
+from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Slot, Tally, User
 from judgments.models.compiled_queries import Compiled, Given
+from judgments.rating.pair_state import seconds_class
 from judgments.web import access
+
+
+def own(round_: Round, rater: User) -> Tally:
+    """Return the rater's counters including gold pairs and repeats; for display only, never saved."""
+    tally = Tally.objects.filter(round=round_, rater=rater).first() or Tally(round=round_, rater=rater)
+    counted: Counter[str] = Counter(tally.seconds)
+    for state, seconds in answers_of(round_, rater).order_by().values_list("state", "seconds_active"):
+        setattr(tally, state, getattr(tally, state) + 1)
+        if state == ProbeAnswer.State.GRADED and seconds is not None:
+            counted[seconds_class(seconds)] += 1
+    tally.seconds = dict(counted)
+    return tally
+
+
+def ahead(round_: Round, rater: User, places: int) -> int:
+    """Return the number of gold pairs and repeats ahead of the rater: waiting, or due within this many slots."""
+    return waiting(round_, rater) + _to_come(round_, rater, places)
+
+
+def in_all(round_: Round, rater: User, places: int) -> int:
+    """Return the number of gold pairs and repeats that the rater gets in the whole round, answered or not."""
+    handed = Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED).count()
+    return handed + _to_come(round_, rater, places)
+
+
+def _to_come(round_: Round, rater: User, places: int) -> int:
+    if not mixes(round_):
+        return 0
+    round_rater = RoundRater.objects.filter(round=round_, user=rater).first()
+    if round_rater is None:
+        return 0
+    answers = filled(round_, rater) + places
+    coming = 0
+    if round_.gold_every is not None and access.role_in(rater, round_.collection) != Role.LEAD:
+        unseen = unseen_gold(round_, rater).count()
+        coming += min(gold_due(round_, round_rater, answers) - _handed(round_, rater, Probe.Kind.GOLD), unseen)
+    if round_.repeat_share > 0:
+        most = min(repeats_due(round_, round_rater, answers), answers - LAG)
+        coming += max(most - _handed(round_, rater, Probe.Kind.REPEAT), 0)
+    return max(coming, 0)
+
+
+def _handed(round_: Round, rater: User, kind: str) -> int:
+    return Probe.objects.filter(round=round_, rater=rater, kind=kind).count()
+
+
+def _in_hand(round_: Round, rater: User) -> QuerySet[Probe]:
+    return Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED, answered=False)
+
+
+def hand_out(
+    round_: Round,
+    rater: User,
+    batch: Sequence[Pair | Probe],
+    taken: Sequence[int],
+    *,
+    begun: datetime,
+    lease: timedelta,
+    fresh: timedelta,
+) -> None:
+    """Limit the rater's leases to the pairs that they are shown, and release the others."""
+    shown = {one.pk for one in batch if isinstance(one, Probe)}
+    if not shown and not mixes(round_):
+        return
+    held = _in_hand(round_, rater)
+    held.filter(pk__in=shown, handed_at__lt=timezone.now() - fresh).update(handed_at=timezone.now())
+    held.filter(handed_at__gte=begun).exclude(pk__in=shown).update(handed_at=begun - lease)
+    pairs = {one.pk for one in batch if isinstance(one, Pair)}
+    if cut := [pair for pair in taken if pair not in pairs]:
+        slots = Slot.objects.filter(pair__in=cut, rater=rater, filled_by__isnull=True)
+        slots.update(rater=None, lease_until=None)
+
+
+def give_back(round_: Round, rater: User, lease: timedelta) -> int:
+    """End the rater's hold on inserted checks and return their number. They keep waiting, because no other rater gets
+    them."""
+    now = timezone.now()
+    return _in_hand(round_, rater).filter(handed_at__gt=now - lease).update(handed_at=now - lease)
+
+
+def held_until(round_: Round, rater: User, lease: timedelta) -> datetime | None:
+    """Return the end of the rater's first lease; None if they hold nothing."""
+    now = timezone.now()
+    slots = Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True, lease_until__gte=now)
+    probes = _in_hand(round_, rater).filter(handed_at__gt=now - lease).aggregate(first=Min("handed_at"))["first"]
+    ends = [slots.aggregate(first=Min("lease_until"))["first"], probes + lease if probes else None]
+    return min((end for end in ends if end is not None), default=None)
+
+
+NO_SUCH_PAIR = "This round has no such pair."
+NEVER_LEASED = "This pair was never leased to you. Lease a batch first."
+STANDS_FOR_ANOTHER = "This client id was used for another pair. Use a new id for every answer."
+
+
+def answers_of(round_: Round, rater: User) -> QuerySet[ProbeAnswer]:
+    """Return the rater's current answers to gold pairs and repeats."""
+    return ProbeAnswer.objects.current().filter(rater=rater, probe__round=round_, probe__kind__in=MIXED)
+
+
+def recorded(ids: Collection[tuple[int, uuid_module.UUID]]) -> dict[tuple[int, uuid_module.UUID], ProbeAnswer]:
+    """Return the answers recorded before under these client ids, in any round, because an id identifies one answer."""
+    # Usually there is none, so only keys are read first.
+    rows = RECORDED(raters={rater for rater, _ in ids}, client_ids={one for _, one in ids})
+    keys = [key for key, *whose in rows if tuple(whose) in ids]
+    answers = ProbeAnswer.objects.filter(pk__in=keys).select_related("probe") if keys else ()
+    return {(row.rater_id, row.client_id): row for row in answers}
+
+
+RECORDED = Compiled(
+    lambda: (
+        ProbeAnswer.objects.filter(rater__pk__among=Given("raters"), client_id__among=Given("client_ids"))
+        .order_by()
+        .values_list("pk", "rater", "client_id")
+    )
+)
+
+
+def probe_of(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe:
+    """Return the inserted check that an answer is for, locked for this transaction."""
+    probe = Probe.objects.select_for_update().filter(round=round_, uuid=uuid, kind__in=MIXED).first()
+    if probe is None:
+        raise NotFound(NO_SUCH_PAIR)
+    if probe.rater_id != rater.pk:
+        raise Conflict(NEVER_LEASED)
+    return probe
+
+
+def record(probe: Probe, rater: User, client_id: uuid_module.UUID, **fields: Any) -> ProbeAnswer:
+    """Record an answer to an inserted check as an event that supersedes the earlier one."""
+    newest = ProbeAnswer.objects.filter(probe=probe, superseded_by__isnull=True).first()
+    try:
+        with transaction.atomic():
+            event = ProbeAnswer.objects.create(
+                probe=probe, rater=rater, client_id=client_id, supersedes=newest, **fields
+            )
+    except IntegrityError:
+        raise Conflict(STANDS_FOR_ANOTHER) from None
+    probe.answered = event.state in (ProbeAnswer.State.GRADED, ProbeAnswer.State.UNRATEABLE)
+    probe.save(update_fields=["answered"])
+    return event
+
+
+def last_answer(round_: Round, rater: User) -> ProbeAnswer | None:
+    """Return the rater's newest current answer to a gold pair or repeat."""
+    return answers_of(round_, rater).select_related("probe").order_by("-pk").first()
+
+
+def undo(answer: ProbeAnswer, again: uuid_module.UUID, refusal: AssayError | None) -> ProbeAnswer:
+    """Undo an answer inside the caller's transaction; the inserted check waits for an answer again."""
+    Probe.objects.select_for_update().get(pk=answer.probe_id)
+    done = ProbeAnswer.objects.filter(rater=answer.rater, client_id=again).first()
+    if done is not None and done.supersedes_id == answer.pk:
+        return done
+    if done is not None or Judgment.objects.filter(rater=answer.rater, client_id=again).exists():
+        raise Conflict(STANDS_FOR_ANOTHER)
+    if refusal is not None:
+        raise refusal
+    if ProbeAnswer.objects.filter(supersedes=answer).exists():
+        raise Conflict("This answer was changed later. Undo the newer one.")
+    return record(answer.probe, answer.rater, again, state=ProbeAnswer.State.UNDONE)
+
 
 # The number of answers between a pair and its repeat, so that the rater has forgotten the pair.
 LAG = 20

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from judgments.models import Judgment, Pair, Probe, Round, RoundRater, Tally, User
 from judgments.models.judgment import JudgmentQuerySet
-from judgments.rating import inserted_check_counts, inserted_checks, slot_search
+from judgments.rating import inserted_checks, slot_search
+from judgments.rating import inserted_checks as inserted_check_counts
 from judgments.rating.slot_search import SlotSearch
 from judgments.rounds import unfillable_slots
 

@@ -10,7 +10,7 @@ import uuid as uuid_module
 from dataclasses import dataclass
 
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
-from judgments.rating import answer_transaction, inserted_check_answers
+from judgments.rating import answer_transaction, inserted_checks
 
 # Fewer than `inserted_checks.LAG`, so that a rater who gets a repeat cannot look up the first answer.
 MOST = 10
@@ -38,7 +38,7 @@ def last_answers(round_: Round, rater: User) -> list[LastAnswer]:
     own = Judgment.objects.standing().of_round(round_).filter(rater=rater)
     rows = [*own.select_related("pair__query", "pair__document").order_by("-pk")[:MOST]]
     related = [f"probe__{kind}__{what}" for kind in ("gold", "pair") for what in ("query", "document")]
-    mixed = [*inserted_check_answers.answers_of(round_, rater).select_related(*related).order_by("-pk")[:MOST]]
+    mixed = [*inserted_checks.answers_of(round_, rater).select_related(*related).order_by("-pk")[:MOST]]
     newest = sorted([*rows, *mixed], key=lambda row: row.created_at, reverse=True)[:MOST]
     fixed = _fixed(round_, rater, rows)
     return [LastAnswer(row, not (isinstance(row, Judgment) and row.pair_id in fixed)) for row in newest]

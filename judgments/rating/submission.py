@@ -16,7 +16,8 @@ from django.utils import timezone
 from assay.core.errors import AssayError, Conflict, NotFound
 from judgments import hooks
 from judgments.models import Judgment, ProbeAnswer, Round, Slot, User
-from judgments.rating import extra_ratings, inserted_check_answers, inserted_checks
+from judgments.rating import extra_ratings, inserted_checks
+from judgments.rating import inserted_checks as inserted_check_answers
 from judgments.rating.answer_transaction import STANDS, STANDS_BY_IT, Intake, leads, locked_pairs, refusals
 from judgments.rating.answers import Answer, Receipt
 from judgments.rating.assignment import LEASE

@@ -29,7 +29,7 @@ from assay.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, 
 from judgments import hooks
 from judgments.guidelines import unread_changes
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
-from judgments.rating import assignment, inserted_check_counts, slot_search, start_requirements, submission
+from judgments.rating import assignment, inserted_checks, slot_search, start_requirements, submission
 from judgments.rating.answers import Answer
 from judgments.rating.recent_answers import LastAnswer, last_answer_for
 from judgments.rating.views.answer_form import UNABLE, in_words, read_answer, read_list, reasons, result_message
@@ -46,7 +46,7 @@ SOON, SELDOM = 4, 60
 
 def nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpResponse:
     """Show why there is no document, and the next steps."""
-    own = inserted_check_counts.own(round_, request.user)
+    own = inserted_checks.own(round_, request.user)
     leased = slot_search.leased(round_, timezone.now()).exclude(rater=request.user)
     leased = leased.filter(number__lte=F("pair__ratings_wanted"))
     is_open = round_.state == Round.State.OPEN
