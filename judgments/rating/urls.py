@@ -5,15 +5,15 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.rating import api
-from judgments.rating.views import joining, keyboard_shortcuts, recent, station, station_data
+from judgments.rating.views import rater_pages, station, station_data
 
 urlpatterns = [
-    path("keys/", keyboard_shortcuts.keys, name="station_keys"),
-    path("rounds/<uuid:uuid>/join/", joining.join, name="round_join"),
-    path("rounds/<uuid:uuid>/release/", joining.release, name="round_release"),
+    path("keys/", rater_pages.keys, name="station_keys"),
+    path("rounds/<uuid:uuid>/join/", rater_pages.join, name="round_join"),
+    path("rounds/<uuid:uuid>/release/", rater_pages.release, name="round_release"),
     path("rounds/<uuid:uuid>/rate/", station.rate, name="rate"),
     path("rounds/<uuid:uuid>/rate/next/", station_data.next_cards, name="rate_next"),
-    path("rounds/<uuid:uuid>/rate/last/", recent.last, name="rate_last"),
+    path("rounds/<uuid:uuid>/rate/last/", rater_pages.last, name="rate_last"),
     path("rounds/<uuid:uuid>/judge/", station.judge, name="judge"),
 ]
 
