@@ -24,7 +24,7 @@ from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.labels.grade_visibility import means_visible
 from judgments.models import Adjudication, Example, Judgment, Pair, Round
-from judgments.rating.views.cards import facts
+from judgments.rating.views.station_data import facts
 from judgments.web import access
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm

@@ -25,8 +25,7 @@ from judgments.rating import start_requirements
 from judgments.rating.keyboard_shortcuts import table
 from judgments.rating.rater_progress import RaterPosition
 from judgments.rating.views.answer_form import read_answer, reasons
-from judgments.rating.views.cards import Card
-from judgments.rating.views.station_data import keys_context
+from judgments.rating.views.station_data import Card, keys_context
 from judgments.web import access
 from judgments.web.posted_values import uuid_of
 

@@ -33,8 +33,7 @@ from judgments.rating import assignment, inserted_checks, slot_search, start_req
 from judgments.rating.answers import Answer
 from judgments.rating.recent_answers import LastAnswer, last_answer_for
 from judgments.rating.views.answer_form import UNABLE, in_words, read_answer, read_list, reasons, result_message
-from judgments.rating.views.cards import Card, card_again, cards
-from judgments.rating.views.station_data import outbox_data, station_context
+from judgments.rating.views.station_data import Card, card_again, cards, outbox_data, station_context
 from judgments.rounds.rounds import is_rater
 from judgments.web import access
 from judgments.web.pages import get_page
