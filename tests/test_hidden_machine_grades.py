@@ -24,7 +24,8 @@ from judgments.members import invite_links
 from judgments.models import BattleRun, Document, Query, Round, User
 from judgments.quality import gold_pairs, qualification
 from judgments.rating import assignment, submission
-from judgments.rounds import remaining_pairs, rounds
+from judgments.rounds import rounds
+from judgments.rounds import rounds as remaining_pairs
 from judgments.rounds.settings import RoundSettings
 from pooling.pools import pools
 from tests.machines import MODEL, NAME, PLANTED, judge_everything

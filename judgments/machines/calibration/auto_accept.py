@@ -23,7 +23,7 @@ from judgments.labels.round_labels import Key
 from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration as judged
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Role, Round, User, audit
-from judgments.rounds import remaining_pairs
+from judgments.rounds import rounds
 from judgments.rounds.rerating import still_raters
 
 # The minimum number of judged pairs, for any bound.
@@ -170,7 +170,7 @@ def draft_round(round_: Round, *, actor: User) -> Round:
     }
     # A lead could compare the two rounds, so leads are not raters of the new round.
     raters = [user for user in still_raters(round_) if not user.memberships.filter(_leads(round_)).exists()]
-    made = remaining_pairs.draft_of(round_, chosen, origin=how, actor=actor, raters=raters)
+    made = rounds.draft_of(round_, chosen, origin=how, actor=actor, raters=raters)
     sentence = (
         f"{actor} created round {made} of the pairs that people must judge besides {accept.judge}, without "
         f"{amount(left_out, 'accepted pair')}"

@@ -24,7 +24,7 @@ from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key
 from judgments.machines.calibration import audit_sample, calibration
 from judgments.models import Judge, MachineJudgment, ModelCall, Pair, Round, User, audit
-from judgments.rounds import remaining_pairs
+from judgments.rounds import rounds
 
 AUDIT, FAILED, FLIPPED, APART, UNSURE, HEAVY = "audit", "failed", "flipped", "apart", "unsure", "leverage"
 TURNED, ERROR = "order", "error"
@@ -99,7 +99,7 @@ def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round
         raise NotValid(reason, {"most": reason})
     chosen = unjudged if most is None else unjudged[:most]
     origin = {"routed": {"round": round_.name, "audited": audited}}
-    made = remaining_pairs.draft_of(round_, [one.pair for one in chosen], origin=origin, actor=actor)
+    made = rounds.draft_of(round_, [one.pair for one in chosen], origin=origin, actor=actor)
     sentence = f"{actor} created round {made} with {amount(len(chosen), 'pair')} for people to judge"
     audit.record("routing.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
     return made

@@ -7,7 +7,8 @@ from typing import Any
 
 from judgments.machines.calibration.audit_sample import drawn
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair, Round, User
-from judgments.rounds import remaining_pairs, rounds
+from judgments.rounds import rounds
+from judgments.rounds import rounds as remaining_pairs
 
 
 def answered(run: JudgeRun, pair: Pair, grade: int, *, key: str = "", model: str = "m") -> None:
