@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.snapshots import api
-from judgments.snapshots.views import changed_pairs, freeze, snapshots
+from judgments.snapshots.views import changed_pairs, snapshots
+from judgments.snapshots.views import snapshots as freeze
 
 urlpatterns = [
     path("c/<slug:slug>/snapshots/", snapshots.snapshot_list, name="snapshots"),

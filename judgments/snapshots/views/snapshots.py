@@ -1,21 +1,214 @@
-"""Snapshot pages: the list, one snapshot with its label counts, and the export."""
+"""Pages of snapshots: the list, one snapshot, and freezing."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from assay.core.counted_nouns import amount
+from judgments.agreement import conflicts
 from judgments.labels import grade_visibility
-from judgments.models import Snapshot
-from judgments.snapshots import snapshots
+from judgments.machines.calibration import calibration
+from judgments.models import Collection, Round, Snapshot
+from judgments.snapshots import final_labels, merging, snapshots
 from judgments.snapshots.bundle import FORMAT_OF
+from judgments.snapshots.final_labels import Consolidation
+from judgments.snapshots.freeze_preview import FreezePreview, look
+from judgments.snapshots.views.changed_pairs import address
 from judgments.web import access
 from judgments.web.downloads import attachment
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Column, Listing, answer
-from judgments.web.pages import get_page
+from judgments.web.pages import form_page, get_page
+
+MERGES = {
+    merging.NEWEST: "newest round for each pair",
+    merging.SAME: "newest round for each pair, if all rounds have the same guidelines version",
+    merging.BRIDGED: "newest round for each pair; older guidelines only if 20% of their pairs were rated again",
+}
+SOURCES = {
+    "human": "human judgments in this collection",
+    "imported": "imported labels, for pairs without a human judgment",
+    "machine": "a machine judge, for pairs without a human label; marked in the files",
+    "accepted": "auto-accepted lowest grades of a judge; marked in the files",
+}
+UNRATEABLE = {
+    final_labels.EXCLUDED: "no label",
+    final_labels.ZERO: "the lowest grade",
+}
+
+
+class ChoiceForm(AssayForm):
+    """Form for the labels and the label rule. The choice is part of the URL, so that it can be shared."""
+
+    rounds = forms.ModelMultipleChoiceField(
+        Round.objects.none(), to_field_name="uuid", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    rule = forms.ChoiceField(label="Label rule", widget=forms.RadioSelect)
+    unrateable = forms.ChoiceField(
+        label="Unrateable pairs",
+        choices=list(UNRATEABLE.items()),
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    sources = forms.MultipleChoiceField(
+        label="Sources of labels", choices=list(SOURCES.items()), widget=forms.CheckboxSelectMultiple
+    )
+    named = forms.MultipleChoiceField(
+        label="Label sources",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Select none to use all imported labels but no clicks. Clicks label only otherwise unlabeled pairs.",
+    )
+    judge = forms.ChoiceField(label="Machine judge", required=False)
+    merge = forms.ChoiceField(label="Pairs in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        from assay.aggregation.rules import RULES
+
+        super().__init__(*args, **kwargs)
+        with_words = collection.rounds.active().select_related("guidelines", "scale").prefetch_related("scale__grades")
+        self.fields["rounds"].queryset = with_words
+        self.fields["rounds"].label_from_instance = _round_words
+        self.fields["rule"].choices = [(name, f"{RULES[name].title}: {RULES[name].description}") for name in RULES]
+        listed = list(collection.label_sources.order_by("name"))
+        imported = bool(listed)
+        self.fields["named"].choices = [(one.name, f"{one.name} ({one.get_kind_display()})") for one in listed]
+        self.nothing = not imported and not collection.rounds.exists()
+        rows = collection.judges.defer("inputs").order_by("name")
+        judges = [judge.name for judge in rows if calibration.has_grades(judge)]
+        self.fields["judge"].choices = [("", "none"), *((name, name) for name in judges)]
+        there = {"human", *(["imported"] if imported else []), *(["machine", "accepted"] if judges else [])}
+        self.fields["sources"].choices = [one for one in SOURCES.items() if one[0] in there]
+        if not imported:
+            del self.fields["named"]
+        if not judges:
+            del self.fields["judge"]
+
+    def clean_unrateable(self) -> str:
+        return self.cleaned_data["unrateable"] or final_labels.EXCLUDED
+
+
+def _round_words(round_: Round) -> str:
+    return f"{round_.name} ({round_.get_state_display()}, guidelines {round_.guidelines}, scale {round_.scale})"
+
+
+class FreezeForm(AssayForm):
+    """Form for the snapshot's name, and the reason to freeze despite a warning."""
+
+    name = forms.CharField(max_length=120, help_text="For example autumn-1. A snapshot and its name never change.")
+    override_reason = forms.CharField(
+        label="Reason for freezing anyway (optional)",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="The manifest shows it to readers of the labels.",
+    )
+
+    def ask_why(self) -> None:
+        """Require a reason, because a round fails its gate."""
+        self.fields["override_reason"].label = "Reason for freezing although a round fails its gate"
+        self.fields["override_reason"].widget.attrs["required"] = True
+
+
+@form_page
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    choice = ChoiceForm(collection, _chosen(request, collection))
+    form = FreezeForm(request.POST if request.method == "POST" else None)
+    preview: dict[str, Any] = {}
+    if choice.is_valid():
+        if subject := next(iter(choice.cleaned_data["rounds"]), None):
+            choice.worded_for(subject, choices=["rule", "unrateable"])
+        with choice.telling():
+            preview = _preview(collection, choice.cleaned_data, request.user)
+            if preview["failed"]:
+                form.ask_why()
+    if request.method == "POST" and preview and form.is_valid():
+        with form.telling():
+            frozen = snapshots.freeze(collection, actor=request.user, **_what(choice), **form.cleaned_data)
+            many = amount(frozen.summary["labels"], "label")
+            messages.success(request, f"Froze {many}. They cannot change.")
+            return redirect("snapshot", frozen.uuid)
+    context = {"collection": collection, "choice": choice, "form": form, "step": "snapshot", **preview}
+    status = choice.status if request.method == "POST" and not preview else form.status
+    return render(request, "judgments/snapshots/snapshot_new.html", context, status=status)
+
+
+def _chosen(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+    """Return the choice from the URL or the form; initially the newest round and the default rule."""
+    given = request.POST if request.method == "POST" else request.GET
+    if "rule" in given:
+        several = {name: given.getlist(name) for name in ("rounds", "sources", "named")}
+        return {**several, **{name: given.get(name, "") for name in ("rule", "merge", "unrateable", "judge")}}
+    wanted = given.getlist("rounds") or [str(uuid) for uuid in collection.rounds.values_list("uuid", flat=True)[:1]]
+    usual = {"rule": "median", "merge": merging.NEWEST, "unrateable": final_labels.EXCLUDED}
+    return {"rounds": wanted, "sources": ["human" if wanted else "imported"], **usual}
+
+
+def _what(choice: ChoiceForm) -> dict[str, Any]:
+    return {**choice.cleaned_data, "rounds": list(choice.cleaned_data["rounds"])}
+
+
+def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[str, Any]:
+    """Return the labels that would be frozen, and the warnings."""
+    rounds = list(what["rounds"])
+    named = tuple(what.get("named", ()))
+    judge = what.get("judge", "")
+    how = Consolidation(what["rule"], tuple(what["sources"]), what["merge"], named, what["unrateable"], judge)
+    preview = look(collection, rounds, how)
+    settled = preview.settled
+    grades = {one.value: one.label for round_ in rounds for one in round_.scale.grades.all()}
+    return {
+        "subject": next(iter(rounds), None),
+        "settled": settled,
+        "bars": bars(settled.by_grade, grades),
+        "withheld": grade_visibility.hiding_round(reader, collection, lambda: preview.documents) is not None,
+        "top": max(grades, default=3),
+        "grades": list(grades.items()),
+        "rules": _rules(preview, grades),
+        "held": [{"one": one, "shape": SHAPES[one.state], "words": WORDS[one.state]} for one in preview.held],
+        "failed": preview.failed,
+        "stale": preview.stale,
+        "pairs": address(rounds, how),
+        "waiting": _waiting(rounds, reader) if settled.unresolved else [],
+        "bridges": [_bridge(one) for one in settled.merged.bridges],
+        "refused": preview.refused,
+        "doubts": preview.doubts,
+    }
+
+
+def _waiting(rounds: list[Round], reader: Any) -> list[tuple[Round, int]]:
+    """Return the rounds with open conflicts, as far as the reader may see them."""
+    counted = ((round_, conflicts.count_open(round_, viewer=reader).number) for round_ in rounds)
+    return [(round_, many) for round_, many in counted if many]
+
+
+def _rules(preview: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any]]:
+    """Return each rule with its labels by grade and the number of graded pairs that it leaves without a label."""
+    from assay.aggregation.rules import RULES
+
+    return [
+        {
+            "effect": one,
+            "title": RULES[one.rule].title,
+            "chosen": one.rule == preview.how.rule,
+            "counts": [one.by_grade.get(value, 0) for value in grades],
+            "none": preview.rated - one.labels,
+        }
+        for one in preview.rules
+    ]
+
+
+def _bridge(bridge: merging.Bridge) -> dict[str, Any]:
+    agreement = bridge.agreement if bridge.shared else None
+    return {"bridge": bridge, "words": merging.in_words(bridge), "agreement": agreement}
+
 
 SHAPES = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
 WORDS = {word: f"gate {word}" for word in SHAPES} | {"undefined": "gate not decided"}
