@@ -28,7 +28,8 @@ class Config(AppConfig):
         from pooling.pools import discovery, refill, refill_job
         from pooling.pools.pools import work_on_pool
         from pooling.pools.previews import work_on_preview
-        from pooling.runs import model_families, runs
+        from pooling.runs import runs
+        from pooling.runs import runs as model_families
         from pooling.runs.runs import RUNS
         from pooling.strata.strata import work_on_stratum
 

@@ -24,8 +24,9 @@ from judgments.web.downloads import disposition
 from judgments.web.endpoints import InCollection
 from judgments.web.serializers import Strict
 from pooling.models import Run
-from pooling.runs import downloads, model_families, runs
+from pooling.runs import downloads, runs
 from pooling.runs import health as run_health
+from pooling.runs import runs as model_families
 
 
 class ResultInput(serializers.Serializer):

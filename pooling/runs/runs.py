@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
@@ -16,19 +17,54 @@ from assay.core.errors import AssayError, Conflict, NotValid
 from assay.core.ids import id_fault
 from assay.core.run_names import run_names, stem
 from assay.formats.row_types import RunRow
-from assay.llm.judges.model_families import declared_family
+from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.jobs import storage
 from judgments.models import Collection, Upload, User, audit
 from judgments.web.access import STAFF
 from pooling.hooks import RUN_LISTENERS
 from pooling.models import Run
-from pooling.runs import model_families
 
 if TYPE_CHECKING:
     from assay.core.run import Run as RankedRun
     from assay.formats.run_reader import RunFile
     from assay.scoring.run_health import Figures
+
+HELP = (
+    f"The family of the language model in this system: {', '.join(FAMILIES)}, or another vendor’s name; {NO_MODEL} if "
+    "it uses none. Leave empty to derive the family from the run’s name."
+)
+
+
+@transaction.atomic
+def declare(run: Run, *, family: str, actor: User) -> None:
+    """Declare the family of the system's language model, so that Assay can warn about judges of the same family."""
+    declared = declared_family(family)
+    if declared == run.generator_family:
+        return
+    before, run.generator_family = run.generator_family, declared
+    run.save(update_fields=["generator_family"])
+    sentence = f"{actor} declared the model family of run {run}: {declared or 'unknown'}"
+    names = {"before": before, "after": declared}
+    audit.record("run_families.declare", sentence, actor=actor, collection=run.collection, target=run, **names)
+
+
+def systems(collection: Collection) -> list[System]:
+    """Return the collection's runs in the format of `judgments.machines.judge_runs.kinship`."""
+    rows = collection.runs.order_by("name").values_list("name", "generator_family", "description")
+    return [System(*row) for row in rows]
+
+
+def family_field() -> forms.CharField:
+    """Return the form field of the model family."""
+    label = "Language model family (optional)"
+    return forms.CharField(label=label, required=False, max_length=LONGEST, help_text=HELP)
+
+
+def questions(upload: Upload) -> dict[str, forms.Field]:
+    """Return the form fields that a run upload needs before it is stored."""
+    return {"generator_family": family_field()}
+
 
 TOP = 10
 
@@ -263,7 +299,7 @@ RUNS = ImportKind(
     roles=STAFF,
     columns=("query_id", "doc_id", "rank", "score"),
     asks=("name", "description", "generator_family"),
-    questions=model_families.questions,
+    questions=questions,
     names=default_names,
     quiet=frozenset(
         (

@@ -26,11 +26,11 @@ from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Column, Listing, answer
 from judgments.web.pages import form_page, get_page
 from pooling.models import Run
-from pooling.runs import downloads, model_families, overlap
+from pooling.runs import downloads, overlap, runs
 from pooling.runs import health as run_health
 from pooling.runs import runs as stored_runs
 from pooling.runs.known_pairs import judged_pairs
-from pooling.runs.model_families import family_field
+from pooling.runs.runs import family_field
 
 
 class RenameForm(AssayForm):
@@ -238,7 +238,7 @@ def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 def _changed(row: Run, given: dict[str, Any], actor: Any) -> str:
     """Run the action of one of the two forms; return a message."""
     if "generator_family" in given:
-        model_families.declare(row, family=given["generator_family"], actor=actor)
+        runs.declare(row, family=given["generator_family"], actor=actor)
         return "Model family saved. Judges of the same family now show a warning."
     stored_runs.rename(row, name=given["name"], actor=actor)
     return f"Run renamed to {row.name}. Pools and snapshots refer to it by its hash."
