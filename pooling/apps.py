@@ -22,7 +22,7 @@ class Config(AppConfig):
         )
         from pooling.clicks.click_logs import CLICKS
         from pooling.connectors.fetching import work_on_fetch
-        from pooling.logs import traffic_baseline
+        from pooling.logs import traffic
         from pooling.logs.query_logs import QUERY_LOGS, work_on_draw
         from pooling.models import Pool, Run
         from pooling.pools import discovery, refill, refill_job
@@ -48,7 +48,7 @@ class Config(AppConfig):
             needed=lambda pool: "A round uses it." if discovery.made_from(pool).exists() else "",
         )
         IMPORT_KINDS.register(RUNS.name, RUNS)
-        BASELINES.register("traffic", traffic_baseline.baseline)
+        BASELINES.register("traffic", traffic.baseline)
         IMPORT_KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
         IMPORT_KINDS.register(CLICKS.name, CLICKS)
         JOBS.register("draw", work_on_draw)

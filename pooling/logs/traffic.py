@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -18,9 +19,37 @@ from assay.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, cut_tiers
 from judgments.jobs import limited_process, storage
 from judgments.jobs.file_reading import largest
 from judgments.jobs.single_flight import compute_once
-from judgments.models import Upload
+from judgments.models import QuerySample, Upload
+from judgments.snapshots.baselines import Freezing
 from pooling.logs import stored_log
 from pooling.models import QueryLog
+
+
+def baseline(freezing: Freezing) -> dict[str, Any]:
+    """Return the traffic curve of the log and the share of its searches that judged queries cover."""
+    samples = sorted(
+        {query.sample for query in freezing.queries if query.sample},
+        key=lambda sample: (sample.frame.get("searches") or 0, sample.pk),
+    )
+    if samples:
+        return _of_sample(samples[-1], freezing)
+    log = freezing.collection.query_logs.first()
+    if log is None:
+        return {"reason": "no query log was read"}
+    log_figures = traffic(log)
+    return {"log_sha256": log.sha256, "curve": [list(point) for point in log_figures.curve], "covered": None}
+
+
+def _of_sample(sample: QuerySample, freezing: Freezing) -> dict[str, Any]:
+    searches = Counter({query.query_id: query.frequency or 0 for query in freezing.queries if query.sample == sample})
+    whole = sample.frame.get("searches") or 0
+    return {
+        "log_sha256": sample.log_sha256,
+        "curve": sample.curve,
+        "covered": sum(searches.values()) / whole if whole else None,
+        "parameters": sample.parameters,
+    }
+
 
 DAY = 24 * 3600
 CUTS = {"head_share": HEAD_SHARE, "torso_share": TORSO_SHARE}
