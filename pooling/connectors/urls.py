@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.connectors import api
-from pooling.connectors.views import connector, connectors
+from pooling.connectors import api, views
 
 urlpatterns = [
-    path("c/<slug:slug>/connectors/", connectors.connector_list, name="connectors"),
-    path("c/<slug:slug>/connectors/new/", connectors.connector_new, name="connector_new"),
-    path("c/<slug:slug>/connectors/<uuid:uuid>/", connector.connector, name="connector"),
-    path("c/<slug:slug>/connectors/<uuid:uuid>/change/", connectors.connector_change, name="connector_change"),
-    path("c/<slug:slug>/connectors/<uuid:uuid>/remove/", connectors.connector_remove, name="connector_remove"),
-    path("c/<slug:slug>/connectors/<uuid:uuid>/try/", connector.connector_try, name="connector_try"),
-    path("c/<slug:slug>/connectors/<uuid:uuid>/go-on/", connector.fetch_go_on, name="fetch_go_on"),
+    path("c/<slug:slug>/connectors/", views.connector_list, name="connectors"),
+    path("c/<slug:slug>/connectors/new/", views.connector_new, name="connector_new"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/", views.connector, name="connector"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/change/", views.connector_change, name="connector_change"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/remove/", views.connector_remove, name="connector_remove"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/try/", views.connector_try, name="connector_try"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/go-on/", views.fetch_go_on, name="fetch_go_on"),
 ]
 
 api_urlpatterns = [

@@ -1,23 +1,33 @@
-"""Pages to list, add, change and remove connectors."""
+"""Connector pages: list, add and change connectors, try a query and fetch runs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator, slugify
 
-from assay.connectors import CONNECTORS
-from assay.core.errors import AssayError
+from assay.connectors import CONNECTORS, Hit
+from assay.core.errors import AssayError, NotFound
+from judgments.charts import table_files
+from judgments.jobs.views.jobs import SHAPES
 from judgments.members import grants
 from judgments.models import Collection
 from judgments.web import access
+from judgments.web.figures import state
 from judgments.web.lists import Column, Listing, answer
-from judgments.web.pages import form_page, get_page
-from pooling.connectors import connections
-from pooling.connectors.forms import ConnectorForm
-from pooling.models import Connector
+from judgments.web.pages import form_page, get_page, post_action
+from pooling.connectors import connections, fetching
+from pooling.connectors.forms import ConnectorForm, FetchForm, TryForm
+from pooling.models import Connector, Fetch
 
 
 def kind_title(connector: Connector) -> str:
@@ -137,3 +147,120 @@ def _form(
     allowed = grants.connector_access(collection)
     context = {"collection": collection, "step": "runs", "form": form, "allowed": allowed, **more}
     return render(request, template, context, status=form.status)
+
+
+DEPTH = 100
+
+
+def _state(row: Fetch) -> SafeString | str:
+    if row.run is not None:
+        return state("done", "run created")
+    return state(SHAPES[row.job.state], row.job.get_state_display()) if row.job else state("fail", "stopped")
+
+
+def _address(row: Fetch) -> str:
+    if row.run is not None:
+        return reverse("run", args=[row.connector.collection.slug, row.run.uuid])
+    return reverse("job", args=[row.job.uuid]) if row.job else ""
+
+
+FETCHES = Listing(
+    name="fetches",
+    noun=("fetch", "fetches"),
+    columns=(
+        Column("run_name", "Run", order="run_name", head=True, style="clip", url=_address),
+        Column("state", "State", show=_state),
+        Column("answered", "Queries answered", order="answered", numeric=True),
+        Column("asked", "of", numeric=True, value=lambda row: row.query_count),
+        Column("depth", "Depth", order="depth", numeric=True),
+        Column("created_at", "Started", order="created_at", style="nowrap"),
+    ),
+    order="-created_at",
+)
+HITS = (
+    Column("rank", "Rank", numeric=True, value=lambda row: row[0]),
+    Column("title", "Document", head=True, style="clip", value=lambda row: row[1].title or "(no title)"),
+    Column("doc_id", "Id", style="id clip", value=lambda row: row[1].doc_id),
+    Column("score", "Score", numeric=True, digits=4, value=lambda row: row[1].score),
+    Column("text", "Text", style="clip muted", value=lambda row: Truncator(row[1].text).chars(120)),
+)
+
+
+@form_page
+def connector(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = reached(request, slug, uuid)
+    form = FetchForm(request.POST or None, initial=_suggested(row))
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            made = fetching.start(row, actor=request.user, **form.cleaned_data)
+            return redirect("job", made.job.uuid)
+    return _page(request, collection, row, form=form, trial=TryForm())
+
+
+@post_action
+def connector_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = reached(request, slug, uuid)
+    trial, hits = TryForm(request.POST), None
+    if trial.is_valid():
+        with trial.telling():
+            hits = connections.attempt(row, trial.cleaned_data["query"], actor=request.user)
+    return _page(request, collection, row, form=FetchForm(initial=_suggested(row)), trial=trial, hits=hits)
+
+
+@post_action
+def fetch_go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = reached(request, slug, uuid)
+    try:
+        fetch = row.fetches.filter(uuid=request.POST.get("fetch", "")).first()
+    except ValidationError:
+        fetch = None
+    try:
+        if fetch is None:
+            raise NotFound("This fetch does not exist.")
+        job = fetching.resume(fetch, actor=request.user, without_failed="without_failed" in request.POST)
+    except AssayError as error:
+        messages.error(request, str(error))
+        return redirect("connector", collection.slug, row.uuid)
+    return redirect("job", job.uuid)
+
+
+def _suggested(row: Connector) -> dict[str, Any]:
+    return {"run_name": f"{slugify(row.name) or 'run'}-{timezone.now():%Y-%m-%d}", "depth": DEPTH}
+
+
+def _page(
+    request: HttpRequest,
+    collection: Collection,
+    row: Connector,
+    *,
+    form: FetchForm,
+    trial: TryForm,
+    hits: Sequence[Hit] | None = None,
+) -> HttpResponse:
+    fetches = row.fetches.select_related("connector__collection", "job", "run")
+    context: dict[str, Any] = {
+        "collection": collection,
+        "step": "runs",
+        "connector": row,
+        "kind": kind_title(row),
+        "tested": CONNECTORS[row.kind].tested if row.kind in CONNECTORS else "",
+        "facts": _facts(row),
+        "queries": collection.queries.count(),
+        "stopped": [one for one in fetches if one.waits],
+        "form": form,
+        "trial": trial,
+        "hits": None
+        if hits is None
+        else table_files.small("hits", ("hit", "hits"), HITS, list(enumerate(hits, start=1))),
+    }
+    status = form.status if form.is_bound else trial.status
+    return answer(request, FETCHES, fetches, "pooling/connectors/connector.html", context, status=status)
+
+
+def _facts(row: Connector) -> list[tuple[str, str]]:
+    """Return the settings in the order of their declaration, without secrets."""
+    if row.kind not in CONNECTORS:
+        return [(name, str(value)) for name, value in sorted(row.settings.items())]
+    shown = [one for one in CONNECTORS[row.kind].settings if not one.secret and row.settings.get(one.name)]
+    facts = [(one.title, str(row.settings[one.name])) for one in shown]
+    return [*facts, ("Secret", "stored, encrypted" if row.sealed else "none")]
