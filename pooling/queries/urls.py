@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.queries.views.groups import group_list, query_group
-from pooling.queries.views.narratives import needs
+from pooling.queries.views import group_list, needs, query_group
 
 urlpatterns = [
     path("c/<slug:slug>/queries/needs/", needs, name="queries_needs"),
