@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.rounds import api
-from pooling.rounds.views import new as round_new
-from pooling.rounds.views import start
+from pooling.rounds import api, views
 
 urlpatterns = [
-    path("c/<slug:slug>/start/", start.start, name="start"),
-    path("c/<slug:slug>/rounds/new/", round_new.round_new, name="round_new"),
+    path("c/<slug:slug>/start/", views.start, name="start"),
+    path("c/<slug:slug>/rounds/new/", views.round_new, name="round_new"),
 ]
 
 api_urlpatterns = [

@@ -9,7 +9,7 @@ import pytest
 from judgments.models import Round
 from judgments.rounds.settings import NAMES, RoundSettings
 from pooling.pools.effort import Pace
-from pooling.rounds.views.new import Cost, usual_overlap
+from pooling.rounds.views import Cost, usual_overlap
 
 GRADES = [("0", "Poor", "No."), ("1", "Fair", ""), ("2", "Good", ""), ("", "", "")]
 

@@ -1,4 +1,4 @@
-"""Page to create a round from a pool: raters, ratings per pair, scale and cost."""
+"""Pages to create a round from a pool, or to start without one."""
 
 from __future__ import annotations
 
@@ -16,19 +16,23 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
+from assay.core.errors import NotValid
 from judgments.guidelines import guidelines
+from judgments.jobs.file_reading import read_at_once
 from judgments.models import Collection, Round
 from judgments.rounds import rounds
 from judgments.rounds.forms import USUAL_EXTRA
 from judgments.rounds.scales import PRESETS
 from judgments.rounds.settings import RoundSettings
 from judgments.web import access
+from judgments.web.body_limit import takes_files
 from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 from pooling.models import Pool
 from pooling.pools import pools, refill
 from pooling.pools.effort import Pace, pace
-from pooling.rounds.forms import RoundForm, grade_rows, written_grades
+from pooling.rounds import quick_start
+from pooling.rounds.forms import MOST_START_BYTES, QueriesForm, ResultsForm, RoundForm, grade_rows, written_grades
 
 # Half-width of alpha's 95% interval times the square root of the doubly rated pairs, measured on real 0-3 grades with
 # moderate agreement: 0.24 at 50 pairs, 0.12 at 200, 0.06 at 800.
@@ -284,3 +288,86 @@ def _cost(pool: Pool, form: RoundForm) -> Cost:
     now = sum(per_query)
     more = [number * values["most_pairs"] / now for number in per_query] if grows and now else []
     return cost(now, per_query, cost(values["most_pairs"], more) if grows else None)
+
+
+@takes_files
+@form_page
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    step = _file_step if "csv" in request.POST else _results_step if "texts" in request.POST else _queries_step
+    return step(request, collection)
+
+
+def _queries_step(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """Show the first step: ten queries, or a file with queries and results."""
+    form = QueriesForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            if form.cleaned_data.get("file"):
+                text = form.text_of_file()
+                return _check_page(request, collection, text, _read(text))
+            queries = quick_start.read_queries(form.cleaned_data["queries"])
+            return _results_page(request, collection, ResultsForm(queries=queries))
+    context = {"collection": collection, "step": "queries", "form": form}
+    return render(request, "pooling/rounds/start.html", context, status=form.status)
+
+
+def _results_step(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """Show the second step: a box for the current results of each query."""
+    try:
+        queries = quick_start.read_queries(request.POST["texts"])
+    except NotValid:
+        return redirect("start", collection.slug)
+    form = ResultsForm(request.POST, queries=queries)
+    if form.is_valid() and request.POST.get("act") != "count":
+        with form.telling():
+            return _rate(request, collection, form.starts)
+    return _results_page(request, collection, form)
+
+
+def _file_step(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """Show the second step with the content of a file for confirmation."""
+    form = QueriesForm({"queries": "from a file"})
+    with form.telling():
+        return _rate(request, collection, _read(request.POST["csv"]))
+    context = {"collection": collection, "step": "queries", "form": form}
+    return render(request, "pooling/rounds/start.html", context, status=form.status)
+
+
+def _read(text: str) -> list[quick_start.Start]:
+    return read_at_once(quick_start.read_csv, text, most=MOST_START_BYTES)
+
+
+def _rate(request: HttpRequest, collection: Collection, starts: list[quick_start.Start]) -> HttpResponse:
+    made = quick_start.begin(collection, starts=starts, actor=request.user)
+    return redirect("rate", made.uuid)
+
+
+def _results_page(request: HttpRequest, collection: Collection, form: ResultsForm) -> HttpResponse:
+    counting = request.POST.get("act") == "count"
+    context: dict[str, Any] = {
+        "collection": collection,
+        "step": "queries",
+        "form": form,
+        "texts": "\n".join(form.queries),
+        **_size(collection, form.starts),
+    }
+    return render(request, "pooling/rounds/start_results.html", context, status=200 if counting else form.status)
+
+
+def _check_page(
+    request: HttpRequest, collection: Collection, text: str, starts: list[quick_start.Start]
+) -> HttpResponse:
+    context = {
+        "collection": collection,
+        "step": "queries",
+        "csv": text,
+        "starts": starts,
+        **_size(collection, starts),
+    }
+    return render(request, "pooling/rounds/start_check.html", context)
+
+
+def _size(collection: Collection, starts: list[quick_start.Start]) -> dict[str, Any]:
+    results = sum(len(one.results) for one in starts)
+    return {"results": results, "cost": pace(collection).cost(results)}
