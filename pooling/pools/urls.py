@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.urls import path
 
 from pooling.pools import api
-from pooling.pools.views import discovery, duplicates, pools
+from pooling.pools.views import discovery, pools
 from pooling.pools.views import new as pool_new
+from pooling.pools.views import pools as duplicates
 
 urlpatterns = [
     path("c/<slug:slug>/pools/", pools.pool_list, name="pools"),

@@ -20,7 +20,7 @@ from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 from pooling.pools import pools, previews
 from pooling.pools.forms import PoolForm
-from pooling.pools.views import duplicates
+from pooling.pools.views import pools as duplicates
 from pooling.pools.views.charts import file_of, pictures
 
 
