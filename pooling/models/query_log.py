@@ -1,11 +1,26 @@
-"""Model of an imported query log and its counts."""
+"""Query logs and click counts in the database."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from judgments.models import Collection, User
+from judgments.models import Collection, ImportedLabel, User
 from judgments.models.fields import PublicModel
+
+
+class ClickCount(models.Model):
+    """The counts behind one click label: impressions, clicks, and the interval of the label."""
+
+    label = models.OneToOneField(ImportedLabel, on_delete=models.CASCADE, primary_key=True, related_name="click_count")
+    impressions = models.BigIntegerField()
+    clicks = models.BigIntegerField()
+    expected = models.FloatField()
+    estimate = models.FloatField()
+    low = models.FloatField()
+    high = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.clicks} of {self.impressions}"
 
 
 class QueryLog(PublicModel):
