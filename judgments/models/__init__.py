@@ -16,9 +16,8 @@ from judgments.models.machines.prompt import PromptVersion
 from judgments.models.machines.provider import Provider
 from judgments.models.members.collection import Collection, Membership, Role
 from judgments.models.members.grant import Grant
-from judgments.models.members.invite_link import InviteLink
+from judgments.models.members.invite_link import InviteLink, MemberInvitation
 from judgments.models.members.login_tries import LoginTries
-from judgments.models.members.member_invitation import MemberInvitation
 from judgments.models.members.user import ApiToken, User
 from judgments.models.pair import Handout, Pair, Slot
 from judgments.models.query import Query, QuerySample
