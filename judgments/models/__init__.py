@@ -24,10 +24,9 @@ from judgments.models.query import Query, QuerySample
 from judgments.models.round import Round, RoundRater
 from judgments.models.scale import Grade, Scale
 from judgments.models.snapshot import Snapshot
-from judgments.models.source import ImportedLabel, LabelSource
+from judgments.models.source import ImportedLabel, LabelSource, Upload
 from judgments.models.stratum import Place, QueryGroup, RefusedProposal, Stratum
 from judgments.models.tally import RoundReport, Tally
-from judgments.models.upload import Upload
 
 __all__ = [
     "Adjudication",
