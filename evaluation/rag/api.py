@@ -27,7 +27,7 @@ from judgments.jobs.api import Started, StartedWith, started
 from judgments.machines.judge_runs.serializers import CapsSent, run_fields
 from judgments.web import access
 from judgments.web.downloads import CONTENT_TYPES, disposition
-from judgments.web.endpoints import InCollection, rows_called
+from judgments.web.endpoints import AnyAccept, InCollection, rows_called
 from judgments.web.posted_values import uuid_of
 from judgments.web.serializers import Strict
 
@@ -324,17 +324,13 @@ class OneSampleSet(InSampleSet):
         return self.respond(SampleSetBody, self.sample_set)
 
 
-class SamplesFile(InSampleSet):
+class SamplesFile(AnyAccept, InSampleSet):
     """The samples of a set as a file."""
 
     @extend_schema(summary="Download RAG samples", responses=JSONL)
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
         """Return the file samples.jsonl."""
         return _file(self.sample_set, "samples.jsonl")
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)
 
 
 class Scorecards(InSampleSet):
@@ -488,9 +484,9 @@ class Outputs(Imports):
     reading, file_serializer = OutputsReading, OutputsFileSent
     tag = TAG
 
-    def get_queryset(self) -> QuerySet[Any]:
-        rows = super().get_queryset()
-        wanted = self.request.query_params.get("samples") if self.request else None
+    def rows(self) -> QuerySet[Any]:
+        rows = super().rows()
+        wanted = self.request.query_params.get("samples")
         return rows if wanted is None else rows.filter(sample_set__uuid=uuid_of(wanted))
 
     def as_file(self, rows: Sequence[Any], data: dict[str, Any]) -> PostedFile:
@@ -527,17 +523,13 @@ class OneSystem(InSystem):
         return self.respond(RagSystemBody, self.system)
 
 
-class OutputsFile(InSystem):
+class OutputsFile(AnyAccept, InSystem):
     """The outputs of a system as a file."""
 
     @extend_schema(summary="Download the outputs of a RAG system", responses=JSONL)
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
         """Return the file outputs.jsonl."""
         return _file(self.system, "outputs.jsonl")
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)
 
 
 def _file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:

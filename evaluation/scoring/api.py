@@ -167,9 +167,7 @@ class Scores(Rows):
     writes = access.STAFF
     tag = "scores"
 
-    def get_queryset(self) -> QuerySet[Snapshot]:
-        if getattr(self, "swagger_fake_view", False):
-            return self.queryset
+    def rows(self) -> QuerySet[Snapshot]:
         rows = self.collection.snapshots.filter(scorings__isnull=False).distinct()
         if wanted := self.request.query_params.get("snapshot"):
             rows = rows.filter(uuid=_uuid(wanted))

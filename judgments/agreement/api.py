@@ -14,7 +14,6 @@ from drf_spectacular.utils import (
     extend_schema_view,
 )
 from rest_framework import serializers
-from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -31,7 +30,7 @@ from judgments.rating.serializers import DocumentNamed, QueryNamed
 from judgments.rounds import rerating
 from judgments.rounds.api import DocumentOfPair, QueryOfPair, RoundBody, serialize_round
 from judgments.web import access
-from judgments.web.endpoints import InRound
+from judgments.web.endpoints import InRound, Listed, listed
 from judgments.web.serializers import Strict
 
 PARTS = ("query", "tier")
@@ -169,7 +168,12 @@ class Settled(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
 
-class Conflicts(ListModelMixin, InRound):
+@listed(
+    "List conflicts",
+    "Return the largest differences first, without pairs that you may still grade in an open round.",
+    OpenApiParameter("steps", int, description="Minimum difference of the grades; by default 1."),
+)
+class Conflicts(Listed, InRound):
     """The conflicts of a round."""
 
     reads = access.LEADS
@@ -177,9 +181,7 @@ class Conflicts(ListModelMixin, InRound):
     serializer_class = ConflictBody
     tag = "rounds"
 
-    def get_queryset(self) -> Any:
-        if getattr(self, "swagger_fake_view", False):
-            return self.queryset
+    def rows(self) -> Any:
         return conflicts.with_details(conflicts.in_conflict(self.round, viewer=self.request.user, steps=self._steps()))
 
     def get_serializer_context(self) -> dict[str, Any]:
@@ -193,16 +195,12 @@ class Conflicts(ListModelMixin, InRound):
             raise NotValid("Invalid value of `steps`.", {"steps": "Enter a whole number of at least 1."})
         return int(text)
 
-    @extend_schema(
-        summary="List conflicts",
-        parameters=[OpenApiParameter("steps", int, description="Minimum difference of the grades; by default 1.")],
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return the largest differences first, without pairs that you may still grade in an open round."""
-        return self.list(request)
 
-
-class Unrateable(ListModelMixin, InRound):
+@listed(
+    "List unrateable pairs",
+    "Return pairs that two raters, or all of their raters, could not judge. Correct the document or resolve the pair.",
+)
+class Unrateable(Listed, InRound):
     """The unrateable pairs of a round."""
 
     reads = access.LEADS
@@ -210,16 +208,8 @@ class Unrateable(ListModelMixin, InRound):
     serializer_class = UnrateableBody
     tag = "rounds"
 
-    def get_queryset(self) -> Any:
-        if getattr(self, "swagger_fake_view", False):
-            return self.queryset
+    def rows(self) -> Any:
         return conflicts.with_details(conflicts.unrateable_pairs(self.round, viewer=self.request.user))
-
-    @extend_schema(summary="List unrateable pairs")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return pairs that two raters, or all of their raters, could not judge. Correct the document or resolve the
-        pair."""
-        return self.list(request)
 
 
 class Resolve(InRound):
@@ -281,7 +271,8 @@ class SettledBody(serializers.Serializer):
         return str(pair.resolutions[0].reason)
 
 
-class ResolutionsForRater(ListModelMixin, InRound):
+@listed("List the resolutions of your pairs", "Return an empty list until the round is closed.")
+class ResolutionsForRater(Listed, InRound):
     """The caller's resolved pairs of a closed round."""
 
     reads = access.RATERS
@@ -290,11 +281,5 @@ class ResolutionsForRater(ListModelMixin, InRound):
     serializer_class = SettledBody
     tag = "rating"
 
-    def get_queryset(self) -> Any:
-        fake = getattr(self, "swagger_fake_view", False)
-        return self.queryset if fake else resolved_pairs_for(self.request.user, self.round)  # type: ignore[arg-type]
-
-    @extend_schema(summary="List the resolutions of your pairs")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return an empty list until the round is closed."""
-        return self.list(request, *args, **kwargs)
+    def rows(self) -> Any:
+        return resolved_pairs_for(self.request.user, self.round)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from judgments.guidelines import examples, files, guidelines, text_diff
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Example, GuidelinesVersion, Pair
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, rows_called
+from judgments.web.endpoints import InCollection, Rows, listed, rows_called
 from judgments.web.serializers import Strict
 
 
@@ -80,6 +80,7 @@ class Imported(serializers.Serializer):
     difference = LineBody(many=True, help_text="Diff against the newest version; empty for the first one.")
 
 
+@listed("List guideline versions", "Return the versions without their texts, newest first.")
 class Versions(Rows):
     """The versions of a collection's guidelines."""
 
@@ -88,16 +89,8 @@ class Versions(Rows):
     also = (409,)
     tag = "guidelines"
 
-    def get_queryset(self) -> Any:
-        rows = super().get_queryset()
-        if getattr(self, "swagger_fake_view", False):
-            return rows
-        return rows.filter(pk__in=examples.readable(self.request.user, self.collection).values("pk"))
-
-    @extend_schema(summary="List guideline versions")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the versions without their texts, newest first."""
-        return self.list(request)
+    def rows(self) -> Any:
+        return super().rows().filter(pk__in=examples.readable(self.request.user, self.collection).values("pk"))
 
     @extend_schema(
         summary="Create a guideline version",
@@ -172,6 +165,7 @@ class NewExample(Strict):
     pair = serializers.UUIDField()
 
 
+@listed("List examples", "Return proposed examples and those that are part of a version.")
 class Examples(Rows):
     """The examples of a collection's guidelines."""
 
@@ -181,19 +175,12 @@ class Examples(Rows):
     also = (409,)
     tag = "guidelines"
 
-    def get_queryset(self) -> Any:
-        rows = super().get_queryset()
-        if getattr(self, "swagger_fake_view", False):
-            return rows
+    def rows(self) -> Any:
+        rows = super().rows()
         # Without the examples whose pairs the caller may still grade.
         shown = [one.pk for one in examples.visible_examples(self.request.user, self.collection)]
         readable = examples.readable(self.request.user, self.collection)
         return rows.filter(Q(version__in=readable) | Q(pk__in=shown))
-
-    @extend_schema(summary="List examples")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return proposed examples and those that are part of a version."""
-        return self.list(request)
 
     @extend_schema(summary="Propose a resolved pair as an example", request=NewExample, responses={201: ExampleBody})
     def post(self, request: Request, slug: str) -> Response:

@@ -12,7 +12,6 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,7 +21,7 @@ from judgments.members import invitations, invite_links, recent_login, tokens
 from judgments.members.token_authentication import PasswordAuthentication
 from judgments.models import ApiToken, Collection, InviteLink, MemberInvitation, Membership, Role, Round
 from judgments.web import access
-from judgments.web.endpoints import Endpoint, InCollection, Rows, rows_called
+from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, listed, rows_called
 from judgments.web.serializers import Strict
 
 
@@ -53,6 +52,7 @@ class Noted(serializers.Serializer):
     qualifications = serializers.ListField(child=serializers.CharField(max_length=60), required=False, max_length=30)
 
 
+@listed("List members", "Return every user with a role in the collection.")
 class Members(Rows):
     """The members of a collection."""
 
@@ -61,11 +61,6 @@ class Members(Rows):
     filters = {"role": "role"}
     also = (409,)
     tag = "collections"
-
-    @extend_schema(summary="List members")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return every user with a role in the collection."""
-        return self.list(request)
 
     @extend_schema(
         summary="Invite a user",
@@ -166,7 +161,11 @@ class CollectionChange(serializers.Serializer):
         return attrs
 
 
-class Collections(ListModelMixin, Endpoint):
+@listed(
+    "List my collections",
+    "Return every collection that the caller is a member of, with the open rounds in which the caller rates.",
+)
+class Collections(Listed, Endpoint):
     """The caller's collections."""
 
     queryset = Collection.objects.all()
@@ -174,7 +173,7 @@ class Collections(ListModelMixin, Endpoint):
     also = (409,)
     tag = "collections"
 
-    def get_queryset(self) -> QuerySet[Collection]:
+    def rows(self) -> QuerySet[Collection]:
         user = self.request.user
         mine = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk)
         rounds = Round.objects.open_to(user).order_by("opened_at")
@@ -182,11 +181,6 @@ class Collections(ListModelMixin, Endpoint):
         rows = Collection.objects.visible_to(user).filter(archived_at__isnull=not archived)
         rows = rows.annotate(role=Subquery(mine.values("role")[:1]))
         return rows.prefetch_related(Prefetch("rounds", rounds, to_attr="asking"))
-
-    @extend_schema(summary="List my collections")
-    def get(self, request: Request) -> Response:
-        """Return every collection that the caller is a member of, with the open rounds in which the caller rates."""
-        return self.list(request)
 
     @extend_schema(
         summary="Create a collection",
@@ -238,6 +232,9 @@ class MyInvitation(serializers.Serializer):
     asked_at = serializers.DateTimeField(source="created_at")
 
 
+@listed(
+    "List pending invitations", "Return the invitations that were not accepted. Declined invitations are not marked."
+)
 class Invitations(Rows):
     """The pending invitations of a collection."""
 
@@ -245,11 +242,6 @@ class Invitations(Rows):
     serializer_class = Invitation
     reads = access.LEADS
     tag = "collections"
-
-    @extend_schema(summary="List pending invitations")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the invitations that were not accepted. Declined invitations are not marked."""
-        return self.list(request)
 
 
 class OneInvitation(InCollection):
@@ -266,22 +258,16 @@ class OneInvitation(InCollection):
         return Response(status=204)
 
 
-class MyInvitations(ListModelMixin, Endpoint):
+@listed("List your invitations", "Return the collections that you were invited to and have not answered yet.")
+class MyInvitations(Listed, Endpoint):
     """Your invitations."""
 
     queryset = MemberInvitation.objects.none()
     serializer_class = MyInvitation
     tag = "collections"
 
-    def get_queryset(self) -> Any:
-        if getattr(self, "swagger_fake_view", False):
-            return super().get_queryset()
+    def rows(self) -> Any:
         return invitations.waiting_for(self.request.user)
-
-    @extend_schema(summary="List your invitations")
-    def get(self, request: Request) -> Response:
-        """Return the collections that you were invited to and have not answered yet."""
-        return self.list(request)
 
 
 class MyOneInvitation(Endpoint):
@@ -424,18 +410,18 @@ class Owned(Endpoint):
     also = (429,)
     tag = "tokens"
 
-    def get_queryset(self) -> QuerySet[ApiToken]:
+    def own_tokens(self) -> QuerySet[ApiToken]:
+        """Return the valid tokens of the caller."""
         mine = ApiToken.objects.filter(user_id=self.request.user.pk, revoked_at__isnull=True)
         return mine.filter(expires_at__gt=timezone.now())
 
 
-class Tokens(ListModelMixin, Owned):
+@listed("List my tokens", "Return the valid tokens, without their secrets.")
+class Tokens(Listed, Owned):
     """The caller's tokens."""
 
-    @extend_schema(summary="List my tokens")
-    def get(self, request: Request) -> Response:
-        """Return the valid tokens, without their secrets."""
-        return self.list(request)
+    def rows(self) -> QuerySet[ApiToken]:
+        return self.own_tokens()
 
     @extend_schema(
         summary="Create a token",
@@ -457,7 +443,7 @@ class OneToken(Owned):
     @extend_schema(summary="Revoke a token", responses={204: None})
     def delete(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """The token stops working immediately."""
-        row = self.get_queryset().filter(uuid=uuid).first()
+        row = self.own_tokens().filter(uuid=uuid).first()
         if row is None:
             raise NotFound("You have no such token.")
         tokens.revoke_token(row, actor=request.user)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
-from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,7 +18,7 @@ from judgments.quality import checks as quality_checks
 from judgments.quality import gold_files, gold_pairs, pausing, qualification, rater_judgments
 from judgments.rounds.api import DocumentOfPair, QueryOfPair
 from judgments.web import access
-from judgments.web.endpoints import InRound
+from judgments.web.endpoints import InRound, Listed, listed
 
 
 class LookedBody(serializers.Serializer):
@@ -303,7 +302,8 @@ class CalibrationBody(serializers.Serializer):
     passed = serializers.BooleanField()
 
 
-class Gold(ListModelMixin, InRound):
+@listed("List gold pairs", "This list is for leads. Raters never learn which of their pairs are gold pairs.")
+class Gold(Listed, InRound):
     """The gold pairs of a round."""
 
     reads = access.LEADS
@@ -312,20 +312,13 @@ class Gold(ListModelMixin, InRound):
     also = (409,)
     tag = "rounds"
 
-    def get_queryset(self) -> Any:
-        if getattr(self, "swagger_fake_view", False):
-            return self.queryset
+    def rows(self) -> Any:
         return self.round.gold.select_related("query", "document").order_by("use", "position")
 
     def get_serializer_context(self) -> dict[str, Any]:
         if getattr(self, "swagger_fake_view", False):
             return {}
         return {"hidden": grade_visibility.hidden_keys(self.request.user, self.round.collection)}
-
-    @extend_schema(summary="List gold pairs")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """This list is for leads. Raters never learn which of their pairs are gold pairs."""
-        return self.list(request)
 
     @extend_schema(
         summary="Add gold pairs",
@@ -364,7 +357,8 @@ class OneGold(InRound):
         return Response(status=204)
 
 
-class Calibration(ListModelMixin, InRound):
+@extend_schema_view(get=extend_schema(summary="Get the qualification of raters"))
+class Calibration(Listed, InRound):
     """The qualification of the raters of a round."""
 
     reads = access.LEADS
@@ -372,16 +366,10 @@ class Calibration(ListModelMixin, InRound):
     serializer_class = CalibrationBody
     tag = "rounds"
 
-    def get_queryset(self) -> Any:
-        if getattr(self, "swagger_fake_view", False):
-            return self.queryset
+    def rows(self) -> Any:
         rows = qualification.results(self.round)
         names = ("attempts", "answered", "share", "passed")
         return [{"rater": row.assignment.pseudonym, **{name: getattr(row, name) for name in names}} for row in rows]
-
-    @extend_schema(summary="Get the qualification of raters")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        return self.list(request)
 
 
 class AnswerOfRater(serializers.Serializer):
@@ -408,21 +396,18 @@ class AnswerOfRater(serializers.Serializer):
         return rater_judgments.grades_of_others(row)
 
 
-class AnswersOfRater(ListModelMixin, OfRater):
+@listed(
+    "List the judgments of a rater",
+    "This list is for leads, newest first. Pairs that the caller may still grade are left out.",
+)
+class AnswersOfRater(Listed, OfRater):
     """The judgments of one rater of a round."""
 
     queryset = Judgment.objects.none()
     serializer_class = AnswerOfRater
     also = ()
 
-    def get_queryset(self) -> Any:
-        if getattr(self, "swagger_fake_view", False):
-            return self.queryset
+    def rows(self) -> Any:
         round_rater = self.get_round_rater()
         rows = rater_judgments.answers_of(round_rater, reader=self.request.user)
         return rater_judgments.beside_others(rows, round_rater).order_by("-pk")
-
-    @extend_schema(summary="List the judgments of a rater")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """This list is for leads, newest first. Pairs that the caller may still grade are left out."""
-        return self.list(request, *args, **kwargs)

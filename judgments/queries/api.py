@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid as uuid_module
 from collections.abc import Sequence
-from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
@@ -14,7 +13,7 @@ from rest_framework.response import Response
 from assay.core.errors import NotFound, NotValid
 from judgments.models import Collection, Query, QueryGroup
 from judgments.queries import groups as verbs
-from judgments.web.endpoints import InCollection, Rows
+from judgments.web.endpoints import InCollection, Rows, listed
 
 
 class GroupBody(serializers.Serializer):
@@ -51,6 +50,7 @@ class GroupChange(serializers.Serializer):
     )
 
 
+@listed("List query groups", "Spellings of one need, and whether they share their judgments.")
 class QueryGroups(Rows):
     """The groups of a collection."""
 
@@ -58,11 +58,6 @@ class QueryGroups(Rows):
     serializer_class = GroupBody
     filters = {"name": "name"}
     tag = "query groups"
-
-    @extend_schema(summary="List query groups")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Spellings of one need, and whether they share their judgments."""
-        return self.list(request)
 
     @extend_schema(
         summary="Group queries",

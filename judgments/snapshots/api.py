@@ -22,7 +22,7 @@ from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Cons
 from judgments.snapshots.merging import MERGES
 from judgments.web import access
 from judgments.web.downloads import attachment
-from judgments.web.endpoints import Endpoint, InCollection, Rows, rows_called
+from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, listed, rows_called
 
 
 class SnapshotBody(serializers.Serializer):
@@ -147,6 +147,7 @@ def shown_snapshots() -> QuerySet[Snapshot]:
     return Snapshot.objects.select_related("collection").prefetch_related("rounds").defer("manifest")
 
 
+@listed("List snapshots", "Return the snapshots, newest first.", OpenApiParameter("name"))
 class Snapshots(Rows):
     """The snapshots of a collection."""
 
@@ -155,11 +156,6 @@ class Snapshots(Rows):
     filters = {"name": "name"}
     also = (409,)
     tag = "snapshots"
-
-    @extend_schema(summary="List snapshots", parameters=[OpenApiParameter("name")])
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the snapshots, newest first."""
-        return self.list(request)
 
     @extend_schema(
         summary="Create a snapshot",
@@ -214,7 +210,7 @@ class OneSnapshot(Endpoint):
         return self.respond(SnapshotBody, access.snapshot_for(request.user, uuid, self.roles))
 
 
-class Export(Endpoint):
+class Export(AnyAccept, Endpoint):
     """A snapshot as a file."""
 
     tag = "snapshots"
@@ -230,10 +226,6 @@ class Export(Endpoint):
         if name == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")
         return attachment(*snapshots.download(snapshot, name, reader=request.user))
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)
 
 
 class Manifest(Endpoint):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import uuid as uuid_module
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.generics import GenericAPIView
@@ -129,15 +130,40 @@ class InCollection(Endpoint):
         self.collection = access.collection_for(request.user, kwargs["slug"], self.roles)
 
 
-class Rows(ListModelMixin, InCollection):
+class Listed(ListModelMixin):
+    """Mixin of endpoints whose GET returns the pages of ``rows``."""
+
+    def rows(self) -> Any:
+        """Return the rows that the caller may see."""
+        return super().get_queryset()
+
+    def get_queryset(self) -> Any:
+        return self.queryset if getattr(self, "swagger_fake_view", False) else self.rows()
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return self.list(request, *args, **kwargs)
+
+
+def listed(summary: str, description: str, *parameters: OpenApiParameter) -> Callable[[type], type]:
+    """Return a class decorator that describes the GET of a list in the OpenAPI document."""
+    how = {"parameters": list(parameters)} if parameters else {}
+    return extend_schema_view(get=extend_schema(summary=summary, description=description, **how))
+
+
+class AnyAccept:
+    """Mixin of endpoints that return a file whatever the Accept header says."""
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        return super().perform_content_negotiation(request, force=True)  # type: ignore[misc]
+
+
+class Rows(Listed, InCollection):
     """Paginated list of the rows of one kind in a collection."""
 
     filters: Mapping[str, str] = {}
 
-    def get_queryset(self) -> QuerySet[Any]:
-        rows = super().get_queryset()
-        if getattr(self, "swagger_fake_view", False):
-            return rows
+    def rows(self) -> QuerySet[Any]:
+        rows = super().rows()
         values = {column: self.request.query_params.get(name) for name, column in self.filters.items()}
         wanted = {column: value for column, value in values.items() if value is not None}
         if any("\0" in value for value in wanted.values()):
@@ -146,9 +172,6 @@ class Rows(ListModelMixin, InCollection):
             archived = self.request.query_params.get("archived") == "true"
             rows = rows.filter(archived_at__isnull=not archived)
         return rows.filter(collection=self.collection, **wanted)
-
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.list(request, *args, **kwargs)
 
 
 def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: str, noun: str) -> list[Row]:

@@ -17,7 +17,7 @@ from assay.connectors.fetch import Plan
 from assay.core.errors import NotFound
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows
+from judgments.web.endpoints import InCollection, Rows, listed
 from pooling.connectors import connections, fetching
 from pooling.models import Connector, Fetch
 
@@ -120,6 +120,7 @@ class GoOn(serializers.Serializer):
     )
 
 
+@listed("List connectors", "Return the connectors sorted by name, without secrets.")
 class Connectors(Rows):
     """The connectors of a collection."""
 
@@ -128,11 +129,6 @@ class Connectors(Rows):
     writes = access.STAFF
     also = (409, 503)
     tag = "connectors"
-
-    @extend_schema(summary="List connectors")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the connectors sorted by name, without secrets."""
-        return self.list(request)
 
     @extend_schema(
         summary="Add a connector",

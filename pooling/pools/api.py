@@ -18,7 +18,7 @@ from assay.strategies.pooled_pair import KINDS, OFF, SIMILARITY
 from assay.strategies.rating_budget import Budget
 from judgments.jobs.api import Started, started
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, rows_called
+from judgments.web.endpoints import InCollection, Rows, listed, rows_called
 from judgments.web.seeds import Seed
 from pooling.models import Pool
 from pooling.pools import pools, previews
@@ -177,6 +177,7 @@ def shown_pools() -> QuerySet[Pool]:
     return Pool.objects.prefetch_related("runs").annotate(pair_count=Count("entries"))
 
 
+@listed("List pools", "Return the pools, newest first.")
 class Pools(Rows):
     """The pools of a collection."""
 
@@ -184,11 +185,6 @@ class Pools(Rows):
     serializer_class = PoolBody
     filters = {"strategy": "strategy"}
     tag = "pools"
-
-    @extend_schema(summary="List pools")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the pools, newest first."""
-        return self.list(request)
 
     @extend_schema(
         summary="Create a pool",

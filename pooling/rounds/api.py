@@ -25,7 +25,7 @@ from judgments.rounds.api import (
     shown_rounds,
 )
 from judgments.rounds.settings import RoundSettings
-from judgments.web.endpoints import InRound, Rows
+from judgments.web.endpoints import InRound, Rows, listed
 from judgments.web.seeds import Seed
 from judgments.web.serializers import Strict
 from pooling.models import Pool, Refill
@@ -102,6 +102,7 @@ class NewRound(SettingsBody):
     )
 
 
+@listed("List rounds", "Return the rounds, newest first.", OpenApiParameter("state"), OpenApiParameter("name"))
 class Rounds(Rows):
     """The rounds of a collection."""
 
@@ -110,11 +111,6 @@ class Rounds(Rows):
     filters = {"state": "state", "name": "name"}
     also = (409,)
     tag = "rounds"
-
-    @extend_schema(summary="List rounds", parameters=[OpenApiParameter("state"), OpenApiParameter("name")])
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the rounds, newest first."""
-        return self.list(request)
 
     @extend_schema(
         summary="Create a round",

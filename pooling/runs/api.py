@@ -21,7 +21,7 @@ from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, number_of, scored_lines, trec_lines, whole_number_of
 from judgments.web import access
 from judgments.web.downloads import disposition
-from judgments.web.endpoints import InCollection
+from judgments.web.endpoints import AnyAccept, InCollection
 from judgments.web.serializers import Strict
 from pooling.models import Run
 from pooling.runs import downloads, runs
@@ -166,7 +166,7 @@ class RunHealth(InRun):
         return Response(run_health.check(self.run).as_json())
 
 
-class RunFile(InRun):
+class RunFile(AnyAccept, InRun):
     """A run as a file."""
 
     @extend_schema(
@@ -181,7 +181,3 @@ class RunFile(InRun):
         answer = StreamingHttpResponse(body, content_type="application/octet-stream")
         answer.headers["Content-Disposition"] = disposition(name)
         return answer
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file in its own format for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)

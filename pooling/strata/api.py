@@ -15,7 +15,7 @@ from judgments.models import Stratum
 from judgments.queries import groups, narratives
 from judgments.queries.api import queries_called
 from judgments.queries.drafting import DRAFTERS
-from judgments.web.endpoints import InCollection, Rows
+from judgments.web.endpoints import InCollection, Rows, listed
 from pooling.logs import query_logs, traffic
 from pooling.logs.api import Draw
 from pooling.queries.group_proposals import proposals
@@ -112,6 +112,7 @@ class Drafted(serializers.Serializer):
     drafted = serializers.IntegerField()
 
 
+@listed("List strata", "The list is empty if the collection represents a single traffic.")
 class Strata(Rows):
     """The parts of the traffic that the collection represents."""
 
@@ -120,11 +121,6 @@ class Strata(Rows):
     filters = {"name": "name"}
     also = (409,)
     tag = "strata"
-
-    @extend_schema(summary="List strata")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The list is empty if the collection represents a single traffic."""
-        return self.list(request)
 
     @extend_schema(
         summary="Add a stratum",

@@ -10,7 +10,6 @@ from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -39,7 +38,7 @@ from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Model
 from judgments.models.machines.machine import OUTCOME_NAMES, OUTCOMES
 from judgments.web import access
 from judgments.web.downloads import disposition
-from judgments.web.endpoints import InRound, rows_called
+from judgments.web.endpoints import AnyAccept, InRound, Listed, listed, rows_called
 from judgments.web.lists import on_record
 from judgments.web.serializers import Strict
 
@@ -239,27 +238,27 @@ def _flips(judge: Judge, round_: Any, run: JudgeRun | None, viewer: Any) -> list
     return pairwise_judges.flips_of(fought, viewer) if fought is not None else []
 
 
-class AnswersOfJudge(ListModelMixin, OfJudge):
+@listed(
+    "List a judge's answers",
+    "Return answers in the order of arrival, without pairs that you may still grade.",
+    OpenApiParameter("outcome", str, enum=list(OUTCOME_NAMES)),
+)
+class AnswersOfJudge(Listed, OfJudge):
     """The answers of a judge."""
 
     serializer_class = AnswerBody
     also = ()
     queryset = MachineJudgment.objects.none()
 
-    @extend_schema(
-        summary="List a judge's answers", parameters=[OpenApiParameter("outcome", str, enum=list(OUTCOME_NAMES))]
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Return answers in the order of arrival, without pairs that you may still grade."""
-        hidden = grade_visibility.pairs_with_hidden_grades(request.user, self.round)
+    def rows(self) -> Any:
+        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
         rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
-        if outcome := request.query_params.get("outcome"):
+        if outcome := self.request.query_params.get("outcome"):
             rows = rows.filter(outcome=outcome.replace("\0", ""))
-        page = self.paginate_queryset(rows.select_related("pair__query", "pair__document").order_by("pair__position"))
-        return self.get_paginated_response(AnswerBody(page, many=True).data)
+        return rows.select_related("pair__query", "pair__document").order_by("pair__position")
 
 
-class LabelsOfJudge(OfJudge):
+class LabelsOfJudge(AnyAccept, OfJudge):
     """A judge's labels as a file."""
 
     also = ()
@@ -275,10 +274,6 @@ class LabelsOfJudge(OfJudge):
         answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
         answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
         return answer
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the file for any Accept header."""
-        return super().perform_content_negotiation(request, force=True)
 
 
 class HeldAgainstPeople(OfJudge):
@@ -427,28 +422,25 @@ class CallBody(serializers.Serializer):
     prompt_sha256 = serializers.CharField()
 
 
-class LedgerOfJudge(ListModelMixin, OfJudge):
+@listed(
+    "List the calls of a judge",
+    "Return the calls, oldest first, without pairs that you may still grade.",
+    OpenApiParameter("outcome", str, enum=list(OUTCOMES)),
+    OpenApiParameter("purpose", str, enum=list(ModelCall.Purpose.values)),
+)
+class LedgerOfJudge(Listed, OfJudge):
     """The calls of a judge in a round."""
 
     serializer_class = CallBody
     also = ()
     queryset = ModelCall.objects.none()
 
-    @extend_schema(
-        summary="List the calls of a judge",
-        parameters=[
-            OpenApiParameter("outcome", str, enum=list(OUTCOMES)),
-            OpenApiParameter("purpose", str, enum=list(ModelCall.Purpose.values)),
-        ],
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Return the calls, oldest first, without pairs that you may still grade."""
-        hidden = grade_visibility.pairs_with_hidden_grades(request.user, self.round)
+    def rows(self) -> Any:
+        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
         rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round).exclude(pair__in=hidden.values("pk"))
         for name, known in (("outcome", OUTCOMES), ("purpose", ModelCall.Purpose.values)):
-            if wanted := request.query_params.get(name):
+            if wanted := self.request.query_params.get(name):
                 if wanted not in known:
                     raise NotValid(f"Unknown {name}.", {name: f"Use one of {', '.join(known)}."})
                 rows = rows.filter(**{name: wanted})
-        page = self.paginate_queryset(rows.select_related("pair__query", "pair__document").order_by("pk"))
-        return self.get_paginated_response(CallBody(page, many=True).data)
+        return rows.select_related("pair__query", "pair__document").order_by("pk")

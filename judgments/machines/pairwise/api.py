@@ -6,7 +6,6 @@ import uuid as uuid_module
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -36,7 +35,7 @@ from judgments.machines.pairwise.serializers import (
 from judgments.machines.prompts import prompts
 from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query, User
 from judgments.web import access
-from judgments.web.endpoints import InRound
+from judgments.web.endpoints import InRound, Listed, listed
 
 PLAIN = ("number", "cycles", "both", "most", "seed", "battles", "canaries", "audit_share")
 
@@ -257,31 +256,30 @@ class ScoresOfBattles(OfBattles):
         return query
 
 
-class AnswersOfBattles(ListModelMixin, OfBattles):
+@listed(
+    "List answers in pairwise comparisons",
+    "Return answers in the order of arrival, without comparisons of documents that you may still grade.",
+)
+class AnswersOfBattles(Listed, OfBattles):
     """The models' answers."""
 
     serializer_class = BattleBody
     also = ()
     queryset = Battle.objects.none()
 
-    @extend_schema(summary="List answers in pairwise comparisons")
-    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Return answers in the order of arrival, without comparisons of documents that you may still grade."""
-        rows = pairwise_judges.visible_battles(self.run, request.user).order_by("pk")
-        page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
-        return self.get_paginated_response(BattleBody(page, many=True).data)
+    def rows(self) -> Any:
+        rows = pairwise_judges.visible_battles(self.run, self.request.user).order_by("pk")
+        return rows.select_related("a__query", "a__document", "b__document")
 
 
-class CanariesOfBattles(ListModelMixin, OfBattles):
+@listed("List answers to prompt-injection probes", "Return answers in the order of arrival; they do not affect scores.")
+class CanariesOfBattles(Listed, OfBattles):
     """The models' answers to prompt-injection probes."""
 
     serializer_class = CanaryBody
     also = ()
     queryset = BattleCanary.objects.none()
 
-    @extend_schema(summary="List answers to prompt-injection probes")
-    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Return answers in the order of arrival; they do not affect scores."""
-        rows = pairwise_judges.visible_battles(self.run, request.user, BattleCanary).order_by("pk")
-        page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
-        return self.get_paginated_response(CanaryBody(page, many=True).data)
+    def rows(self) -> Any:
+        rows = pairwise_judges.visible_battles(self.run, self.request.user, BattleCanary).order_by("pk")
+        return rows.select_related("a__query", "a__document", "b__document")

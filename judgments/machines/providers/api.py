@@ -17,7 +17,7 @@ from judgments.machines.prompts import prompts
 from judgments.machines.providers import accounts
 from judgments.models import PromptVersion, Provider
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows
+from judgments.web.endpoints import InCollection, Rows, listed
 from judgments.web.serializers import Strict
 
 
@@ -136,6 +136,7 @@ class PromptSent(Strict):
     )
 
 
+@listed("List model providers", "Return the providers by name, without keys.")
 class Providers(Rows):
     """The providers of a collection; for leads."""
 
@@ -144,11 +145,6 @@ class Providers(Rows):
     reads = access.LEADS
     also = (409,)
     tag = "judges"
-
-    @extend_schema(summary="List model providers")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the providers by name, without keys."""
-        return self.list(request)
 
     @extend_schema(
         summary="Add a model provider",
@@ -216,6 +212,10 @@ class OneProvider(OfProvider):
         return Response(status=204)
 
 
+@listed(
+    "List prompt versions",
+    "Return the collection's versions, without the built-in prompts `graded`, `binary` and `pairwise`.",
+)
 class Prompts(Rows):
     """The collection's own prompts."""
 
@@ -223,11 +223,6 @@ class Prompts(Rows):
     serializer_class = PromptBody
     also = (409,)
     tag = "judges"
-
-    @extend_schema(summary="List prompt versions")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the collection's versions, without the built-in prompts `graded`, `binary` and `pairwise`."""
-        return self.list(request)
 
     @extend_schema(summary="Create a prompt version", request=PromptSent, responses={201: PromptBody})
     def post(self, request: Request, slug: str) -> Response:
