@@ -21,7 +21,7 @@ from judgments.rounds import rounds
 from judgments.rounds import settings as round_settings
 from judgments.rounds.answer_dimensions import DIMENSIONS
 from judgments.rounds.answer_rounds import MOST_ANSWERS, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
-from judgments.rounds.settings import LONGEST_QUALIFICATION, NAMES, SHARES, WHOLE, RoundSettings
+from judgments.rounds.settings import LONGEST_QUALIFICATION, NAMES, SETTINGS, RoundSettings
 from judgments.web.endpoints import InCollection, InRound
 from judgments.web.seeds import Seed
 from judgments.web.serializers import Strict
@@ -41,58 +41,24 @@ class DocumentOfPair(serializers.Serializer):
     title = serializers.CharField()
 
 
-class SettingsBody(Strict):
+def _field(name: str) -> serializers.Field:
+    """Return the field of a setting. The action checks the limits, except those of settings that never change."""
+    one = SETTINGS[name]
+    how = {"required": False, "help_text": one.metadata["about"] or None}
+    if "None" in one.type:
+        how["allow_null"] = True
+    if name in round_settings.NEVER:
+        how |= {"min_value": one.metadata["low"], "max_value": one.metadata["high"]}
+    if "str" in one.type:
+        qualification = {"allow_blank": True, "max_length": LONGEST_QUALIFICATION}
+        return serializers.CharField(**how, **(qualification if name == "qualification" else {"max_length": 40}))
+    if one.type == "bool":
+        return serializers.BooleanField(**how)
+    return serializers.IntegerField(**how) if "int" in one.type else serializers.FloatField(**how)
+
+
+class SettingsBody(type("SettingFields", (Strict,), {name: _field(name) for name in NAMES})):  # type: ignore[misc]
     """Settings of a round other than pairs, scale, guidelines, raters and seed. Omitted settings stay as they are."""
-
-    ratings_per_pair = serializers.IntegerField(required=False, min_value=1, max_value=20)
-    overlap = serializers.FloatField(
-        required=False, min_value=0, max_value=1, help_text="Share of the pairs that get all their ratings."
-    )
-    breadth_first = serializers.BooleanField(
-        required=False,
-        help_text="If true, every pair gets one rating before any pair gets a second; if false, queries are completed "
-        "one by one.",
-    )
-    extra_at = serializers.IntegerField(
-        required=False, allow_null=True, help_text="Add a rater if grades differ by this many steps; null means never."
-    )
-    extra_most = serializers.IntegerField(required=False, help_text="Maximum number of raters added to a pair.")
-    walk_in = serializers.BooleanField(
-        required=False, help_text="Whether raters of the collection can join themselves."
-    )
-    qualification = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=LONGEST_QUALIFICATION,
-        help_text="The qualification that raters need.",
-    )
-    by_language = serializers.BooleanField(
-        required=False, help_text="Whether raters get only queries in languages that they read."
-    )
-    repeat_share = serializers.FloatField(
-        required=False, help_text="Share of a rater's own pairs shown again as repeats."
-    )
-    gold_every = serializers.IntegerField(
-        required=False, allow_null=True, help_text="One gold pair per this many pairs; null means none."
-    )
-    pass_mark = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        help_text="Share of correct gold pairs required to qualify; null means no qualification.",
-    )
-    pass_within = serializers.IntegerField(
-        required=False, help_text="Maximum difference from the gold grade that counts as correct."
-    )
-    gate_coefficient = serializers.CharField(required=False, max_length=40)
-    gate_threshold = serializers.FloatField(required=False, help_text="The threshold for the coefficient.")
-    as_list = serializers.BooleanField(required=False, help_text="Whether documents are shown as a list at first.")
-
-    def get_fields(self) -> dict[str, serializers.Field]:
-        """Leave the limits of values to the action, which validates them."""
-        fields = super().get_fields()
-        for name, (_, _, text) in {**WHOLE, **SHARES}.items():
-            fields[name].help_text = fields[name].help_text or text
-        return fields
 
 
 def settings_in(body: Mapping[str, Any]) -> dict[str, Any]:

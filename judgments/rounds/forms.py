@@ -8,102 +8,42 @@ from django import forms
 
 from judgments.models import Round
 from judgments.rounds import settings as round_settings
-from judgments.rounds.settings import LONGEST_QUALIFICATION, NAMES, OPTIONAL, RoundSettings, gate_coefficients
+from judgments.rounds.settings import (
+    LONGEST_QUALIFICATION,
+    NAMES,
+    OPTIONAL,
+    SETTINGS,
+    RoundSettings,
+    gate_coefficients,
+)
 from judgments.web.forms import AssayForm
 
 # The suggested value if the scale is long enough: a difference of two is rarely a matter of opinion.
 USUAL_EXTRA = 2
 
 
-class SettingsForm(AssayForm):
-    """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
+# The order of the fields on the page.
+SHOWN = (*NAMES[:2], "extra_at", "extra_most", "breadth_first", "as_list", *NAMES[5:14])
 
-    ratings_per_pair = forms.IntegerField(
-        label="Ratings per pair",
-        min_value=1,
-        max_value=20,
-        help_text="Agreement needs at least two ratings per pair.",
-    )
-    overlap = forms.FloatField(
-        label="Share of pairs with several ratings",
-        min_value=0,
-        max_value=1,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="1 means every pair, 0.2 every fifth, drawn with the seed. The other pairs get one rating.",
-    )
-    extra_at = forms.IntegerField(
-        label="Add a rater when grades differ by",
-        required=False,
-        min_value=1,
-        help_text="Conflicting pairs then get a third grade. Leave it empty to add no raters.",
-    )
-    extra_most = forms.IntegerField(
-        label="Maximum extra raters per pair", required=False, min_value=1, help_text="Usually 1."
-    )
-    breadth_first = forms.BooleanField(
-        label="Rate every pair once before second ratings",
-        required=False,
-        help_text="Shows relevant documents early. Otherwise raters finish one query at a time, which is easier.",
-    )
-    as_list = forms.BooleanField(
-        label="Show the documents of a query as a list",
-        required=False,
-        help_text="Suits short documents such as products. Each rater can change this.",
-    )
-    walk_in = forms.BooleanField(
-        label="Raters of this collection can join",
-        required=False,
-        help_text="The round appears on their home page. Otherwise only invited raters can rate.",
-    )
-    qualification = forms.CharField(
-        label="Required qualification (optional)",
-        required=False,
-        max_length=LONGEST_QUALIFICATION,
-        help_text="A qualification from the Members page, for example medicine.",
-    )
-    by_language = forms.BooleanField(
-        label="Match queries to the languages a rater reads",
-        required=False,
-        help_text="Uses the language of the query and the languages on the Members page.",
-    )
-    repeat_share = forms.FloatField(
-        label="Share of repeats",
-        required=False,
-        min_value=0,
-        max_value=0.5,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Shows a rater's own pairs again to measure self-consistency. 0.05 adds 5% more ratings.",
-    )
-    gold_every = forms.IntegerField(
-        label="Pairs per hidden gold pair",
-        required=False,
-        min_value=2,
-        max_value=1000,
-        help_text="With 20, one in 20 pairs is a gold pair, which raters can’t recognize. Leave it empty for none.",
-    )
-    pass_mark = forms.FloatField(
-        label="Qualification: required share correct",
-        required=False,
-        min_value=0.01,
-        max_value=1,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Raters grade gold pairs with feedback and can start after they pass. Leave it empty for none.",
-    )
-    pass_within = forms.IntegerField(
-        label="Difference that still counts as correct",
-        required=False,
-        min_value=0,
-        help_text="0 requires the exact grade.",
-    )
-    gate_coefficient = forms.ChoiceField(label="Coefficient of the agreement gate", required=False)
-    gate_threshold = forms.FloatField(
-        label="Agreement must reach",
-        required=False,
-        min_value=-1,
-        max_value=1,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Freezing labels below it needs a reason. Usually 0.6.",
-    )
+
+def _field(name: str) -> forms.Field:
+    """Return the form field of a setting as `RoundSettings` declares it."""
+    one = SETTINGS[name]
+    about, limits = one.metadata, {}
+    how = {"label": about["label"], "help_text": about["hint"], "required": name in round_settings.NEVER}
+    if "low" in about:
+        limits = {"min_value": about["low"], **({"max_value": about["high"]} if about["bounded"] else {})}
+    if "int" in one.type:
+        return forms.IntegerField(**how, **limits)
+    if "float" in one.type:
+        return forms.FloatField(**how, **limits, widget=forms.NumberInput(attrs={"step": "any"}))
+    if name == "gate_coefficient":
+        return forms.ChoiceField(**how)
+    return forms.BooleanField(**how) if one.type == "bool" else forms.CharField(**how, max_length=LONGEST_QUALIFICATION)
+
+
+class SettingsForm(type("SettingFields", (AssayForm,), {name: _field(name) for name in SHOWN})):  # type: ignore[misc]
+    """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

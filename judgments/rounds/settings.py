@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
 from django.db import transaction
@@ -22,64 +22,141 @@ UNTIL_OPEN = ("pass_mark", "pass_within")
 # Settings that do not affect rating. Every change is in the audit trail.
 ALWAYS = ("gate_coefficient", "gate_threshold")
 
-# Field: lowest value, highest value and error message.
-WHOLE: Mapping[str, tuple[int, int, str]] = {
-    "ratings_per_pair": (1, MOST_RATINGS, f"Enter a whole number from 1 to {MOST_RATINGS}."),
-    "extra_at": (
-        1,
-        MOST_STEPS,
-        "Enter the difference between grades, a whole number of at least 1. Leave the field empty to add no raters.",
-    ),
-    "extra_most": (
-        1,
-        MOST_RATINGS,
-        f"Enter the maximum number of extra raters per pair, a whole number from 1 to {MOST_RATINGS}.",
-    ),
-    "gold_every": (
-        2,
-        1_000,
-        "Enter a whole number from 2 to 1000: the number of pairs per gold pair. Leave the field empty for no gold "
-        "pairs.",
-    ),
-    "pass_within": (
-        0,
-        MOST_STEPS,
-        f"Enter the maximum difference that counts as correct, a whole number from 0 to {MOST_STEPS}.",
-    ),
-}
-SHARES: Mapping[str, tuple[float, float, str]] = {
-    "overlap": (0, 1, "Enter a share of the pairs from 0 to 1, for example 0.2."),
-    "repeat_share": (0, 0.5, "Enter a share of a rater's own pairs from 0 to 0.5, for example 0.05."),
-    "pass_mark": (
-        0.01,
-        1,
-        "Enter the required share correct from 0.01 to 1, for example 0.8. Leave the field empty for no qualification.",
-    ),
-    "gate_threshold": (-1, 1, "Enter a value of the coefficient from -1 to 1, for example 0.6."),
-}
 OPTIONAL = ("extra_at", "gold_every", "pass_mark")
 LONGEST_QUALIFICATION = 60
+
+
+def setting(default: Any, label: str, hint: str = "", about: str = "", **limits: Any) -> Any:
+    """Declare a setting with its label and help text on the page, its description in the API, and its limits.
+
+    ``low``, ``high`` and ``error`` are the limits of a number; ``bounded`` says whether the page knows the upper one.
+    """
+    metadata = {"label": label, "hint": hint, "about": about or limits.get("error", ""), "bounded": True, **limits}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class RoundSettings:
     """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
 
-    ratings_per_pair: int = 2
-    overlap: float = 1.0
-    breadth_first: bool = False
-    extra_at: int | None = None
-    extra_most: int = 1
-    walk_in: bool = False
-    qualification: str = ""
-    by_language: bool = False
-    repeat_share: float = 0.0
-    gold_every: int | None = None
-    pass_mark: float | None = None
-    pass_within: int = 0
-    gate_coefficient: str = "alpha-ordinal"
-    gate_threshold: float = 0.60
-    as_list: bool = False
+    ratings_per_pair: int = setting(
+        2,
+        "Ratings per pair",
+        "Agreement needs at least two ratings per pair.",
+        low=1,
+        high=MOST_RATINGS,
+        error=f"Enter a whole number from 1 to {MOST_RATINGS}.",
+    )
+    overlap: float = setting(
+        1.0,
+        "Share of pairs with several ratings",
+        "1 means every pair, 0.2 every fifth, drawn with the seed. The other pairs get one rating.",
+        "Share of the pairs that get all their ratings.",
+        low=0,
+        high=1,
+        error="Enter a share of the pairs from 0 to 1, for example 0.2.",
+    )
+    breadth_first: bool = setting(
+        False,
+        "Rate every pair once before second ratings",
+        "Shows relevant documents early. Otherwise raters finish one query at a time, which is easier.",
+        "If true, every pair gets one rating before any pair gets a second; if false, queries are completed one by "
+        "one.",
+    )
+    extra_at: int | None = setting(
+        None,
+        "Add a rater when grades differ by",
+        "Conflicting pairs then get a third grade. Leave it empty to add no raters.",
+        "Add a rater if grades differ by this many steps; null means never.",
+        low=1,
+        high=MOST_STEPS,
+        bounded=False,
+        error="Enter the difference between grades, a whole number of at least 1. Leave the field empty to add no "
+        "raters.",
+    )
+    extra_most: int = setting(
+        1,
+        "Maximum extra raters per pair",
+        "Usually 1.",
+        "Maximum number of raters added to a pair.",
+        low=1,
+        high=MOST_RATINGS,
+        bounded=False,
+        error=f"Enter the maximum number of extra raters per pair, a whole number from 1 to {MOST_RATINGS}.",
+    )
+    walk_in: bool = setting(
+        False,
+        "Raters of this collection can join",
+        "The round appears on their home page. Otherwise only invited raters can rate.",
+        "Whether raters of the collection can join themselves.",
+    )
+    qualification: str = setting(
+        "",
+        "Required qualification (optional)",
+        "A qualification from the Members page, for example medicine.",
+        "The qualification that raters need.",
+    )
+    by_language: bool = setting(
+        False,
+        "Match queries to the languages a rater reads",
+        "Uses the language of the query and the languages on the Members page.",
+        "Whether raters get only queries in languages that they read.",
+    )
+    repeat_share: float = setting(
+        0.0,
+        "Share of repeats",
+        "Shows a rater's own pairs again to measure self-consistency. 0.05 adds 5% more ratings.",
+        "Share of a rater's own pairs shown again as repeats.",
+        low=0,
+        high=0.5,
+        error="Enter a share of a rater's own pairs from 0 to 0.5, for example 0.05.",
+    )
+    gold_every: int | None = setting(
+        None,
+        "Pairs per hidden gold pair",
+        "With 20, one in 20 pairs is a gold pair, which raters can’t recognize. Leave it empty for none.",
+        "One gold pair per this many pairs; null means none.",
+        low=2,
+        high=1_000,
+        error="Enter a whole number from 2 to 1000: the number of pairs per gold pair. Leave the field empty for no "
+        "gold pairs.",
+    )
+    pass_mark: float | None = setting(
+        None,
+        "Qualification: required share correct",
+        "Raters grade gold pairs with feedback and can start after they pass. Leave it empty for none.",
+        "Share of correct gold pairs required to qualify; null means no qualification.",
+        low=0.01,
+        high=1,
+        error="Enter the required share correct from 0.01 to 1, for example 0.8. Leave the field empty for no "
+        "qualification.",
+    )
+    pass_within: int = setting(
+        0,
+        "Difference that still counts as correct",
+        "0 requires the exact grade.",
+        "Maximum difference from the gold grade that counts as correct.",
+        low=0,
+        high=MOST_STEPS,
+        bounded=False,
+        error=f"Enter the maximum difference that counts as correct, a whole number from 0 to {MOST_STEPS}.",
+    )
+    gate_coefficient: str = setting("alpha-ordinal", "Coefficient of the agreement gate")
+    gate_threshold: float = setting(
+        0.60,
+        "Agreement must reach",
+        "Freezing labels below it needs a reason. Usually 0.6.",
+        "The threshold for the coefficient.",
+        low=-1,
+        high=1,
+        error="Enter a value of the coefficient from -1 to 1, for example 0.6.",
+    )
+    as_list: bool = setting(
+        False,
+        "Show the documents of a query as a list",
+        "Suits short documents such as products. Each rater can change this.",
+        "Whether documents are shown as a list at first.",
+    )
 
     @classmethod
     def of(cls, round_: Round) -> RoundSettings:
@@ -92,8 +169,8 @@ class RoundSettings:
 
     def check(self, grades: Sequence[int] = ()) -> None:
         """Refuse values that are invalid or do not fit a scale with these grades."""
-        wrong = {name: hint for name, (low, high, hint) in WHOLE.items() if not self._whole(name, low, high)}
-        wrong |= {name: hint for name, (low, high, hint) in SHARES.items() if not self._between(name, low, high)}
+        limited = [one for one in SETTINGS.values() if "low" in one.metadata]
+        wrong = {one.name: one.metadata["error"] for one in limited if not self._within(one)}
         if len(self.qualification) > LONGEST_QUALIFICATION:
             wrong["qualification"] = f"Use at most {LONGEST_QUALIFICATION} characters."
         if (known := gate_coefficients()) and self.gate_coefficient not in known:
@@ -104,16 +181,13 @@ class RoundSettings:
             named = "; ".join(f"{name}: {hint}" for name, hint in wrong.items())
             raise NotValid(f"The settings of the round are not valid. {named}", wrong)
 
-    def _whole(self, name: str, low: int, high: int) -> bool:
-        value = getattr(self, name)
+    def _within(self, one: Field[Any]) -> bool:
+        value = getattr(self, one.name)
         if value is None:
-            return name in OPTIONAL
-        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-    def _between(self, name: str, low: float, high: float) -> bool:
-        value = getattr(self, name)
+            return one.name in OPTIONAL
+        whole = isinstance(value, int) and not isinstance(value, bool)
         # NaN fails both comparisons.
-        return name in OPTIONAL if value is None else bool(low <= value <= high)
+        return (whole or "int" not in one.type) and bool(one.metadata["low"] <= value <= one.metadata["high"])
 
     def _off_the_scale(self, widest: int) -> dict[str, str]:
         """Return errors for settings that can never apply on a scale of this width."""
@@ -130,7 +204,8 @@ class RoundSettings:
         return {}
 
 
-NAMES: tuple[str, ...] = tuple(field.name for field in fields(RoundSettings))
+SETTINGS: Mapping[str, Field[Any]] = {one.name: one for one in fields(RoundSettings)}
+NAMES = tuple(SETTINGS)
 
 
 def gate_coefficients() -> list[str]:
