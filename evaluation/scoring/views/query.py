@@ -1,4 +1,4 @@
-"""Page of one query: the ranking of every run, with labels and the history of each grade."""
+"""Page of one query: its scores and the ranking of every run, with labels and the history of each grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conflict page: resolve one pair, with its ratings and the next conflict."""
+"""Pages to resolve one pair, with its ratings and the next conflict, and of the resolutions of a rater's pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages to log in, log out and change one's password."""
+"""Pages of an account: log in, log out, change one's password, and manage one's API tokens."""
 
 from __future__ import annotations
 
