@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assay.clicks.click_counts import Evidence, Robots, count_clicks
@@ -41,7 +41,7 @@ def read_clicks(
     return evidence, finish(content, tally)
 
 
-def _watched(rows: Iterator[ClickRow], content: Content, progress: Callable[[int], None] | None) -> Iterator[ClickRow]:
+def _watched(rows: Iterable[ClickRow], content: Content, progress: Callable[[int], None] | None) -> Iterator[ClickRow]:
     for number, row in enumerate(rows):
         if progress is not None and number % BEAT == 0:
             progress(content.size)

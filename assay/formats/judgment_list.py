@@ -18,7 +18,7 @@ from assay.core.read_report import Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, scale_grade
 from assay.formats.json_lines import DECODER, id_text, refuse_unstorable
-from assay.formats.personal_queries import note_personal
+from assay.formats.query_texts import note_personal
 from assay.formats.query_texts import query_fault
 from assay.formats.reader import Read, collect, note_unusual, open_as
 from assay.formats.row_types import LabelRow

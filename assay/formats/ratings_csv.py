@@ -18,7 +18,7 @@ from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns, check_mapping
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, scale_grade
-from assay.formats.number_cells import count
+from assay.formats.grade_cells import count
 from assay.formats.query_texts import query_fault, query_id_fault
 from assay.formats.reader import Read, note_unusual, open_as
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns

@@ -73,8 +73,8 @@ def _rows(path: str) -> tuple[RunRow, ...]:
 
 
 def _documents(path: str) -> tuple[DocumentRow, ...]:
-    from assay.formats import documents_jsonl
+    from assay.formats import FORMATS
 
-    read = documents_jsonl.read(Path(path), path=path)
+    read = FORMATS["documents-jsonl"].read(Path(path), path=path)
     read.report.raise_if_errors()
     return tuple(replace(row, doc_id=unquote(row.doc_id)) for row in read.rows)
