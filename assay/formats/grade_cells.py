@@ -47,38 +47,40 @@ def checked_id(text: str, name: str = "document id", *, spaces: bool = True) -> 
     return text
 
 
-def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool] | Fault:
+def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool]:
     """Parse a grade on a scale, and return whether it was written as a fraction (``3.0``).
 
     Examples
     --------
     >>> scale_grade("3", (0, 1, 2, 3)), scale_grade("3.0", (0, 1, 2, 3))
     ((3, False), (3, True))
-    >>> scale_grade("2.5", (0, 1, 2, 3)).code, scale_grade("4", (0, 1, 2, 3)).code, scale_grade("0x1", (0, 1)).code
-    ('E13', 'E14', 'E12')
+    >>> scale_grade("2.5", (0, 1, 2, 3))
+    Traceback (most recent call last):
+        ...
+    assay.formats.grade_cells.RowFault: the grade 2.5 is a fraction
     """
     known = f"one of {', '.join(map(str, grades))}" if grades is not None else "a whole number"
     if _WHOLE.fullmatch(text) and len(text) <= MAX_DIGITS:
         grade = int(text.partition(".")[0])
         if grades is None or grade in grades:
             return grade, "." in text
-        return Fault("E14", f"the grade {text} is not on the scale", f"expected {known}, or map the grades first")
+        raise RowFault("E14", f"the grade {text} is not on the scale", f"expected {known}, or map the grades first")
     if _FRACTION.fullmatch(text):
-        return Fault("E13", f"the grade {text} is a fraction", f"expected {known}, or map the grades first")
-    return Fault("E12", f"the grade {text!r} is not a number", f"expected {known}")
+        raise RowFault("E13", f"the grade {text} is a fraction", f"expected {known}, or map the grades first")
+    raise RowFault("E12", f"the grade {text!r} is not a number", f"expected {known}")
 
 
-def any_grade(text: str) -> tuple[float, bool] | Fault:
+def any_grade(text: str) -> tuple[float, bool]:
     """Parse a grade without a scale: any finite number, as the evaluator accepts it.
 
     Examples
     --------
-    >>> any_grade("-1"), any_grade("0.5"), any_grade("high").code
-    ((-1.0, False), (0.5, False), 'E12')
+    >>> any_grade("-1"), any_grade("0.5")
+    ((-1.0, False), (0.5, False))
     """
     grade = number(text)
     if grade is None or grade in (float("inf"), float("-inf")):
-        return Fault("E12", f"the grade {text!r} is not a number", "expected a number such as 3")
+        raise RowFault("E12", f"the grade {text!r} is not a number", "expected a number such as 3")
     return grade, False
 
 

@@ -127,9 +127,12 @@ def encode_id(text: str) -> str:
     return _CONTROL_OR_SPACE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
 
 
-def id_encoder(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the map from each id that needs it to its encoded form."""
-    encoded = {text: encode_id(text) for pair in pairs for text in pair}
+def written_ids(format: str, identifiers: Iterable[str], encode: bool) -> dict[str, str]:
+    """Return the encoded form of each id that needs it, or refuse such ids."""
+    if not encode:
+        refuse_ids(format, identifiers)
+        return {}
+    encoded = {text: encode_id(text) for text in identifiers}
     if "" in encoded:
         raise NotValid("an id is empty; add one")
     return {text: code for text, code in sorted(encoded.items()) if text != code}
