@@ -165,7 +165,7 @@ def _rows(gathered: Gathered, queries: Queries) -> list[RunRow]:
 
 def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], left: EarlierFetch) -> None:
     """Write each document with content; a document that cannot be written is skipped."""
-    from assay.formats import documents_jsonl
+    from assay.formats.documents import write_jsonl
     from assay.formats.row_types import DocumentRow
 
     stream, left_out = io.BytesIO(), []
@@ -178,7 +178,7 @@ def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], 
     for _, row in sorted(rows.items()):
         doc_id = encoded.get(row.doc_id, row.doc_id)
         try:
-            documents_jsonl.write([replace(row, doc_id=doc_id)], stream)
+            write_jsonl([replace(row, doc_id=doc_id)], stream)
         except NotValid as error:
             left_out.append(f"{doc_id!r}: {error}")
     write_out(stream.getvalue().decode(), path)
@@ -272,8 +272,8 @@ def _earlier_rows(path: str) -> tuple[RunRow, ...]:
 
 
 def _earlier_documents(path: str) -> tuple[DocumentRow, ...]:
-    from assay.formats import documents_jsonl
+    from assay.formats import FORMATS
 
-    read = documents_jsonl.read(Path(path), path=path)
+    read = FORMATS["documents-jsonl"].read(Path(path), path=path)
     read.report.raise_if_errors()
     return tuple(replace(row, doc_id=unquote(row.doc_id)) for row in read.rows)

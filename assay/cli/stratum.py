@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw the stratum, write all queries, and print a summary."""
     stdin_once([args.queries, args.log])
-    from assay.formats.queries_csv import stratum_fault
+    from assay.formats.queries import stratum_fault
     from assay.sampling.draw import draw_stratified
     from assay.sampling.languages import check_language
     from assay.sampling.stratum_joining import Filter, join_stratum

@@ -248,7 +248,7 @@ def read_clicks(
     return evidence, finish(content, tally)
 
 
-def _watched(rows: Iterator[ClickRow], content: Content, progress: Callable[[int], None] | None) -> Iterator[ClickRow]:
+def _watched(rows: Iterable[ClickRow], content: Content, progress: Callable[[int], None] | None) -> Iterator[ClickRow]:
     for number, row in enumerate(rows):
         if progress is not None and number % BEAT == 0:
             progress(content.size)

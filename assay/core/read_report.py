@@ -39,8 +39,8 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """Problems of the same kind, with the same code, column and fix."""
+class Alike(Problem):
+    """Problems with the same code, column and fix, described by the first one; `raw` is the text of those shown."""
 
     problems: tuple[Problem, ...]
 
@@ -50,44 +50,9 @@ class Alike:
         return len(self.problems)
 
     @property
-    def severity(self) -> Severity:
-        """Return the common severity."""
-        return self.problems[0].severity
-
-    @property
-    def code(self) -> str:
-        """Return the common code."""
-        return self.problems[0].code
-
-    @property
-    def what(self) -> str:
-        """Return the description of the first problem."""
-        return self.problems[0].what
-
-    @property
-    def done(self) -> str:
-        """Return how the first problem was handled."""
-        return self.problems[0].done
-
-    @property
-    def fix(self) -> str:
-        """Return the common fix."""
-        return self.problems[0].fix
-
-    @property
-    def raw(self) -> str:
-        """Return the text of the shown problems as in the file."""
-        return "\n".join(problem.raw for problem in self.shown)
-
-    @property
     def shown(self) -> tuple[Problem, ...]:
         """Return the problems that are shown: the first three."""
         return self.problems[:MAX_SHOWN]
-
-    @property
-    def line(self) -> int | None:
-        """Return the line of the first problem."""
-        return self.problems[0].line
 
     @property
     def lines(self) -> str:
@@ -109,7 +74,12 @@ def grouped(problems: Iterable[Problem]) -> list[Alike]:
     groups: dict[tuple[str, str, str, str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.severity, problem.code, problem.column, problem.fix), []).append(problem)
-    return [Alike(tuple(some)) for some in groups.values()]
+    return [_alike(some) for some in groups.values()]
+
+
+def _alike(problems: list[Problem]) -> Alike:
+    raw = "\n".join(problem.raw for problem in problems[:MAX_SHOWN])
+    return Alike(**asdict(problems[0]) | {"raw": raw, "problems": tuple(problems)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +165,11 @@ class Tally:
     def put(self, bin: str, number: int = 1) -> None:
         """Count units in a bin."""
         self.bins[bin] += number
+
+    def put_blank(self, line: int) -> None:
+        """Count a blank line, which is skipped."""
+        self.put("blank")
+        self.once("W35", line, "a blank line", done="skipped")
 
     def move(self, old: str, new: str) -> None:
         """Move a unit to another bin when a later line shows that it belongs there."""

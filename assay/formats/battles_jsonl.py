@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format
+from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
-from assay.formats.json_rows import ids, number, reader, rows, text, write_objects
+from assay.formats.json_rows import ids, number, row_reader, text, values_of, write_objects
 from assay.formats.writer import Written
 
 NAME = "battles-jsonl"
@@ -40,21 +39,8 @@ class Battle:
 
 def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
     """Write battles in the order given."""
-    return write_objects(
-        (
-            {
-                "query_id": row.query_id,
-                "a": row.a,
-                "b": row.b,
-                "score": row.score,
-                "model": row.model or None,
-                "swapped": row.swapped,
-                "reason": row.reason or None,
-            }
-            for row in rows
-        ),
-        stream,
-    )
+    names = ("query_id", "a", "b", "score", "model", "swapped", "reason")
+    return write_objects((values_of(row, *names) for row in rows), stream)
 
 
 def _battle(element: Element, tally: Tally) -> tuple[Battle, bool]:
@@ -78,9 +64,7 @@ def _score(of: Mapping[str, Any]) -> float | None:
 
 
 # A pair may have many battles, from several models and in both orders.
-read = reader(
-    NAME, '{"query_id": "q001", "a": "doc-abc", "b": "doc-xyz", "score": 0.6}', partial(rows, read_row=_battle)
-)
+read = row_reader(NAME, '{"query_id": "q001", "a": "doc-abc", "b": "doc-xyz", "score": 0.6}', _battle)
 
 FORMAT = Format(
     name=NAME,
@@ -91,5 +75,5 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
+    options=reader_options("encoding"),
 )

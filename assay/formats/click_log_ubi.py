@@ -7,20 +7,19 @@ results were shown and clicked; queries record the typed text and its client, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.click_rows import checked_id, position_of, without_query
-from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
+from assay.formats.click_logs import position_of, without_query
+from assay.formats.format import Format, reader_options
+from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
-from assay.formats.query_log_ubi import ACTIONS
+from assay.formats.query_log_ubi import ACTIONS, named_index
 from assay.formats.query_texts import query_fault
-from assay.formats.reader import Read, collect, note_unusual, open_as
+from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import ClickRow
-from assay.formats.text_lines import Content, Source
+from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
 
@@ -37,23 +36,13 @@ CLICK, IMPRESSION = "click", "impression"
 KNOWN = {CLICK: (CLICK, "item_click", "product_click"), IMPRESSION: (IMPRESSION,)}
 
 
-def read(
-    source: Source, *, path: str = "-", columns: Mapping[str, str] | None = None, encoding: str = "utf-8"
-) -> Read[ClickRow]:
-    """Read shown and clicked results, and account for every line."""
-    content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
-    return collect(content, tally, partial(stream, columns=columns), empty="events")
-
-
 def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None) -> Iterator[ClickRow]:
     """Yield the rows of a log as they are read; options as for `read`."""
     meant = _actions(columns or {})
     index = ""
     for element in objects(content, tally):
         if set(element.of) in ACTIONS:
-            (action,) = element.of.values()
-            index = str(action.get("_index", "")) if isinstance(action, Mapping) else ""
-            tally.put("header")
+            index = named_index(element, tally)
             continue
         is_event = "event" in index if index else "action_name" in element.of
         index = ""
@@ -108,8 +97,7 @@ def _event(element: Element, what: str) -> ClickRow:
     target, place = _part(attributes, "object"), _part(attributes, "position")
     if "object_id" not in target:
         raise RowFault("E23", "the event names no document (event_attributes.object.object_id)")
-    doc_id = id_text(target["object_id"])[0]
-    checked_id(doc_id)
+    doc_id = checked_id(id_text(target["object_id"])[0])
     ordinal = place.get("ordinal")
     return ClickRow(
         _typed(element.of),
@@ -129,9 +117,7 @@ def _search(element: Element) -> ClickRow:
     hits = element.of.get("query_response_hit_ids") or []
     if not isinstance(hits, list):
         raise RowFault("E23", "query_response_hit_ids is not a list")
-    results = tuple(id_text(hit)[0] for hit in hits)
-    for doc_id in results:
-        checked_id(doc_id)
+    results = tuple(checked_id(id_text(hit)[0]) for hit in hits)
     client, search = _word(element.of, "client_id"), _word(element.of, "query_id")
     query = _typed(element.of)
     return ClickRow(query, "", None, 0, 0, client_id=client, search_id=search, results=results, line=element.line)
@@ -166,12 +152,12 @@ FORMAT = Format(
     kind="click-log",
     extensions=(".ndjson", ".jsonl"),
     description="User Behavior Insights events and queries, one per line, with or without bulk action lines.",
-    read=read,
+    read=reader(NAME, EXAMPLE.splitlines()[0], stream, empty="events"),
     write=write,
     example=EXAMPLE,
     stream=stream,
-    options={
-        "columns": "sets the action that counts as a click or an impression, such as click=add_to_cart",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options(
+        "columns encoding",
+        columns="sets the action that counts as a click or an impression, such as click=add_to_cart",
+    ),
 )

@@ -20,6 +20,9 @@ TAG = ("run", "system", "run_id", "runid")
 LABEL_COLUMNS = {"query_id": QUERY_ID, "doc_id": DOC_ID, "grade": GRADE}
 RESULT_COLUMNS = {"query_id": QUERY_ID, "doc_id": DOC_ID, "score": SCORE, "rank": RANK, "tag": TAG}
 
+# The first line of BEIR's qrels.
+BEIR_HEADER = "query-id\tcorpus-id\tscore"
+
 # Columns that are irrelevant here and are skipped silently.
 SILENT = frozenset({"q0", "iter", "iteration", "query", "query_text"})
 

@@ -21,10 +21,10 @@ from assay.core.ids import MAX_LENGTH, id_fault, is_unusual
 from assay.core.read_report import MAX_LISTED, Tally
 from assay.core.text_column import SPREAD, WORD, Bytes, Keys, Places, Texts
 from assay.formats.grade_cells import Keyed
-from assay.formats.reader import Read, finish
 from assay.formats.row_columns import LARGEST, Coded, Column, Growing, RowColumns, joined, letters_of, like, taken
 from assay.formats.text_lines import LINES_WITH_ENDS, Content
-from assay.formats.trec_columns import NEWLINE, RETURN, Fields
+from assay.formats.trec_columns import NEWLINE, RETURN, Fields, split_fields
+from assay.formats.trec_fields import records
 
 Row = TypeVar("Row")
 Flags = npt.NDArray[np.bool_]
@@ -110,13 +110,28 @@ class Layout(ABC, Generic[Row]):
         """Count all accepted rows, in the order of the file."""
 
 
-def read_in_columns(content: Content, tally: Tally, layout: Layout[Row], *, empty: str = "") -> Read[Row]:
-    """Read a whole file and finish its report."""
-    with content:
-        rows = rows_in_columns(content, tally, layout)
-    if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
-        tally.refuse(f"contains no {empty}", code="F07")
-    return Read(rows, finish(content, tally))
+class TrecLayout(Layout[Row]):
+    """Layout of the rows in a TREC file; formats define the rows."""
+
+    # Number of fields in a line.
+    width: int
+    lone_returns = True
+
+    def split(self, data: bytes) -> Fields | None:
+        return split_fields(data, self.width, tolerant=True)
+
+    def careful(self, lines: Lines, tally: Tally, by_key: Keyed[Row]) -> None:
+        for line, text, parts in records(lines_without_ends(lines), tally):
+            self.add(parts, line, text, tally, by_key)
+
+    @abstractmethod
+    def add(self, parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[Row]) -> None:
+        """Add a line that was read carefully."""
+
+
+def lines_without_ends(lines: Lines) -> Iterator[tuple[int, str]]:
+    """Yield (number, text) of lines without their ends."""
+    return ((number, text.rstrip("\r\n")) for number, text in lines.lines_with_ends())
 
 
 def rows_in_columns(content: Content, tally: Tally, layout: Layout[Row]) -> Sequence[Row]:

@@ -19,7 +19,17 @@ from assay.core.grouping import spans
 from assay.core.read_report import Tally
 from assay.core.text_column import Bytes, Places, Texts, padded
 from assay.formats.column_reader import Layout, Lines
-from assay.formats.delimited import MAX_CELL, Cells, Columns, Header, header_of, named_cells, records, usual_delimiter
+from assay.formats.delimited import (
+    MAX_CELL,
+    Cells,
+    Columns,
+    Header,
+    check_mapping,
+    header_of,
+    named_cells,
+    records,
+    usual_delimiter,
+)
 from assay.formats.grade_cells import MAX_DIGITS, Keyed
 from assay.formats.text_lines import Content
 from assay.formats.trec_columns import BLANK, DELETE, NEWLINE, RETURN, Fields
@@ -171,6 +181,7 @@ class CsvLayout(Layout[Row]):
         delimiter: str | None = None,
         unescaped: bool = True,
     ) -> None:
+        check_mapping(mapping or {}, columns)
         self.known, self.mapping, self.unescaped = columns, mapping or {}, unescaped
         self.given, self.delimiter = delimiter, delimiter or usual_delimiter(content)
         self.header: Header | None = None

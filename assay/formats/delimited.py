@@ -84,8 +84,12 @@ def read_table(
 
 def usual_delimiter(content: Content) -> str:
     """Return the most frequent of ``,`` ``;`` and TAB in the first line."""
-    first = content.head.decode("utf-8", "replace").replace("\r", "\n").lstrip("\n").partition("\n")[0]
-    return max(",;\t", key=first.count)
+    return max(",;\t", key=first_line(content).count)
+
+
+def first_line(content: Content) -> str:
+    """Return the first line that is not blank."""
+    return content.head.decode("utf-8", "replace").replace("\r", "\n").lstrip("\n").partition("\n")[0]
 
 
 def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
@@ -93,6 +97,12 @@ def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
     if unknown := next((column for column in mapping if column not in columns.known), None):
         message = f"unknown column {unknown!r}; the format reads {', '.join(columns.known)}"
         raise NotValid(message, {"columns": message})
+
+
+def names_of(column: str, columns: Columns, mapping: Mapping[str, str] | None) -> tuple[str, ...]:
+    """Return the names under which a column is read: the one it is mapped to, or its own and its alternatives."""
+    mapped = (mapping or {}).get(column)
+    return (column, *columns.known[column]) if mapped is None else (mapped,)
 
 
 class HasLines(Protocol):
@@ -125,8 +135,7 @@ def records(content: HasLines, tally: Tally, delimiter: str) -> Iterator[Record]
         if feed.taken[-1][1].endswith("\r") or feed.taken[-1][1].endswith("\r\n"):
             content.carriage_return_line = content.carriage_return_line or feed.taken[-1][0]
         if not cells or (len(cells) == 1 and not cells[0].strip()):
-            tally.put("blank")
-            tally.once("W35", line, "a blank line", done="skipped")
+            tally.put_blank(line)
         else:
             yield Record(line, cells, raw.rstrip("\r\n"))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PIECE = 4 << 20
 
 
-def table_columns(content: Content, tally: Tally, columns: Columns, value: str) -> Iterator[PairColumns]:
+def table_columns(content: Content, tally: Tally, known: Columns, value: str) -> Iterator[PairColumns]:
     """Yield the columns of a well-formed file with a header, a piece at a time."""
     delimiter = usual_delimiter(content)
     places: dict[str, int] = {}
@@ -31,7 +31,7 @@ def table_columns(content: Content, tally: Tally, columns: Columns, value: str) 
         body = data
         if not places:
             first, _, body = data.partition(b"\n")
-            header = _plain_header(first, delimiter, tally, columns)
+            header = _plain_header(first, delimiter, tally, known)
             places, width = header.places, len(header.names)
             if not {"query_id", "doc_id", value} <= set(places):
                 raise NeedsCare

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from assay.formats.column_names import DOC_ID, GRADE, QUERY_ID, RANK, SCORE
+from assay.formats.column_names import BEIR_HEADER, DOC_ID, GRADE, QUERY_ID, RANK, SCORE
 from assay.formats.trec_fields import fields, number
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ def _most(fits: Iterable[bool]) -> bool:
 def _header_names(line: str) -> list[str]:
     delimiter = max(",;\t", key=line.count)
     columns = {cell.strip().strip('"').casefold() for cell in line.split(delimiter)}
-    names = ["beir-qrels"] if line.strip().casefold() == "query-id\tcorpus-id\tscore" else []
+    names = ["beir-qrels"] if line.strip().casefold() == BEIR_HEADER else []
     if _is_clicked(columns):
         names.append("click-log-csv")
     names.extend(f"{kind}-csv" for kind in _pair_kinds(columns))

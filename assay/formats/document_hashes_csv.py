@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import BinaryIO
 
-from assay.core.csv_cells import csv_row, escape
-from assay.core.errors import NotValid
+from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.delimited import Columns, read_table
-from assay.formats.format import Format
-from assay.formats.reader import Read, collect, note_unusual, open_as
-from assay.formats.text_lines import Content, Source
-from assay.formats.writer import Written
+from assay.formats.format import Format, reader_options
+from assay.formats.reader import note_unusual, reader
+from assay.formats.text_lines import Content
+from assay.formats.writer import Written, write_csv
 
 NAME = "document-hashes-csv"
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -34,36 +32,20 @@ class DocumentHash:
     line: int = field(default=0, compare=False)
 
 
-def read(
-    source: Source,
-    *,
-    path: str = "-",
-    columns: Mapping[str, str] | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-) -> Read[DocumentHash]:
-    """Read the documents of a file and account for every record."""
-    content, tally = open_as(source, path, NAME, "doc_id,content_sha256", encoding=encoding)
-    return collect(content, tally, partial(_parse, mapping=columns, delimiter=delimiter))
-
-
 def write(rows: Iterable[DocumentHash], stream: BinaryIO) -> Written:
     """Write the documents, sorted by id bytes."""
-    stream.write(b"doc_id,content_sha256\n")
     ordered = sorted(rows, key=lambda row: row.doc_id)
-    for row in ordered:
-        try:
-            stream.write(csv_row([escape(row.doc_id), row.content_sha256]).encode())
-        except UnicodeEncodeError as error:
-            raise NotValid(f"document id {row.doc_id!r} cannot be written as UTF-8: {error}") from error
-    return Written(len(ordered))
+    header = ["doc_id", "content_sha256"]
+    return write_csv(
+        stream, header, ordered, lambda row: [escape(row.doc_id), row.content_sha256], "document id {0.doc_id!r}"
+    )
 
 
 def _parse(
-    content: Content, tally: Tally, mapping: Mapping[str, str] | None, delimiter: str | None
+    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
 ) -> Iterator[DocumentHash]:
     seen: dict[str, str] = {}
-    for cells in read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter):
+    for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
         doc_id, digest = cells.of["doc_id"], cells.of["content_sha256"].lower()
         wrong = id_fault(doc_id)
         if wrong:
@@ -91,12 +73,8 @@ FORMAT = Format(
     kind="document-hashes",
     extensions=(".csv",),
     description="The SHA-256 of each judged document's content, to detect later changes.",
-    read=read,
+    read=reader(NAME, "doc_id,content_sha256", _parse),
     write=write,
     example=EXAMPLE,
-    options={
-        "columns": "maps columns of the file, such as doc_id=sku",
-        "delimiter": "comma, semicolon or TAB; detected from the header by default",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options("columns delimiter encoding"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,29 @@ if TYPE_CHECKING:
 
     Quick = Callable[[Content, Tally], Iterator[PairColumns]]
     Blocks = Callable[..., Iterator[LogBlock]]
-    Rows = Callable[..., Iterator[LogRow]]
-    Stream = Callable[..., Iterator[Any]]
+    Rows = Callable[..., Iterable[LogRow]]
+    Stream = Callable[..., Iterable[Any]]
+
+
+OPTIONS = {
+    "grades": "grade scale; by default any number is accepted",
+    "columns": "maps columns of the file, such as doc_id=sku",
+    "delimiter": "comma, semicolon or TAB; detected from the header by default",
+    "conflicts": "first, last, min or max: which of two grades for a pair to use",
+    "repeated": "sum, max or first: how to combine a query that appears twice in a counted log",
+    "encoding": "latin-1 for old files",
+}
+
+
+def reader_options(names: str, **meanings: str) -> dict[str, str]:
+    """Return the named options with their meanings, those of this format before the usual ones.
+
+    Examples
+    --------
+    >>> reader_options("conflicts encoding", conflicts="first or last")
+    {'conflicts': 'first or last', 'encoding': 'latin-1 for old files'}
+    """
+    return {name: meanings.get(name) or OPTIONS[name] for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +71,7 @@ class Format:
         For query logs: ``blocks(content, tally, texts, **options)`` yields the searches as columns, block by block.
     rows : callable or None
         For query logs: ``rows(content, tally, lines=..., **options)`` yields the rows on these lines, and possibly
-        others.
+        others; None if ``stream`` must read all of them.
     stream : callable or None
         For query logs and click logs: ``stream(content, tally, **options)`` yields the rows as they are read.
     options : dict of str to str

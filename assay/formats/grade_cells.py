@@ -1,4 +1,4 @@
-"""Parse grades on a scale, and handle rows with different grades for the same key."""
+"""Parse grades, counts and shares in cells, and handle rows with different values for the same key."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
+from assay.core.ids import id_fault
 from assay.core.read_report import MAX_RAW, Tally
 from assay.formats.trec_fields import number
 
@@ -15,6 +16,7 @@ Pick = Literal["first", "last", "min", "max"]
 
 MAX_DIGITS = 15
 
+_COUNT = re.compile(r"\d{1,15}(\.0+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(\d+\.\d*|\.\d+)", re.ASCII)
 
@@ -38,39 +40,83 @@ class RowFault(ValueError):
         self.code, self.fix = code, fix
 
 
-def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool] | Fault:
+def checked_id(text: str, name: str = "document id", *, spaces: bool = True) -> str:
+    """Return an id, or raise `RowFault` if it is invalid."""
+    if fault := id_fault(text, spaces=spaces):
+        raise RowFault(fault[0], f"the {name} {fault[1]}", "correct the id")
+    return text
+
+
+def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool]:
     """Parse a grade on a scale, and return whether it was written as a fraction (``3.0``).
 
     Examples
     --------
     >>> scale_grade("3", (0, 1, 2, 3)), scale_grade("3.0", (0, 1, 2, 3))
     ((3, False), (3, True))
-    >>> scale_grade("2.5", (0, 1, 2, 3)).code, scale_grade("4", (0, 1, 2, 3)).code, scale_grade("0x1", (0, 1)).code
-    ('E13', 'E14', 'E12')
+    >>> scale_grade("2.5", (0, 1, 2, 3))
+    Traceback (most recent call last):
+        ...
+    assay.formats.grade_cells.RowFault: the grade 2.5 is a fraction
     """
     known = f"one of {', '.join(map(str, grades))}" if grades is not None else "a whole number"
     if _WHOLE.fullmatch(text) and len(text) <= MAX_DIGITS:
         grade = int(text.partition(".")[0])
         if grades is None or grade in grades:
             return grade, "." in text
-        return Fault("E14", f"the grade {text} is not on the scale", f"expected {known}, or map the grades first")
+        raise RowFault("E14", f"the grade {text} is not on the scale", f"expected {known}, or map the grades first")
     if _FRACTION.fullmatch(text):
-        return Fault("E13", f"the grade {text} is a fraction", f"expected {known}, or map the grades first")
-    return Fault("E12", f"the grade {text!r} is not a number", f"expected {known}")
+        raise RowFault("E13", f"the grade {text} is a fraction", f"expected {known}, or map the grades first")
+    raise RowFault("E12", f"the grade {text!r} is not a number", f"expected {known}")
 
 
-def any_grade(text: str) -> tuple[float, bool] | Fault:
+def any_grade(text: str) -> tuple[float, bool]:
     """Parse a grade without a scale: any finite number, as the evaluator accepts it.
 
     Examples
     --------
-    >>> any_grade("-1"), any_grade("0.5"), any_grade("high").code
-    ((-1.0, False), (0.5, False), 'E12')
+    >>> any_grade("-1"), any_grade("0.5")
+    ((-1.0, False), (0.5, False))
     """
     grade = number(text)
     if grade is None or grade in (float("inf"), float("-inf")):
-        return Fault("E12", f"the grade {text!r} is not a number", "expected a number such as 3")
+        raise RowFault("E12", f"the grade {text!r} is not a number", "expected a number such as 3")
     return grade, False
+
+
+def count(text: str, column: str, *, least: int = 0) -> int | None:
+    """Return a whole number that is not negative, None for an empty cell.
+
+    Examples
+    --------
+    >>> count("12", "clients"), count("", "clients")
+    (12, None)
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if _COUNT.fullmatch(text) and (value := int(text.partition(".")[0])) >= least:
+        return value
+    fix = f"expected a number such as {least + 12}"
+    raise RowFault("E12", f"the {column} {text!r} is not a whole number from {least}", fix)
+
+
+def share(text: str, column: str, *, most: float | None = None) -> float | None:
+    """Return a number from 0 to ``most``, None for an empty cell.
+
+    Examples
+    --------
+    >>> share("0.25", "probability", most=1.0), share("", "weight")
+    (0.25, None)
+    """
+    text = text.strip()
+    if not text:
+        return None
+    value = number(text)
+    if value is None or value < 0 or value == float("inf") or (most is not None and value > most):
+        limit = f" from 0 to {most:g}" if most is not None else " from 0"
+        raise RowFault("E12", f"the {column} {text!r} is not a number{limit}", "expected a number such as 0.25")
+    return value
 
 
 @dataclass(slots=True)

@@ -9,16 +9,20 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from sys import float_info
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import MAX_RAW, Tally
 from assay.formats.grade_cells import RowFault
 from assay.formats.value_kinds import value_kind
+
+if TYPE_CHECKING:
+    from assay.formats.text_lines import Content
 
 # A readable value may still be too deep to write, because the stack differs.
 MOST_LEVELS = 100
 
+_SPACE = re.compile(r"[ \t\r\n]*")
 _HALF = re.compile("[\ud800-\udfff]")
 # Each begins with text that can be searched fast; a single pattern for both takes eight times as long. The lookbehind
 # for two digits checks only the first digit of a run, so that long runs do not take quadratic time.
@@ -48,8 +52,7 @@ def objects(content: HasLines, tally: Tally) -> Iterator[Element]:
     for line, text in content.lines():
         tally.read()
         if not text.strip():
-            tally.put("blank")
-            tally.once("W35", line, "a blank line", done="skipped")
+            tally.put_blank(line)
             continue
         try:
             value = parse(text)
@@ -60,6 +63,44 @@ def objects(content: HasLines, tally: Tally) -> Iterator[Element]:
             yield Element(line, value, text)
         else:
             tally.reject("E24", line, "not a JSON object", fix=tally.expected, raw=text)
+
+
+def list_elements(content: Content, tally: Tally, most: int) -> Iterator[tuple[int, Any, str]]:
+    """Yield (line, value, beginning of its text) of each element of a JSON list; a refused value is its fault."""
+    text = content.text(most).replace("\r\n", "\n").replace("\r", "\n")
+    at, line, counted = after_space(text, text.index("[") + 1), 1, 0
+    more = text[at : at + 1] != "]"
+    while more:
+        line, counted, begin = line + text.count("\n", counted, at), at, at
+        value, at = _decoded(text, at, tally)
+        yield line, value, text[begin : min(at, begin + MAX_RAW)]
+        at = after_space(text, at)
+        more = text[at : at + 1] == ","
+        at = after_space(text, at + 1) if more else at
+    if text[at : at + 1] != "]" or text[at + 1 :].strip():
+        what = "there is text after the list" if text[at : at + 1] == "]" else ", or ] is missing"
+        tally.refuse(f"JSON syntax error: {what}", line=text.count("\n", 0, at) + 1, code="F05")
+
+
+def _decoded(text: str, at: int, tally: Tally) -> tuple[object, int]:
+    decoder: json.JSONDecoder = DECODER
+    fault: RowFault | None = None
+    while True:
+        try:
+            value, end = decoder.raw_decode(text, at)
+            return fault or value, end
+        except RowFault as found:
+            # The standard decoder accepts repeated keys and NaN.
+            fault, decoder = found, json.JSONDecoder()
+        except json.JSONDecodeError as error:
+            tally.refuse(f"JSON syntax error: {error.msg} in column {error.colno}", line=error.lineno, code="F05")
+        except (RecursionError, ValueError) as error:
+            tally.refuse(f"JSON cannot be read: {error}", line=text.count("\n", 0, at) + 1, code="F05")
+
+
+def after_space(text: str, at: int) -> int:
+    """Return the position after the white space at a position."""
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
 
 
 def parse(text: str) -> Any:

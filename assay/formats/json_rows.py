@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, TypeGuard, TypeVar
 
-from assay.core.ids import id_fault
 from assay.core.read_report import Tally
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
-from assay.formats.reader import Read, collect, note_unusual, open_as
-from assay.formats.text_lines import Content, Source
+from assay.formats.reader import Read, note_unusual, reader
+from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
 
@@ -19,23 +19,6 @@ Row = TypeVar("Row")
 RowReader = Callable[[Element, Tally], tuple[Row, bool]]
 # The key of a row, and the value on which two rows with the same key must agree.
 Key = Callable[[Row], tuple[Hashable, object]]
-
-
-class Reader(Protocol[Row]):
-    """Reader of a format without options of its own."""
-
-    def __call__(self, source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Row]:
-        """Read a file and account for every line."""
-
-
-def reader(format: str, example: str, parse: Callable[[Content, Tally], Iterable[Row]]) -> Reader[Row]:
-    """Return the reader of a format for a function that yields its rows."""
-
-    def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Row]:
-        return collect(*open_as(source, path, format, example, encoding=encoding), parse)
-
-    read.__doc__ = Reader.__call__.__doc__
-    return read
 
 
 def rows(
@@ -61,10 +44,7 @@ def rows(
 def ids(element: Element, tally: Tally, names: Mapping[str, str], known: Collection[str]) -> tuple[list[str], bool]:
     """Return the ids of an object, and whether one was a number; unknown keys are reported."""
     id_values = [id_text(element.of.get(key)) for key in names]
-    texts = [text for text, _ in id_values]
-    for name, text in zip(names.values(), texts, strict=True):
-        if fault := id_fault(text):
-            raise RowFault(fault[0], f"the {name} id {fault[1]}", "correct the id")
+    texts = [checked_id(text, f"{name} id") for name, (text, _) in zip(names.values(), id_values, strict=True)]
     numbered = any(number for _, number in id_values)
     if numbered:
         tally.once("W42", element.line, "an id is a number", done="read as text")
@@ -85,9 +65,27 @@ def text(of: Mapping[str, Any], name: str) -> str:
 def number(of: Mapping[str, Any], name: str, fix: str) -> float:
     """Return a number."""
     value = of.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         raise RowFault("E12", f"{name} is {value!r}, not a number", fix)
     return float(value)
+
+
+def is_number(value: object, *, whole: bool = False, most: float = math.inf) -> TypeGuard[float]:
+    """Return whether a value is a number, not true or false, and at most this large."""
+    kinds = int if whole else int | float
+    return isinstance(value, kinds) and not isinstance(value, bool) and value <= most
+
+
+def row_reader(
+    format: str, line: str, read_row: RowReader[Row], key: Key[Row] | None = None
+) -> Callable[..., Read[Row]]:
+    """Return the reader of a format with one row per line and without options of its own."""
+    return reader(format, line, lambda content, tally: rows(content, tally, read_row, key))
+
+
+def values_of(row: object, *names: str) -> dict[str, Any]:
+    """Return some fields of a row as an object for JSON; an empty text is null."""
+    return {name: None if (value := getattr(row, name)) == "" else value for name in names}
 
 
 def write_objects(objects: Iterable[Mapping[str, Any]], stream: BinaryIO) -> Written:

@@ -16,9 +16,8 @@ from assay.core.read_report import Tally
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import parse
 from assay.formats.log_blocks import LogBlock, LogTexts, as_written, careful_blocks, client_keys
-from assay.formats.log_chunks import PlainLog
+from assay.formats.log_chunks import PlainLines, PlainLog
 from assay.formats.log_rows import DOCUMENT_ID, LogBooks, Repeated
-from assay.formats.plain_log_lines import PlainLines
 from assay.formats.row_types import LogRow
 from assay.formats.text_lines import Content, numbered_lines
 from assay.formats.timestamp_columns import usual_times

@@ -6,23 +6,19 @@ The byte layout is fixed, because relevance tests of search engines may be stric
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
 from assay.core.read_report import Tally
-from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, scale_grade
-from assay.formats.json_lines import DECODER, id_text, refuse_unstorable
-from assay.formats.personal_queries import note_personal
-from assay.formats.query_texts import query_fault
-from assay.formats.reader import Read, collect, note_unusual, open_as
+from assay.formats.format import Format, reader_options
+from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
+from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
+from assay.formats.query_texts import note_personal, query_fault
+from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow
-from assay.formats.text_lines import Content, Source
+from assay.formats.text_lines import MAX_TEXT, Content
 from assay.formats.writer import Written, export_order, whole_grade
 
 NAME = "judgment-list"
@@ -39,20 +35,6 @@ EXAMPLE = """[
 """
 _EXPECTED = '[{"query_id": "q001", "query": "...", "ratings": [{"doc_id": "doc-abc", "rating": 3}]}]'
 COPIED = ("query_id", "doc_id", "why")
-_SPACE = re.compile(r"[ \t\r\n]*")
-
-
-def read(
-    source: Source,
-    *,
-    path: str = "-",
-    grades: tuple[int, ...] | None = None,
-    conflicts: Pick | None = None,
-    encoding: str = "utf-8",
-) -> Read[LabelRow]:
-    """Read a judgment list and account for every query and rating."""
-    content, tally = open_as(source, path, NAME, _EXPECTED, encoding=encoding)
-    return collect(content, tally, partial(_parse, grades=grades, conflicts=conflicts))
 
 
 def write(
@@ -108,11 +90,13 @@ def _quoted(text: str) -> str:
 
 
 def _parse(
-    content: Content, tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
+    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
 ) -> Iterator[LabelRow]:
     by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
     texts: dict[str, str] = {}
-    for place, (line, value) in enumerate(_elements(content, tally)):
+    if not content.head.lstrip().startswith(b"["):
+        tally.refuse("does not begin with [, so it is not a JSON array")
+    for place, (line, value, _) in enumerate(list_elements(content, tally, MAX_TEXT)):
         tally.read()
         try:
             query_id, ratings = _query(value, texts, line, tally)
@@ -137,51 +121,6 @@ def _parse(
         yield row
 
 
-def _elements(content: Content, tally: Tally) -> Iterator[tuple[int, Any]]:
-    """Yield (line, value) of each element of the list, one at a time."""
-    if not content.head.lstrip().startswith(b"["):
-        tally.refuse("does not begin with [, so it is not a JSON array")
-    text = content.text()
-    place = _SPACE.match(text, text.index("[") + 1).end()  # type: ignore[union-attr]
-    line, counted = 1, 0
-    if text[place : place + 1] == "]":
-        place += 1
-    else:
-        while True:
-            line, counted = line + text.count("\n", counted, place), place
-            value, place = _decode(text, place, line, tally)
-            yield line, value
-            place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
-            mark = text[place : place + 1]
-            place = _SPACE.match(text, place + 1).end()  # type: ignore[union-attr]
-            if mark == "]":
-                break
-            if mark != ",":
-                at = 1 + text.count("\n", 0, place)
-                tally.refuse("JSON syntax error: , or ] is missing between two elements", line=at, code="F05")
-    if text[place:].strip():
-        tally.refuse("there is text after the array", line=1 + text.count("\n", 0, place), code="F05")
-
-
-def _decode(text: str, place: int, line: int, tally: Tally) -> tuple[Any, int]:
-    try:
-        return DECODER.raw_decode(text, place)
-    except json.JSONDecodeError as error:
-        tally.refuse(f"JSON syntax error in column {error.colno}: {error.msg}", line=error.lineno, code="F05")
-    except RowFault as fault:
-        return fault, _after(text, place, tally, line)
-    except (RecursionError, ValueError) as error:
-        tally.refuse(f"JSON cannot be read: {error}", line=line, code="F05")
-
-
-def _after(text: str, place: int, tally: Tally, line: int) -> int:
-    """Return the end of an element that contains something refused, using the standard decoder."""
-    try:
-        return json.JSONDecoder().raw_decode(text, place)[1]
-    except (RecursionError, ValueError) as error:
-        tally.refuse(f"JSON cannot be read: {error}", line=line, code="F05")
-
-
 def _query(value: Any, texts: dict[str, str], line: int, tally: Tally) -> tuple[str, list[Any]]:
     if isinstance(value, RowFault):
         raise value
@@ -191,8 +130,7 @@ def _query(value: Any, texts: dict[str, str], line: int, tally: Tally) -> tuple[
     query_id, number = id_text(value.get("query_id"))
     if number:
         tally.once("W42", line, "the query id is a number", done="read as text", column="query_id")
-    if fault := id_fault(query_id):
-        raise RowFault(fault[0], f"the query id {fault[1]}", "correct the id")
+    checked_id(query_id, "query id")
     text, ratings = value.get("query"), value.get("ratings")
     if not isinstance(text, str) or not isinstance(ratings, list):
         raise RowFault("E23", "query is not text, or ratings is not an array")
@@ -213,8 +151,7 @@ def _label(
     if not isinstance(rating, dict) or "rating" not in rating:
         raise RowFault("E23", "not an object with doc_id and rating")
     doc_id, number = id_text(rating.get("doc_id"))
-    if fault := id_fault(doc_id):
-        raise RowFault(fault[0], f"the document id {fault[1]}", "correct the id")
+    checked_id(doc_id)
     note_unusual(tally, line, query_id, doc_id)
     if number:
         tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
@@ -225,12 +162,10 @@ def _label(
         return LabelRow(query_id, doc_id, None, origin, query, source, line), number
     if isinstance(value, bool | str | dict | list):
         raise RowFault("E12", f"the rating {value!r} is not a number", "expected a whole number")
-    grade = scale_grade(repr(value), grades)
-    if not isinstance(grade[0], int):
-        raise RowFault(*grade)
-    if grade[1]:
-        tally.once("W32", line, f"the rating is written as {value!r}", done=f"read as {grade[0]}")
-    return LabelRow(query_id, doc_id, grade[0], origin, query, source, line), number or bool(grade[1])
+    grade, pointed = scale_grade(repr(value), grades)
+    if pointed:
+        tally.once("W32", line, f"the rating is written as {value!r}", done=f"read as {grade}")
+    return LabelRow(query_id, doc_id, grade, origin, query, source, line), number or pointed
 
 
 def _source(value: Any) -> tuple[str, str, str] | None:
@@ -244,6 +179,8 @@ def _source(value: Any) -> tuple[str, str, str] | None:
     return parts[0], parts[1], parts[2]
 
 
+read = reader(NAME, _EXPECTED, _parse)
+
 FORMAT = Format(
     name=NAME,
     title="Judgment list, JSON",
@@ -253,9 +190,5 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={
-        "grades": "grade scale; by default any whole number is accepted",
-        "conflicts": "first, last, min or max: which of two grades for a pair to use",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options("grades conflicts encoding", grades="grade scale; by default any whole number is accepted"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,11 +11,11 @@ from typing import Any, BinaryIO
 
 from assay.core.outcomes import OUTCOMES
 from assay.core.read_report import Tally
-from assay.formats.format import Format
+from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Pick, RowFault
 from assay.formats.json_lines import Element
-from assay.formats.json_rows import ids, rows, text, write_objects
-from assay.formats.reader import Read, collect, open_as
+from assay.formats.json_rows import ids, is_number, rows, text, values_of, write_objects
+from assay.formats.reader import open_as, reader
 from assay.formats.text_lines import Content, Source
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
@@ -30,8 +31,11 @@ EXAMPLE = (
     '"tokens_in": 412, "tokens_out": 9, "cost_usd": 0.0002, "raw": "I cannot help with that.", "parameters": null}\n'
 )
 _TEXTS = ("judge", "model", "prompt_sha256", "rationale", "raw")
-_KEYS = {"query_id", "doc_id", "grade", "relevant", "outcome", "probabilities", "tokens_in", "tokens_out", "cost_usd"}
-_KNOWN = _KEYS.union(_TEXTS, ["parameters", "usefulness"])
+_WRITTEN = (
+    *("query_id", "doc_id", "grade", "relevant", "outcome", "judge", "model", "prompt_sha256", "probabilities"),
+    *("rationale", "tokens_in", "tokens_out", "cost_usd", "raw", "parameters"),
+)
+_KNOWN = {*_WRITTEN, "usefulness"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +61,6 @@ class MachineLabel:
     line: int = field(default=0, compare=False)
 
 
-def read(
-    source: Source,
-    *,
-    path: str = "-",
-    grades: tuple[int, ...] | None = None,
-    conflicts: Pick | None = None,
-    encoding: str = "utf-8",
-) -> Read[MachineLabel]:
-    """Read a judge's answers and account for every line."""
-    example = '{"query_id": "q001", "doc_id": "doc-abc", "outcome": "graded", "grade": 1}'
-    opened = open_as(source, path, NAME, example, encoding=encoding)
-    return collect(*opened, partial(_parse, grades=grades, conflicts=conflicts))
-
-
 def stream(source: Source, path: str) -> Iterator[MachineLabel]:
     """Yield the answers of a file without storing them; a pair may occur twice."""
     content, tally = open_as(source, path, NAME, EXAMPLE.partition("\n")[0])
@@ -88,28 +78,11 @@ def write(rows: Iterable[MachineLabel], stream: BinaryIO) -> Written:
 
 
 def _as_json(row: MachineLabel) -> dict[str, Any]:
-    return {
-        "query_id": row.query_id,
-        "doc_id": row.doc_id,
-        "grade": row.grade,
-        "relevant": row.relevant,
-        "outcome": row.outcome,
-        "judge": row.judge or None,
-        "model": row.model or None,
-        "prompt_sha256": row.prompt_sha256 or None,
-        "probabilities": row.probabilities,
-        "rationale": row.rationale or None,
-        "tokens_in": row.tokens_in,
-        "tokens_out": row.tokens_out,
-        "cost_usd": row.cost_usd,
-        "raw": row.raw or None,
-        "parameters": row.parameters,
-        **({} if row.usefulness is None else {"usefulness": row.usefulness}),
-    }
+    return values_of(row, *_WRITTEN) | ({} if row.usefulness is None else {"usefulness": row.usefulness})
 
 
 def _parse(
-    content: Content, tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
+    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     for row in rows(content, tally, partial(_label, grades=grades), _key, conflicts):
         if row.grade is not None:
@@ -137,10 +110,10 @@ def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tu
         relevant,
         parameters=_object(of, "parameters"),
         probabilities=_probabilities(of),
-        tokens_in=_tokens(of, "tokens_in"),
-        tokens_out=_tokens(of, "tokens_out"),
-        cost_usd=_cost(of),
-        usefulness=_usefulness(of),
+        tokens_in=_amount(of, "tokens_in", "a whole number, 0 or more", whole=True),
+        tokens_out=_amount(of, "tokens_out", "a whole number, 0 or more", whole=True),
+        cost_usd=_amount(of, "cost_usd", "a number, 0 or more"),
+        usefulness=_amount(of, "usefulness", "a number from 0 to 1", most=1),
         line=element.line,
         **{name: text(of, name) for name in _TEXTS},
     )
@@ -165,7 +138,7 @@ def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str,
 def _grade(value: Any, grades: tuple[int, ...] | None) -> tuple[int | None, bool]:
     if value is None:
         return None, False
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         raise RowFault("E12", f"the grade {value!r} is not a number", "expected a whole number or null")
     if value != int(value):
         raise RowFault("E13", f"the grade {value} is a fraction", "expected a whole number or null")
@@ -186,31 +159,19 @@ def _object(of: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 def _probabilities(of: Mapping[str, Any]) -> dict[str, float] | None:
     probabilities = _object(of, "probabilities")
     for grade, value in (probabilities or {}).items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        if not is_number(value, most=1) or value < 0:
             raise RowFault("E12", f"the probability of {grade!r} is {value!r}", "expected a number from 0 to 1")
     return probabilities
 
 
-def _tokens(of: Mapping[str, Any], name: str) -> int | None:
+def _amount(of: Mapping[str, Any], name: str, kind: str, *, whole: bool = False, most: float = math.inf) -> Any:
     value = of.get(name)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+    if value is None or (is_number(value, whole=whole, most=most) and value >= 0):
         return value
-    raise RowFault("E12", f"{name} is {value!r}", "expected a whole number, 0 or more, or null")
+    raise RowFault("E12", f"{name} is {value!r}", f"expected {kind}, or null")
 
 
-def _cost(of: Mapping[str, Any]) -> float | None:
-    value = of.get("cost_usd")
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= 0):
-        return value
-    raise RowFault("E12", f"cost_usd is {value!r}", "expected a number, 0 or more, or null")
-
-
-def _usefulness(of: Mapping[str, Any]) -> float | None:
-    value = of.get("usefulness")
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1):
-        return value
-    raise RowFault("E12", f"usefulness is {value!r}", "expected a number from 0 to 1, or null")
-
+read = reader(NAME, '{"query_id": "q001", "doc_id": "doc-abc", "outcome": "graded", "grade": 1}', _parse)
 
 FORMAT = Format(
     name=NAME,
@@ -221,9 +182,9 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={
-        "grades": "grade scale; by default any whole number is accepted",
-        "conflicts": "first, last, min or max: which of a judge's two answers for one pair counts",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options(
+        "grades conflicts encoding",
+        grades="grade scale; by default any whole number is accepted",
+        conflicts="first, last, min or max: which of a judge's two answers for one pair counts",
+    ),
 )

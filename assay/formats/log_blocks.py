@@ -210,10 +210,15 @@ def rows_on_lines(source: Source, lines: set[int], *, path: str, format: str, **
     from assay.formats import FORMATS
 
     content, tally = _opened(source, path, format, options.pop("encoding", "utf-8"))
-    rows = FORMATS[format].rows
     by_line: dict[int, LogRow] = {}
+    member = FORMATS[format]
+    assert member.stream is not None  # noqa: S101 (each format of a query log has one)
     with content:
-        for row in rows(content, tally, lines=lines, **options) if rows else ():
+        if member.rows is None:
+            found = member.stream(content, tally, **options)
+        else:
+            found = member.rows(content, tally, lines=lines, **options)
+        for row in found:
             if row.line in lines:
                 by_line[row.line] = row
                 if len(by_line) == len(lines):

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain
 from queue import Full, Queue
 from threading import Event, Thread
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.core.read_report import MAX_LISTED, Tally
 from assay.formats.log_blocks import NO_TIME, LogBlock, LogTexts, block_of, careful_blocks
 from assay.formats.log_rows import LogBooks
-from assay.formats.plain_log_lines import PlainLines
 from assay.formats.query_texts import could_be_query
 from assay.formats.row_types import LogRow
 from assay.formats.text_lines import Content
@@ -32,12 +32,40 @@ if TYPE_CHECKING:
 
     Whole = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
+    Keys = npt.NDArray[np.uint64]
     Column = npt.NDArray[Any]
 
 PIECE = 1 << 24
 AHEAD = 2
 # The fault of a text that is not a valid query.
 FAULTY, BLANK = 1, 2
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PlainLines:
+    """The plain lines of a part as columns, and the positions of the others."""
+
+    data: bytes
+    ends: Whole
+    odd: Flags
+    places: Whole
+    query: polars.Series
+    moment: Whole
+    times: polars.Series | None
+    client: Keys | None
+    language: polars.Series | None
+    written: polars.DataFrame | None = None
+    count: Whole | None = None
+    clients: Whole | None = None
+
+    def line(self, at: int) -> bytes:
+        """Return the line at a position, with its end."""
+        return line_at(self.data, self.ends, at)
+
+
+def line_at(data: bytes, ends: Whole, at: int) -> bytes:
+    """Return the line at a position, with its end."""
+    return data[int(ends[at - 1]) + 1 if at else 0 : int(ends[at]) + 1]
 
 
 class _Piece(NamedTuple):

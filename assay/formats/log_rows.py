@@ -11,7 +11,7 @@ from assay.core.ids import id_fault
 from assay.core.read_report import MAX_RAW, Tally
 from assay.formats.column_names import DOC_ID
 from assay.formats.grade_cells import RowFault
-from assay.formats.number_cells import count as whole_number
+from assay.formats.grade_cells import count as whole_number
 from assay.formats.query_texts import query_fault
 from assay.formats.row_types import LogRow
 from assay.formats.timestamps import EXPECTED, IN_WORDS, family, time_kind
@@ -56,35 +56,19 @@ class LogBooks:
         self._counted: dict[str, tuple[LogRow, str, str]] = {}
         self._held: set[str] = set()
 
-    def take(
-        self,
-        query: str,
-        count: str | None,
-        timestamp: str,
-        client_id: str,
-        clicks: str,
-        language: str = "",
-        clients: str = "",
-        query_id: str = "",
-        *,
-        line: int,
-        raw: str,
-        bin: str = "accepted",
-    ) -> Iterator[LogRow]:
-        """Yield a search at once; a counted query is yielded later by `counted`."""
-        if count is None and not query.strip():
+    def take(self, of: Mapping[str, str | None], *, line: int, raw: str, bin: str = "accepted") -> Iterator[LogRow]:
+        """Yield a search by its columns at once; a counted query is yielded later by `counted`."""
+        if of.get("count") is None and not (of["query"] or "").strip():
             # A search with an empty search box creates such a row, which is not an error.
             self._tally.put("rejected")
             self._tally.once("W50", line, "a search without a query", done="left out")
             return
         try:
-            row = self._row(query, count, timestamp.strip(), client_id, clicks, language, clients, line)
-            if count is not None and query_id:
-                row = replace(row, query_id=_own_id(query_id))
+            row = self._row(of, line)
         except RowFault as fault:
             self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
             return
-        if count is None or self._repeated == "each":
+        if of.get("count") is None or self._repeated == "each":
             self._tally.put(bin)
             yield row
         else:
@@ -92,20 +76,8 @@ class LogBooks:
 
     def take_cells(self, cells: Cells) -> Iterator[LogRow]:
         """Add one record of a table."""
-        of = cells.of
-        return self.take(
-            of["query"],
-            of.get("count"),
-            of.get("timestamp", ""),
-            of.get("client_id", ""),
-            of.get("clicks", ""),
-            of.get("language", ""),
-            of.get("clients", ""),
-            of.get("query_id", ""),
-            line=cells.line,
-            raw=cells.raw,
-            bin="repaired" if cells.repaired else "accepted",
-        )
+        bin = "repaired" if cells.repaired else "accepted"
+        return self.take(cells.of, line=cells.line, raw=cells.raw, bin=bin)
 
     def agrees(self, kinds: Mapping[str, int]) -> bool:
         """Return whether times of these kinds are consistent with the file's first time."""
@@ -127,26 +99,23 @@ class LogBooks:
         """Return the counted queries, including conflicting ones."""
         return [row for row, _, _ in self._counted.values()]
 
-    def _row(
-        self,
-        query: str,
-        count: str | None,
-        timestamp: str,
-        client_id: str,
-        clicks: str,
-        language: str,
-        clients: str,
-        line: int,
-    ) -> LogRow:
+    def _row(self, of: Mapping[str, str | None], line: int) -> LogRow:
+        query, count = of["query"] or "", of.get("count")
+        texts = {name: of.get(name) or "" for name in ("timestamp", "client_id", "clicks", "language")}
         if fault := query_fault(query):
             raise RowFault(*fault)
         number = 1 if count is None else whole_number(count, "count", least=1)
         if number is None:
             raise RowFault("E12", "the count is empty", "expected a number such as 12")
-        if timestamp:
+        if timestamp := texts["timestamp"].strip():
             self._check_time(timestamp, line)
-        client_count = None if count is None else whole_number(clients, "clients")
-        return LogRow(query, number, timestamp, client_id, clicks, line, language.strip(" \t"), client_count)
+        clients, query_id = None, ""
+        if count is not None:
+            clients, query_id = whole_number(of.get("clients") or "", "clients"), of.get("query_id") or ""
+        if query_id and (wrong := id_fault(query_id)):
+            raise RowFault("E23", f"the query_id {query_id!r} {wrong[1]}", "fix the query_id")
+        language = texts["language"].strip(" \t")
+        return LogRow(query, number, timestamp, texts["client_id"], texts["clicks"], line, language, clients, query_id)
 
     def _check_time(self, timestamp: str, line: int) -> None:
         kind = time_kind(timestamp)
@@ -190,10 +159,3 @@ class LogBooks:
 def _most(some: int | None, others: int | None) -> int | None:
     """Return the larger number of clients, a lower bound for their union."""
     return max((number for number in (some, others) if number is not None), default=None)
-
-
-def _own_id(query_id: str) -> str:
-    """Return the id of a query in a counted log."""
-    if fault := id_fault(query_id):
-        raise RowFault("E23", f"the query_id {query_id!r} {fault[1]}", "fix the query_id")
-    return query_id

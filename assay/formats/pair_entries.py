@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.core.ids import id_fault
 from assay.core.read_report import Tally
-from assay.formats.grade_cells import Fault, Keyed, Pick, RowFault, any_grade, scale_grade
+from assay.formats.grade_cells import Keyed, Pick, RowFault, any_grade, checked_id, scale_grade
 from assay.formats.reader import note_unusual
 from assay.formats.row_types import LabelRow, RunRow
 from assay.formats.trec_fields import EXACT_WHOLE, number, rank_of
@@ -100,18 +99,14 @@ def note_ranks_for_scores(tally: Tally, line: int, rows: int = 1) -> None:
 
 
 def _check_ids(entry: Entry, tally: Tally) -> None:
-    for name, text in (("query", entry.query_id), ("document", entry.doc_id)):
-        if fault := id_fault(text):
-            raise RowFault(fault[0], f"the {name} id {fault[1]}", "correct the id")
+    checked_id(entry.query_id, "query id")
+    checked_id(entry.doc_id)
     note_unusual(tally, entry.line, entry.query_id, entry.doc_id)
 
 
 def _grade(entry: Entry, grades: tuple[int, ...] | None, tally: Tally) -> tuple[float, bool]:
     text = _text_of_number(entry.value, "grade", "3")
-    result = any_grade(text) if grades is None else scale_grade(text, grades)
-    if isinstance(result, Fault):
-        raise RowFault(result.code, result.what, result.fix)
-    grade, repaired = result
+    grade, repaired = any_grade(text) if grades is None else scale_grade(text, grades)
     if repaired:
         tally.once("W32", entry.line, f"the grade is written as {text}", done=f"read as {grade:g}")
     return float(grade), repaired

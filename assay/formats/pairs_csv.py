@@ -7,21 +7,19 @@ file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import BinaryIO
 
-from assay.core.csv_cells import csv_row, escape
-from assay.core.errors import NotValid
+from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.delimited import Columns, read_table
-from assay.formats.format import Format
+from assay.formats.format import Format, reader_options
 from assay.formats.query_texts import query_id_fault
 from assay.formats.ratings_csv import COLUMNS as RATING_COLUMNS
-from assay.formats.reader import Read, collect, note_unusual, open_as
+from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
-from assay.formats.text_lines import Content, Source
-from assay.formats.writer import Written
+from assay.formats.text_lines import Content
+from assay.formats.writer import Written, write_csv
 
 NAME = "pairs-csv"
 EXAMPLE = "query_id,doc_id\nq001,doc-xyz\nq001,doc-abc\n"
@@ -32,36 +30,22 @@ COLUMNS = Columns(
 )
 
 
-def read(
-    source: Source,
-    *,
-    path: str = "-",
-    columns: Mapping[str, str] | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-) -> Read[PairRow]:
-    """Read the distinct pairs of a file and account for every record."""
-    content, tally = open_as(source, path, NAME, "query_id,doc_id", encoding=encoding)
-    return collect(content, tally, partial(_parse, mapping=columns, delimiter=delimiter))
-
-
 def write(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
     """Write pairs in the order given, which is the order of judging."""
-    stream.write(b"query_id,doc_id\n")
-    listed = list(rows)
-    for row in listed:
-        try:
-            stream.write(csv_row([escape(row.query_id), escape(row.doc_id)]).encode())
-        except UnicodeEncodeError as error:
-            raise NotValid(f"document id {row.doc_id!r} cannot be written as UTF-8: {error}") from error
-    return Written(len(listed))
+    return write_csv(
+        stream,
+        ["query_id", "doc_id"],
+        rows,
+        lambda row: [escape(row.query_id), escape(row.doc_id)],
+        "document id {0.doc_id!r}",
+    )
 
 
 def _parse(
-    content: Content, tally: Tally, mapping: Mapping[str, str] | None, delimiter: str | None
+    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
 ) -> Iterator[PairRow]:
     seen: set[tuple[str, str]] = set()
-    for cells in read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter):
+    for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
         query_id, doc_id = cells.of["query_id"], cells.of["doc_id"]
         fault = query_id_fault(query_id)
         wrong = id_fault(doc_id)
@@ -86,12 +70,8 @@ FORMAT = Format(
     kind="pairs",
     extensions=(".csv",),
     description="The pairs to judge; any file with query_id and doc_id works.",
-    read=read,
+    read=reader(NAME, "query_id,doc_id", _parse),
     write=write,
     example=EXAMPLE,
-    options={
-        "columns": "maps columns of the file, such as doc_id=sku",
-        "delimiter": "comma, semicolon or TAB; detected from the header by default",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options("columns delimiter encoding"),
 )

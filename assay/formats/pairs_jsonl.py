@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format
+from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
-from assay.formats.json_rows import ids, reader, rows, text, write_objects
+from assay.formats.json_rows import ids, row_reader, rows, text, write_objects
 from assay.formats.row_types import PairRow
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
@@ -31,11 +31,7 @@ def write(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
 
 def _as_json(row: PairRow) -> dict[str, Any]:
     return {
-        "query_id": row.query_id,
-        "query": row.query,
-        "narrative": row.narrative,
-        "doc_id": row.doc_id,
-        "text": row.text,
+        **{name: getattr(row, name) for name in ("query_id", "query", "narrative", "doc_id", "text")},
         "expected": list(row.expected) if len(row.expected) > 1 else "".join(row.expected),
         **({} if row.rank is None else {"rank": row.rank}),
     }
@@ -71,11 +67,7 @@ def _key(row: PairRow) -> tuple[tuple[str, str], object]:
 # Every row in file order; the caller handles rows that appear twice.
 stream = partial(rows, read_row=_pair)
 
-read = reader(
-    NAME,
-    '{"query_id": "q001", "query": "...", "doc_id": "doc-abc", "text": "..."}',
-    partial(rows, read_row=_pair, key=_key),
-)
+read = row_reader(NAME, '{"query_id": "q001", "query": "...", "doc_id": "doc-abc", "text": "..."}', _pair, _key)
 
 FORMAT = Format(
     name=NAME,
@@ -86,5 +78,5 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
+    options=reader_options("encoding"),
 )

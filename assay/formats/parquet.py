@@ -9,8 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
@@ -81,18 +80,6 @@ def parquet_columns(content: Content, tally: Tally, known: Known, value: str) ->
     tally.read(len(frame))
     tally.put("accepted", len(frame))
     yield PairColumns(query_ids, doc_ids, values, ranks, np.arange(len(frame)) + 1)
-
-
-def write_table(
-    ids: Mapping[str, list[str]], numbers: list[int] | list[float], stream: BinaryIO, *, whole: bool
-) -> None:
-    """Write id columns and a column ``score`` of whole numbers or fractions."""
-    import polars
-
-    kinds = dict.fromkeys(ids, polars.String) | {"score": polars.Int64 if whole else polars.Float64}
-    buffer = BytesIO()
-    polars.DataFrame({**ids, "score": numbers}, schema=kinds).write_parquet(buffer)
-    stream.write(buffer.getvalue())
 
 
 def _frame(content: Content, tally: Tally, known: Known, value: str, mapping: Mapping[str, str]) -> polars.DataFrame:

@@ -114,16 +114,13 @@ def read_runs(source: Any) -> list[Run | RunFile]:
     taken = [one.name for one in many if isinstance(one, Run | RunFile)]
     named = iter(run_names([Path(path).name for path in paths], taken))
     unnamed = sum(not isinstance(one, str | Path | Run | RunFile) for one in many)
-    rows, number = [], 0
-    for one in many:
-        if isinstance(one, str | Path):
-            rows.append(_run(one, next(named), None))
-        elif isinstance(one, Run | RunFile):
-            rows.append(one)
-        else:
-            number += 1
-            rows.append(_run(one, "run" if unnamed == 1 else f"run{number}", None))
-    return rows
+    numbered = iter(["run"] if unnamed == 1 else [f"run{number}" for number in range(1, unnamed + 1)])
+    return [
+        one
+        if isinstance(one, Run | RunFile)
+        else _run(one, next(named if isinstance(one, str | Path) else numbered), None)
+        for one in many
+    ]
 
 
 def read_ratings(source: Any, scale: Sequence[int] = (0, 1, 2, 3)) -> Ratings:
@@ -243,14 +240,11 @@ def _triples(
 ) -> list[tuple[str, str, float]]:
     """Return rows of query, document and number."""
     columns = _columns(source)
-    three = {name: known[name] for name in ("query_id", "doc_id", value)}
-    sign = 1.0
-    if columns is not None and value == "score" and "score" not in _named(columns, three):
+    names, sign = _named(columns or [], known), 1.0
+    if value == "score" and "score" not in names and "rank" in names:
         # Without scores, the ranks determine the order.
-        three = {**{name: known[name] for name in ("query_id", "doc_id")}, "rank": known["rank"]}
         value, sign = "rank", -1.0
-        if "rank" not in _named(columns, three):
-            three = {name: known[name] for name in ("query_id", "doc_id", "score")}
+    three = {name: known[name] for name in ("query_id", "doc_id", value)}
     if columns is None and isinstance(source, Iterable) and not isinstance(source, str | bytes):
         source = list(source)
         name = next((name for name in attributes if source and hasattr(source[0], name)), None)

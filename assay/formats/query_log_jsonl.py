@@ -7,17 +7,17 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.delimited import check_mapping
-from assay.formats.format import Format
+from assay.formats.delimited import check_mapping, names_of
+from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import dump, objects
 from assay.formats.jsonl_log_columns import NumberedLines, ObjectLog
 from assay.formats.log_blocks import LogBlock, LogTexts, careful_blocks
 from assay.formats.log_rows import LogBooks, Repeated, check_for_pairs, check_for_queries
 from assay.formats.query_log_csv import COLUMNS
-from assay.formats.reader import Read, collect, open_as
+from assay.formats.reader import reader
 from assay.formats.row_types import LogRow
-from assay.formats.text_lines import Content, Source
+from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
 
@@ -25,26 +25,13 @@ NAME = "query-log-jsonl"
 EXAMPLE = '{"query": "running shoes", "count": 1204}\n{"query": "rain jacket", "count": 310}\n'
 
 
-def read(
-    source: Source,
-    *,
-    path: str = "-",
-    columns: Mapping[str, str] | None = None,
-    repeated: Repeated | None = None,
-    encoding: str = "utf-8",
-) -> Read[LogRow]:
-    """Read a query log and account for every line."""
-    content, tally = open_as(source, path, NAME, '{"query": "running shoes", "count": 1204}', encoding=encoding)
-    return collect(content, tally, partial(parse_log, columns=columns, repeated=repeated), empty="searches")
-
-
 def parse_log(
     content: Content | NumberedLines,
     tally: Tally,
+    books: LogBooks | None = None,
     *,
     columns: Mapping[str, str] | None = None,
     repeated: Repeated | None = None,
-    books: LogBooks | None = None,
 ) -> Iterator[LogRow]:
     """Yield the rows of a log as they are read; those of a counted log come at the end, when the counts are final."""
     check_mapping(columns or {}, COLUMNS)
@@ -59,19 +46,17 @@ def parse_log(
         there = [column for column, value in values.items() if value is not None]
         check_for_queries(there, tally, element.line)
         if not looked:
-            check_for_pairs(element.of, partial(_names, columns=columns or {}), tally, element.line)
+            check_for_pairs(element.of, lambda column: names_of(column, COLUMNS, columns), tally, element.line)
             looked = True
-        query, count = values.pop("query"), values.pop("count")
-        if query is None:
+        if values["query"] is None:
             fix = "name the key with the query (columns: query=NAME)"
             tally.reject("E23", element.line, "no query", fix=fix, raw=element.raw)
             continue
-        if count is None and "count" in (columns or {}):
+        if values["count"] is None and "count" in (columns or {}):
             what = f"no {(columns or {})['count']!r}, which was named for count"
             tally.reject("E23", element.line, what, fix="name the key with the count", raw=element.raw)
             continue
-        texts = {column: text or "" for column, text in values.items()}
-        yield from log_books.take(query, count, **texts, line=element.line, raw=element.raw)
+        yield from log_books.take(values, line=element.line, raw=element.raw)
     if books is None:
         yield from log_books.counted()
 
@@ -86,33 +71,15 @@ def blocks(
 ) -> Iterator[LogBlock]:
     """Yield the searches of a log as columns; options as for `read`."""
     check_mapping(columns or {}, COLUMNS)
-    names = {column: _names(column, columns or {}) for column in COLUMNS.known}
+    names = {column: names_of(column, COLUMNS, columns) for column in COLUMNS.known}
     each, mentions_count = repeated == "each", any(f'"{name}"'.encode() in content.head for name in names["count"])
     if "count" in (columns or {}) or (mentions_count and not each):
         # Repeated queries are known only at the end of a counted log.
         yield from careful_blocks(parse_log(content, tally, columns=columns, repeated=repeated), texts)
     else:
-        parse = partial(_parse_part, columns=columns)
+        parse = partial(parse_log, columns=columns)
         log = ObjectLog(content, tally, names, parse, without=() if each else names["count"], repeated=repeated)
         yield from log.blocks(texts)
-
-
-def _parse_part(
-    content: NumberedLines, tally: Tally, books: LogBooks, *, columns: Mapping[str, str] | None
-) -> Iterator[LogRow]:
-    return parse_log(content, tally, columns=columns, books=books)
-
-
-def rows_on(
-    content: Content,
-    tally: Tally,
-    *,
-    lines: set[int],
-    columns: Mapping[str, str] | None = None,
-    repeated: Repeated | None = None,
-) -> Iterator[LogRow]:
-    """Yield the rows on the given lines, and others; options as for `read`."""
-    yield from parse_log(content, tally, columns=columns, repeated=repeated)
 
 
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
@@ -128,13 +95,8 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     return Written(len(listed))
 
 
-def _names(column: str, columns: Mapping[str, str]) -> tuple[str, ...]:
-    return (columns[column],) if column in columns else (column, *COLUMNS.known[column])
-
-
 def _value(of: Mapping[str, Any], column: str, columns: Mapping[str, str]) -> str | None:
-    names = _names(column, columns)
-    value = next((of[name] for name in names if of.get(name) is not None), None)
+    value = next((of[name] for name in names_of(column, COLUMNS, columns) if of.get(name) is not None), None)
     if isinstance(value, bool | dict | list) and column != "clicks":
         raise RowFault("E23", f"{column} is {value_kind(value)}")
     return None if value is None else str(value)
@@ -146,15 +108,10 @@ FORMAT = Format(
     kind="query-log",
     extensions=(".jsonl", ".ndjson"),
     description="One search per line, or one query per line with its count and clients.",
-    read=read,
+    read=reader(NAME, EXAMPLE.partition("\n")[0], parse_log, empty="searches"),
     write=write,
     example=EXAMPLE,
     blocks=blocks,
-    rows=rows_on,
     stream=parse_log,
-    options={
-        "columns": "maps keys of the file, such as count=searches",
-        "repeated": "sum, max or first: how to combine a query that appears twice in a counted log",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options("columns repeated encoding", columns="maps keys of the file, such as count=searches"),
 )

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format
+from assay.formats.format import Format, reader_options
 from assay.formats.json_lines import Element, HasLines, dump, objects
 from assay.formats.jsonl_log_columns import ObjectLog
 from assay.formats.log_blocks import LogBlock, LogTexts, careful_blocks
+from assay.formats.log_chunks import PlainLines
 from assay.formats.log_rows import LogBooks
-from assay.formats.plain_log_lines import PlainLines
-from assay.formats.reader import Read, collect, open_as
+from assay.formats.reader import reader
 from assay.formats.row_types import LogRow
-from assay.formats.text_lines import Content, Source
+from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
 
@@ -40,21 +40,13 @@ NAMES = {"query": ("user_query",), "timestamp": ("timestamp",), "client_id": ("c
 Rows = Iterator[LogRow]
 
 
-def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[LogRow]:
-    """Read the searches of a file of queries and events, and account for every line."""
-    content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
-    return collect(content, tally, parse_log, empty="searches")
-
-
-def parse_log(content: HasLines, tally: Tally, action: Action | None = None, books: LogBooks | None = None) -> Rows:
+def parse_log(content: HasLines, tally: Tally, books: LogBooks | None = None, action: Action | None = None) -> Rows:
     """Yield the searches of a file, or of a part of a file if the counters are given."""
     action = action or Action()
     books = books or LogBooks(tally, None)
     for element in objects(content, tally):
         if set(element.of) in ACTIONS:
-            (metadata,) = element.of.values()
-            action.index = str(metadata.get("_index", "")) if isinstance(metadata, Mapping) else ""
-            tally.put("header")
+            action.index = named_index(element, tally)
             continue
         if "event" in action.index if action.index else "action_name" in element.of:
             tally.put("comment")
@@ -66,6 +58,13 @@ def parse_log(content: HasLines, tally: Tally, action: Action | None = None, boo
         action.index = ""
 
 
+def named_index(element: Element, tally: Tally) -> str:
+    """Count an action line, and return the index that it names for the next line; empty for none."""
+    tally.put("header")
+    (metadata,) = element.of.values()
+    return str(metadata.get("_index", "")) if isinstance(metadata, Mapping) else ""
+
+
 @dataclass
 class Action:
     """The index that an action line named for the next line; empty for none."""
@@ -75,8 +74,8 @@ class Action:
 
 def _taken(books: LogBooks, element: Element) -> Iterator[LogRow]:
     of = element.of
-    client, time = (str(of.get(key) or "") for key in ("client_id", "timestamp"))
-    return books.take(of["user_query"], None, time, client, "", line=element.line, raw=element.raw)
+    texts = {name: str(of.get(name) or "") for name in ("client_id", "timestamp")}
+    return books.take({"query": of["user_query"], **texts}, line=element.line, raw=element.raw)
 
 
 def _fault(of: Mapping[str, Any]) -> str | None:
@@ -103,7 +102,7 @@ class _QueriesOnly(ObjectLog):
 
     def __init__(self, content: Content, tally: Tally) -> None:
         self.action = Action()
-        super().__init__(content, tally, NAMES, partial(_parse_part, self.action), without=("action_name",))
+        super().__init__(content, tally, NAMES, partial(parse_log, action=self.action), without=("action_name",))
 
     @property
     def waiting(self) -> bool:
@@ -117,15 +116,6 @@ class _QueriesOnly(ObjectLog):
         if "client_id_number" in matches.columns:
             odd |= matches["client_id_number"].is_not_null()
         return odd
-
-
-def _parse_part(action: Action, content: HasLines, tally: Tally, books: LogBooks) -> Rows:
-    return parse_log(content, tally, action, books)
-
-
-def rows_on(content: Content, tally: Tally, *, lines: set[int]) -> Iterator[LogRow]:
-    """Yield the rows on the given lines, and others."""
-    yield from parse_log(content, tally)
 
 
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
@@ -146,11 +136,10 @@ FORMAT = Format(
     kind="query-log",
     extensions=(".ndjson", ".jsonl"),
     description="User Behavior Insights queries, one per line, with or without bulk action lines and events.",
-    read=read,
+    read=reader(NAME, EXAMPLE.partition("\n")[0], parse_log, empty="searches"),
     write=write,
     example=EXAMPLE,
     blocks=blocks,
-    rows=rows_on,
     stream=parse_log,
-    options={"encoding": "latin-1 for old files"},
+    options=reader_options("encoding"),
 )

@@ -1,4 +1,4 @@
-"""Validation of query texts and query ids, and generated ids for queries without one."""
+"""Validation of query texts and query ids, notes on personal data, and generated ids for queries without one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import hashlib
 from collections.abc import Iterable
 
 from assay.core.ids import id_fault
+from assay.core.read_report import Tally
+from assay.core.redaction import is_doubtful, redact
 from assay.formats.grade_cells import Fault
 
 MAX_QUERY = 2048
+PERSONAL, DOUBTFUL = "W59", "W56"
+_FIX = "review it; if it names a person, remove it from the file"
 
 
 def could_be_query(text: str) -> bool:
@@ -31,6 +35,17 @@ def query_fault(text: str) -> Fault | None:
     if len(text) > MAX_QUERY:
         return Fault("E21", f"the query is {len(text)} characters long, more than {MAX_QUERY}", "shorten it")
     return Fault("E19", "the query contains a NUL character", "remove it")
+
+
+def note_personal(tally: Tally, line: int | None, text: str) -> None:
+    """Report a query that may contain personal data, without repeating it."""
+    shown, kinds = redact(text)
+    if kinds:
+        problem = f"a query that may contain personal data: {', '.join(kinds)}"
+        tally.note(PERSONAL, line, problem, done="accepted unchanged", fix=_FIX, raw=shown, column="query")
+    elif is_doubtful(text):
+        problem = "this may be a disguised email address"
+        tally.note(DOUBTFUL, line, problem, done="kept", fix=_FIX, raw=text, column="query")
 
 
 def query_id_fault(text: str) -> Fault | None:

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.csv_cells import csv_row, escape
-from assay.core.errors import NotValid
+from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
 from assay.core.read_report import Report, Tally
-from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, read_in_columns
+from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers
-from assay.formats.delimited import Cells, Columns, check_mapping
-from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, scale_grade
-from assay.formats.number_cells import count
+from assay.formats.delimited import Cells, Columns
+from assay.formats.format import Format, reader_options
+from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count, scale_grade
 from assay.formats.query_texts import query_fault, query_id_fault
-from assay.formats.reader import Read, note_unusual, open_as
+from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
 from assay.formats.row_types import RatingRow
-from assay.formats.text_lines import Source
+from assay.formats.text_lines import Content, Source
 from assay.formats.trec_columns import Fields
-from assay.formats.writer import Written
+from assay.formats.writer import Written, optional_cell, write_csv
 
 if TYPE_CHECKING:
     from assay.core.ratings import Ratings
@@ -73,28 +70,27 @@ COLUMNS = Columns(
 HUMAN = frozenset({"human", "import", ""})
 
 
-def read(
-    source: Source,
+def _read(
+    content: Content,
+    tally: Tally,
     *,
-    path: str = "-",
     grades: tuple[int, ...] | None = None,
     columns: Mapping[str, str] | None = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
     escaped: bool = True,
-    encoding: str = "utf-8",
-) -> Read[RatingRow]:
-    """Read ratings and account for every record; ``query_id,doc_id,rater,grade`` is enough."""
-    check_mapping(columns or {}, COLUMNS)
-    content, tally = open_as(source, path, NAME, "query_id,doc_id,rater,grade", encoding=encoding)
+) -> Sequence[RatingRow]:
     layout = _Ratings(content, COLUMNS, mapping=columns, delimiter=delimiter, unescaped=escaped)
     layout.grades, layout.conflicts = grades, conflicts
-    return read_in_columns(content, tally, layout)
+    return rows_in_columns(content, tally, layout)
+
+
+# The columns query_id, doc_id, rater and grade are enough.
+read = reader(NAME, "query_id,doc_id,rater,grade", _read)
 
 
 def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
-    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without a grade are
-    skipped."""
+    """Return the grades of a file as a table, strictly: an invalid row is an error, one without a grade is skipped."""
     return load_ratings_report(source, path, grades)[0]
 
 
@@ -151,40 +147,24 @@ def write(rows: Iterable[RatingRow], stream: BinaryIO, *, omit_unrated: bool = T
     """Write ratings by query, document and rater."""
     exported = (row for row in rows if not (omit_unrated and row.state == "unrated"))
     ordered = sorted(exported, key=lambda row: (row.query_id, row.doc_id, row.rater))
-    stream.write((b"\xef\xbb\xbf" if mark else b"") + csv_row(HEADER).encode())
-    for row in ordered:
-        try:
-            stream.write(csv_row(_row_cells(row)).encode())
-        except UnicodeEncodeError as error:
-            raise NotValid(f"the rating of {row.doc_id!r} cannot be written as UTF-8: {error}") from error
-    return Written(len(ordered))
+    stream.write(b"\xef\xbb\xbf" if mark else b"")
+    return write_csv(stream, HEADER, ordered, _row_cells, "the rating of {0.doc_id!r}")
 
 
 def _row_cells(row: RatingRow) -> list[str]:
-    state = "" if row.state == "unrated" else row.state
     return [
         escape(row.query_id),
         escape(row.query),
         escape(row.doc_id),
-        "" if row.grade is None else str(row.grade),
-        state,
+        optional_cell(row.grade),
+        "" if row.state == "unrated" else row.state,
         escape(row.rater),
         row.source,
         escape(row.guideline),
         row.rated_at,
-        "" if row.ms_active is None else str(row.ms_active),
+        optional_cell(row.ms_active),
         escape(row.note),
     ]
-
-
-@dataclass(slots=True)
-class _Ids:
-    """Generated ids of the queries of a file that has only their texts."""
-
-    given: dict[str, str] = field(default_factory=dict)
-
-    def of(self, text: str) -> str:
-        return self.given.setdefault(text, f"q{len(self.given) + 1:03d}")
 
 
 class _Ratings(CsvLayout[RatingRow]):
@@ -197,7 +177,8 @@ class _Ratings(CsvLayout[RatingRow]):
 
     def begin(self, lines: Lines, tally: Tally) -> None:
         super().begin(lines, tally)
-        self.ids = _Ids()
+        # Generated ids of the queries of a file that has only their texts.
+        self.ids: dict[str, str] = {}
 
     def keyed(self, tally: Tally) -> Keyed[RatingRow]:
         return Keyed(tally, self.conflicts)
@@ -265,19 +246,18 @@ class _Ratings(CsvLayout[RatingRow]):
         return given.crossed(states, answer)
 
 
-def _rating(cells: Cells, ids: _Ids, tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:
+def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:
     of, query = cells.of, cells.of.get("query", "")
     if fault := query_fault(query) if "query_id" not in of else query_id_fault(of["query_id"]):
         raise RowFault(*fault)
     for name in ("doc_id", "rater_id"):
-        if wrong := id_fault(of.get(name, ONE_RATER)):
-            raise RowFault(wrong[0], f"the {name} {wrong[1]}", "correct the id")
+        checked_id(of.get(name, ONE_RATER), name)
     if "rater_id" not in of:
         tally.once("W48", cells.line, "no column for the rater", done=f"all rows go to {ONE_RATER!r}")
     note_unusual(tally, cells.line, of.get("query_id", ""), of["doc_id"])
     state, grade, repaired = _answer(of["grade"].strip(), of.get("state"), cells.line, tally, grades)
     row = RatingRow(
-        of["query_id"] if "query_id" in of else ids.of(query),
+        of["query_id"] if "query_id" in of else ids.setdefault(query, f"q{len(ids) + 1:03d}"),
         of["doc_id"],
         of.get("rater_id", ONE_RATER),
         grade,
@@ -308,12 +288,10 @@ def _answer(
         raise RowFault("E23", what, "only the state graded has a grade, and it needs one")
     if not text:
         return state, None, False
-    grade = scale_grade(text, grades)
-    if not isinstance(grade[0], int):
-        raise RowFault(*grade)
-    if grade[1]:
-        tally.once("W32", line, f"the grade is written as {text}", done=f"read as {grade[0]}")
-    return state, grade[0], bool(grade[1])
+    grade, repaired = scale_grade(text, grades)
+    if repaired:
+        tally.once("W32", line, f"the grade is written as {text}", done=f"read as {grade}")
+    return state, grade, repaired
 
 
 FORMAT = Format(
@@ -325,12 +303,11 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={
-        "grades": "grade scale; by default any whole number is accepted",
-        "columns": "maps columns of the file, such as rater_id=agent",
-        "delimiter": "comma, semicolon or TAB; detected from the header by default",
-        "conflicts": "first, last, min or max: which of a rater's two grades for a pair to use",
-        "escaped": "false: keep apostrophes in front of formulas",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options(
+        "grades columns delimiter conflicts escaped encoding",
+        grades="grade scale; by default any whole number is accepted",
+        columns="maps columns of the file, such as rater_id=agent",
+        conflicts="first, last, min or max: which of a rater's two grades for a pair to use",
+        escaped="false: keep apostrophes in front of formulas",
+    ),
 )

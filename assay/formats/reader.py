@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import partial
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from assay.core.ids import is_unusual
 from assay.core.read_report import Report, Tally
@@ -33,10 +35,30 @@ def collect(
 ) -> Read[Row]:
     """Read everything and finish the report."""
     with content:
-        rows = list(parse(content, tally))
+        rows = parse(content, tally)
+        # Rows that are stored as columns stay so.
+        listed = rows if isinstance(rows, Sequence) else list(rows)
     if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
         tally.refuse(f"contains no {empty}", code="F07")
-    return Read(rows, finish(content, tally))
+    return Read(listed, finish(content, tally))
+
+
+def reader(
+    format: str, line: str, parse: Callable[..., Iterable[Row]], *, empty: str = "", encoded: bool = True
+) -> Callable[..., Read[Row]]:
+    """Return the reader of a format for a function that yields its rows; its keyword arguments are the options."""
+
+    def read(source: Source, *, path: str = "-", **options: Any) -> Read[Row]:
+        """Read a file and account for every line."""
+        encoding = options.pop("encoding", "utf-8") if encoded else "utf-8"
+        opened = open_as(source, path, format, line, encoding=encoding)
+        return collect(*opened, partial(parse, **options), empty=empty)
+
+    *usual, others = signature(read).parameters.values()
+    own = [one for one in signature(parse).parameters.values() if one.kind is Parameter.KEYWORD_ONLY]
+    own += [others.replace(name="encoding", kind=Parameter.KEYWORD_ONLY)] if encoded else []
+    read.__signature__ = Signature([*usual, *own])  # type: ignore[attr-defined]
+    return read
 
 
 def refuse_early(
@@ -63,6 +85,16 @@ def note_unusual(tally: Tally, line: int, *ids: str) -> None:
     if any(map(is_unusual, ids)):
         what = "an id with an unusual space, or not in Unicode form NFC"
         tally.once("W39", line, what, done="accepted unchanged")
+
+
+def filled_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[tuple[int, str]]:
+    """Yield the lines with content; blank lines are counted here."""
+    for line, text in lines:
+        tally.read()
+        if text.strip():
+            yield line, text
+        else:
+            tally.put_blank(line)
 
 
 def note_skipped(tally: Tally, before: int, comments: Places | Sequence[int], blanks: Places) -> None:

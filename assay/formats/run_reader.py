@@ -69,31 +69,28 @@ class RunFile:
 
     def whole(self) -> Run:
         """Return the run in one piece."""
-        content, tally = self._open()
-        with content:
-            parts = list(self._pieces(content, tally))
-        if not parts:
-            self._close(content, tally)
-            raise AssertionError("an empty file was not refused")
-        rows = RunRows.joined(parts)
-        parts.clear()
+        rows, content, tally = self._read()
         run = self._run(rows, tally)
         self._close(content, tally)
         return run
 
     def rows(self) -> RunRows:
         """Return the rows in the order of the file, with their ranks."""
+        rows, content, tally = self._read()
+        self._tell_twice(rows, tally)
+        rows.compare_ranks(grouped(rows.query_ids), tally)
+        self._close(content, tally)
+        return rows
+
+    def _read(self) -> tuple[RunRows, Content, Tally]:
+        """Read all rows; the caller finishes the report."""
         content, tally = self._open()
         with content:
             parts = list(self._pieces(content, tally))
         if not parts:
             self._close(content, tally)
             raise AssertionError("an empty file was not refused")
-        rows = RunRows.joined(parts)
-        self._tell_twice(rows, tally)
-        rows.compare_ranks(grouped(rows.query_ids), tally)
-        self._close(content, tally)
-        return rows
+        return RunRows.joined(parts), content, tally
 
     def _open(self) -> tuple[Content, Tally]:
         return open_strictly(self._source, self.path, hashed=self._hashed)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format
+from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
-from assay.formats.json_rows import ids, number, reader, rows, write_objects
+from assay.formats.json_rows import ids, number, row_reader, values_of, write_objects
 from assay.formats.writer import Written
 
 NAME = "scores-jsonl"
@@ -35,8 +34,7 @@ class DocumentScore:
 
 def write(rows: Iterable[DocumentScore], stream: BinaryIO) -> Written:
     """Write scores in the order given."""
-    objects = ({"query_id": row.query_id, "doc_id": row.doc_id, "score": row.score, "se": row.se} for row in rows)
-    return write_objects(objects, stream)
+    return write_objects((values_of(row, "query_id", "doc_id", "score", "se") for row in rows), stream)
 
 
 def _score(element: Element, tally: Tally) -> tuple[DocumentScore, bool]:
@@ -51,7 +49,7 @@ def _key(row: DocumentScore) -> tuple[tuple[str, str], object]:
     return (row.query_id, row.doc_id), (row.score, row.se)
 
 
-read = reader(NAME, EXAMPLE.partition("\n")[0], partial(rows, read_row=_score, key=_key))
+read = row_reader(NAME, EXAMPLE.partition("\n")[0], _score, _key)
 
 FORMAT = Format(
     name=NAME,
@@ -62,5 +60,5 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
+    options=reader_options("encoding"),
 )

@@ -37,8 +37,7 @@ def records(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[tuple[in
             tally.put("comment")
             tally.once("W34", line, "a comment line", done="skipped")
         elif not (parts := fields(text)):
-            tally.put("blank")
-            tally.once("W35", line, "a blank line", done="skipped")
+            tally.put_blank(line)
         else:
             yield line, text, parts
 

@@ -1,20 +1,23 @@
-"""TREC qrels: ``query iteration document grade``.
+"""TREC qrels: ``query iteration document grade``, and by subtopic: ``query subtopic document grade``.
 
 Reading is as in trec_eval, but more tolerant: any ASCII white space, CRLF, byte order mark, gzip, blank lines and lines
 that start with ``#``. Writing uses only single spaces, because strict readers reject anything else.
+
+Qrels by subtopic are those of the TREC Web Track's diversity task. They look like plain qrels, but a document may
+appear once for each subtopic, which column 2 names, so they are a separate format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid, UnreadableInput
-from assay.core.ids import id_fault
 from assay.core.read_report import Report, Tally
 from assay.formats.detection import sniff
-from assay.formats.format import Format
-from assay.formats.reader import Read, finish, note_skipped, note_unusual, open_as, refuse_early
+from assay.formats.format import Format, reader_options
+from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early
 from assay.formats.text_lines import Content, Source, numbered_lines
 from assay.formats.trec_fields import records
 
@@ -23,30 +26,38 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from assay.core.qrels import Qrels
-    from assay.formats.grade_cells import Fault, Keyed, Pick
-    from assay.formats.row_types import LabelRow
+    from assay.formats.grade_cells import Keyed, Pick
+    from assay.formats.row_types import LabelRow, SubtopicRow
     from assay.formats.trec_columns import Fields
     from assay.formats.writer import Written
 
-NAME = "trec-qrels"
 EXAMPLE = "q001 0 doc-abc 3\nq001 0 doc-mno 0\nq002 0 doc-xyz 1\n"
-_LINE = "q001 0 doc-abc 3"
+NAME, SUBTOPIC_NAME = "trec-qrels", "trec-subtopic-qrels"
+_LINE, _SUBTOPIC_LINE = "q001 0 doc-abc 3", "q001 1 doc-abc 2"
 
 
-def read(
-    source: Source,
-    *,
-    path: str = "-",
-    grades: tuple[int, ...] | None = None,
-    conflicts: Pick | None = None,
-    encoding: str = "utf-8",
-) -> Read[LabelRow]:
-    """Read qrels and account for every line."""
-    from assay.formats.column_reader import read_in_columns
-    from assay.formats.label_layouts import TrecQrels
+def _read(
+    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+) -> Sequence[LabelRow]:
+    from assay.formats.column_reader import rows_in_columns
+    from assay.formats.pair_layouts import TrecQrels
 
-    content, tally = _open(source, path, encoding)
-    return read_in_columns(content, tally, TrecQrels().of(grades, conflicts), empty="judgments")
+    _refuse_run(content, tally)
+    return rows_in_columns(content, tally, TrecQrels().of(grades, conflicts))
+
+
+def _read_subtopics(
+    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+) -> Sequence[SubtopicRow]:
+    from assay.formats.column_reader import rows_in_columns
+    from assay.formats.pair_layouts import TrecSubtopicQrels
+
+    return rows_in_columns(content, tally, TrecSubtopicQrels().of(grades, conflicts))
+
+
+def _refuse_run(content: Content, tally: Tally) -> None:
+    if sniff(content.head) == "trec-run":
+        tally.refuse("looks like a TREC run, not like qrels", line=1)
 
 
 def load_qrels(source: Source, path: str = "-") -> Qrels:
@@ -56,7 +67,7 @@ def load_qrels(source: Source, path: str = "-") -> Qrels:
 
 def load_qrels_report(source: Source, path: str = "-", *, hashed: bool = True) -> tuple[Qrels, Report]:
     """Return the qrels of a file as `load_qrels` does, and the report with its hash and warnings."""
-    content, tally = _open(source, path, "utf-8", hashed)
+    content, tally = open_as(source, path, NAME, _LINE, hashed=hashed)
     try:
         return _load(content, tally)
     except UnreadableInput as error:
@@ -71,13 +82,14 @@ def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
     from assay.formats.trec_columns import split_fields
 
     with content:
+        _refuse_run(content, tally)
         if split_fields(content.head[: content.head.rfind(b"\n") + 1], 4) is None:
-            refuse_early(content, tally, parse_lines)
+            refuse_early(content, tally, _label_lines)
         data = content.data()
     table = _columns(data, tally)
     if table is not None:
         return table, finish(content, tally)
-    rows = list(parse_lines(numbered_lines(data), tally))
+    rows = list(_label_lines(numbered_lines(data), tally))
     report = finish(content, tally)
     report.raise_if_errors()
     if not rows:
@@ -87,13 +99,31 @@ def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
     return table, report
 
 
-def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[LabelRow]:
+def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]:
+    """Return the qrels of a file with their subtopics, strictly, and the report with its hash and warnings."""
+    from assay.core.qrels import Qrels
+
+    content, tally = open_as(source, path, SUBTOPIC_NAME, _SUBTOPIC_LINE)
+    parse = partial(_label_lines, subtopics=True)
+    with content:
+        refuse_early(content, tally, parse)
+        rows = list(parse(numbered_lines(content.data()), tally))
+    report = finish(content, tally)
+    report.raise_if_errors()
+    if not rows:
+        tally.refuse("contains no judgments", code="F07")
+    table = Qrels.from_subtopics((row.query_id, row.subtopic, row.doc_id, row.grade) for row in rows)
+    table.duplicates = report.bins["duplicate"]
+    return table, report
+
+
+def _label_lines(lines: Iterable[tuple[int, str]], tally: Tally, *, subtopics: bool = False) -> Iterator[Any]:
     """Yield the labels of numbered lines; every line is counted in one bin."""
     from assay.formats.grade_cells import Keyed
 
-    by_key: Keyed[LabelRow] = Keyed(tally)
+    by_key: Keyed[Any] = Keyed(tally)
     for line, text, parts in records(lines, tally):
-        add_line(parts, line, text, tally, by_key, None)
+        add_line(parts, line, text, tally, by_key, None, subtopics=subtopics)
     for row in by_key.rows():
         tally.grade(row.grade or 0)
         yield row
@@ -103,12 +133,10 @@ def write(
     rows: Iterable[LabelRow], stream: BinaryIO, *, origin: str | None = None, encode_ids: bool = False
 ) -> Written:
     """Write labels in the order of their ids; a pair without a grade is left out, a judged 0 is written."""
-    from assay.formats.writer import Written, graded_order, id_encoder, refuse_ids, whole_grade
+    from assay.formats.writer import Written, graded_order, whole_grade, written_ids
 
     ordered = graded_order(rows)
-    encoded = id_encoder((text, text) for text in ordered.ids()) if encode_ids else {}
-    if not encode_ids:
-        refuse_ids(NAME, ordered.ids())
+    encoded = written_ids(NAME, ordered.ids(), encode_ids)
     for query_id, doc_id, grade, own in ordered.values("query_id", "doc_id", "grade", "origin"):
         digits = whole_grade(grade, query_id, doc_id)
         query, document = encoded.get(query_id, query_id), encoded.get(doc_id, doc_id)
@@ -116,48 +144,59 @@ def write(
     return Written(len(ordered), idmap=encoded)
 
 
-def _open(source: Source, path: str, encoding: str, hashed: bool = True) -> tuple[Content, Tally]:
-    content, tally = open_as(source, path, NAME, _LINE, encoding=encoding, hashed=hashed)
-    if sniff(content.head) == "trec-run":
-        content.close()
-        tally.refuse("looks like a TREC run, not like qrels", line=1)
-    return content, tally
+def _write_subtopics(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_ids: bool = False) -> Written:
+    """Write labels by query, subtopic and document."""
+    from assay.formats.writer import Written, whole_grade, written_ids
+
+    ordered = sorted(rows, key=lambda row: (row.query_id, row.subtopic, row.doc_id))
+    identifiers = [text for row in ordered for text in (row.query_id, row.subtopic, row.doc_id)]
+    encoded = written_ids(SUBTOPIC_NAME, identifiers, encode_ids)
+    for row in ordered:
+        texts = " ".join(encoded.get(text, text) for text in (row.query_id, row.subtopic, row.doc_id))
+        stream.write(f"{texts} {whole_grade(row.grade, row.query_id, row.doc_id)}\n".encode())
+    return Written(len(ordered), idmap=encoded)
 
 
 def add_line(
-    parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[LabelRow], grades: tuple[int, ...] | None
+    parts: list[str],
+    line: int,
+    raw: str,
+    tally: Tally,
+    by_key: Keyed[Any],
+    grades: tuple[int, ...] | None,
+    *,
+    subtopics: bool = False,
 ) -> None:
     """Add the label of one line if it is valid."""
     # As in trec_run, only lines that are read individually need these.
-    from assay.formats.grade_cells import Fault, any_grade, scale_grade
-    from assay.formats.row_types import LabelRow
+    from assay.formats.grade_cells import RowFault, any_grade, checked_id, scale_grade
+    from assay.formats.row_types import LabelRow, SubtopicRow
 
-    fault = _row_fault(parts, surplus=grades is None)
-    grade = fault or (any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades))
-    if isinstance(grade, Fault):
-        tally.reject(grade.code, line, grade.what, fix=grade.fix, raw=raw)
+    names = ("query id", "subtopic", "document id") if subtopics else ("query id", "", "document id")
+    try:
+        if len(parts) < 4 or (len(parts) > 4 and (subtopics or grades is not None)):
+            raise RowFault(*_wrong_width(len(parts), subtopics))
+        ids = tuple(checked_id(text, name, spaces=False) for text, name in zip(parts, names, strict=False) if name)
+        value, repaired = any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades)
+    except RowFault as fault:
+        tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
         return
-    value, repaired = grade
     if repaired:
         tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
     if len(parts) > 4:
         tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
-    note_unusual(tally, line, parts[0], parts[2])
-    row = LabelRow(parts[0], parts[2], value, parts[1], line=line)
-    by_key.add((parts[0], parts[2]), value, row, line, raw, "repaired" if repaired else "accepted")
+    note_unusual(tally, line, *ids)
+    row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
+    if subtopics:
+        row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
+    by_key.add(ids, value, row, line, raw, "repaired" if repaired else "accepted")
 
 
-def _row_fault(parts: list[str], *, surplus: bool) -> Fault | None:
-    from assay.formats.grade_cells import Fault
-
-    if len(parts) < 4 or (len(parts) > 4 and not surplus):
-        hint = "; an id cannot contain spaces here" if len(parts) > 4 else ""
-        fix = f"expected 4 fields: query, iteration, document, grade, such as {_LINE!r}"
-        return Fault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 4{hint}", fix)
-    for name, text in (("query", parts[0]), ("document", parts[2])):
-        if fault := id_fault(text, spaces=False):
-            return Fault(fault[0], f"the {name} id {fault[1]}", "correct the id")
-    return None
+def _wrong_width(width: int, subtopics: bool) -> tuple[str, str, str]:
+    hint = "; an id cannot contain spaces here" if width > 4 else ""
+    second, example = ("subtopic", _SUBTOPIC_LINE) if subtopics else ("iteration", _LINE)
+    fix = f"expected 4 fields: query, {second}, document, grade, such as {example!r}"
+    return "E10", f"{width} field{'s' * (width != 1)} instead of 4{hint}", fix
 
 
 def _columns(data: bytes, tally: Tally) -> Qrels | None:
@@ -194,6 +233,8 @@ def _refuse_conflict(fields: Fields, grades: npt.NDArray[np.float64], tally: Tal
     tally.refuse(what, line=line, expected="keep one of the two", code="E16")
 
 
+read = reader(NAME, _LINE, _read, empty="judgments")
+
 FORMAT = Format(
     name=NAME,
     title="TREC qrels",
@@ -203,9 +244,19 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={
-        "grades": "grade scale; by default any number is accepted",
-        "conflicts": "first, last, min or max: which of two grades for a pair to use",
-        "encoding": "latin-1 for old files",
-    },
+    options=reader_options("grades conflicts encoding"),
+)
+SUBTOPIC_FORMAT = Format(
+    name=SUBTOPIC_NAME,
+    title="TREC qrels by subtopic",
+    kind="subtopic-qrels",
+    extensions=(".txt", ".qrels"),
+    description="One label per line and aspect of a query, as in TREC's diversity tasks; column 2 is the subtopic.",
+    read=reader(SUBTOPIC_NAME, _SUBTOPIC_LINE, _read_subtopics, empty="judgments"),
+    write=_write_subtopics,
+    example="q001 1 doc-abc 2\nq001 1 doc-mno 1\nq001 2 doc-abc 1\nq001 2 doc-mno 0\nq002 1 doc-xyz 1\n",
+    options=reader_options(
+        "grades conflicts encoding",
+        conflicts="first, last, min or max: which of two grades of a document for a subtopic to use",
+    ),
 )

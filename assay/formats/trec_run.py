@@ -11,15 +11,14 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
-from assay.core.ids import id_fault
 from assay.core.read_report import Tally
-from assay.formats.format import Format
-from assay.formats.reader import Read, note_skipped, note_unusual, open_as, refuse_early
+from assay.formats.format import Format, reader_options
+from assay.formats.reader import note_skipped, note_unusual, open_as, reader, refuse_early
 from assay.formats.text_lines import Content, Source, numbered_lines
 from assay.formats.trec_fields import number, rank_of, records
 
 if TYPE_CHECKING:
-    from assay.formats.grade_cells import Fault, Keyed
+    from assay.formats.grade_cells import Keyed
     from assay.formats.row_types import RunRow
     from assay.formats.run_columns import RunRows
     from assay.formats.writer import Written
@@ -29,13 +28,11 @@ EXAMPLE = "q001 Q0 doc-abc 1 12.5 bm25\nq001 Q0 doc-xyz 2 11.25 bm25\n"
 _LINE = "q001 Q0 doc-abc 1 12.5 bm25"
 
 
-def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
-    """Read a run and account for every line."""
-    from assay.formats.column_reader import read_in_columns
-    from assay.formats.run_layouts import TrecRun
+def _read(content: Content, tally: Tally) -> Sequence[RunRow]:
+    from assay.formats.column_reader import rows_in_columns
+    from assay.formats.pair_layouts import TrecRun
 
-    content, tally = open_as(source, path, NAME, _LINE, encoding=encoding)
-    return read_in_columns(content, tally, TrecRun(), empty="results")
+    return rows_in_columns(content, tally, TrecRun())
 
 
 def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
@@ -88,12 +85,10 @@ def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunR
 
 def write(rows: Iterable[RunRow], stream: BinaryIO, *, tag: str | None = None, encode_ids: bool = False) -> Written:
     """Write a run: ranks from 1 without gaps, and scores that decrease strictly within a query."""
-    from assay.formats.writer import Written, id_encoder, ranked_order, refuse_ids
+    from assay.formats.writer import Written, ranked_order, written_ids
 
     ordered = ranked_order(rows)
-    encoded = id_encoder((text, text) for text in ordered.ids()) if encode_ids else {}
-    if not encode_ids:
-        refuse_ids(NAME, ordered.ids())
+    encoded = written_ids(NAME, ordered.ids(), encode_ids)
     notes = []
     values = ordered.values("query_id", "doc_id", "score", "tag")
     names: dict[str, str] = {}
@@ -117,40 +112,37 @@ def _falling(scores: Sequence[float]) -> tuple[list[str], bool]:
 
 def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[RunRow]) -> None:
     """Add the result of one line if it is valid."""
-    fault = _row_fault(parts)
-    if fault:
-        tally.reject(fault.code, line, fault.what, fix=fault.fix, raw=raw)
+    # Well-formed files never reach this code; importing the rows of all formats would take longer than reading them.
+    from assay.formats.grade_cells import RowFault, checked_id
+    from assay.formats.row_types import RunRow
+
+    try:
+        if len(parts) < 6:
+            fix = f"expected query, Q0, document, rank, score, tag, such as {_LINE!r}"
+            raise RowFault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 6", fix)
+        checked_id(parts[0], "query id", spaces=False)
+        checked_id(parts[2], spaces=False)
+        score = number(parts[4], infinite=True)
+        if score is None:
+            fix = "expected a number such as 12.5 in field 5"
+            raise RowFault("E12", f"the score {parts[4]!r} is not a number", fix)
+    except RowFault as fault:
+        tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
         return
-    score = number(parts[4], infinite=True) or 0.0
     if score in (float("inf"), float("-inf")):
         tally.once("W44", line, "an infinite score", done="accepted; the document sorts first or last")
     if len(parts) > 6:
         _note_surplus(tally, line, len(parts), 1)
     note_unusual(tally, line, parts[0], parts[2])
-    # Well-formed files never reach this code; importing the rows of all formats would take longer than reading them.
-    from assay.formats.row_types import RunRow
-
-    row = RunRow(parts[0], parts[2], score, rank_of(parts[3]), " ".join(parts[5:]), line)
+    row = RunRow(parts[0], parts[2], score or 0.0, rank_of(parts[3]), " ".join(parts[5:]), line)
     by_key.add((parts[0], parts[2]), score, row, line, raw)
-
-
-def _row_fault(parts: list[str]) -> Fault | None:
-    from assay.formats.grade_cells import Fault
-
-    if len(parts) < 6:
-        fix = f"expected query, Q0, document, rank, score, tag, such as {_LINE!r}"
-        return Fault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 6", fix)
-    for name, text in (("query", parts[0]), ("document", parts[2])):
-        if fault := id_fault(text, spaces=False):
-            return Fault(fault[0], f"the {name} id {fault[1]}", "correct the id")
-    if number(parts[4], infinite=True) is None:
-        return Fault("E12", f"the score {parts[4]!r} is not a number", "expected a number such as 12.5 in field 5")
-    return None
 
 
 def _note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
     tally.once("W45", line, f"{width} fields instead of 6", done="the extra fields belong to the tag", times=rows)
 
+
+read = reader(NAME, _LINE, _read, empty="results")
 
 FORMAT = Format(
     name=NAME,
@@ -161,5 +153,5 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
+    options=reader_options("encoding"),
 )

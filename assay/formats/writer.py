@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Protocol, TypeVar
 
+from assay.core.csv_cells import csv_row
 from assay.core.errors import NotValid
 from assay.core.grouping import distinct
 from assay.core.ids import MAX_LENGTH, id_fault
@@ -81,6 +82,30 @@ def graded_order(rows: Iterable[LabelRow]) -> Ordered[LabelRow]:
     return Ordered(rows, rows.texts("doc_id").descending(-query)[::-1])
 
 
+def write_csv(
+    stream: BinaryIO,
+    header: list[str],
+    rows: Iterable[WrittenRow],
+    cells: Callable[[WrittenRow], list[str]],
+    what: str,
+) -> Written:
+    """Write rows in the given order under a header; ``what`` names a row in an error message."""
+    stream.write(csv_row(header).encode())
+    number = 0
+    for row in rows:
+        number += 1
+        try:
+            stream.write(csv_row(cells(row)).encode())
+        except UnicodeEncodeError as error:
+            raise NotValid(f"{what.format(row)} cannot be written as UTF-8: {error}") from error
+    return Written(number)
+
+
+def optional_cell(value: float | None) -> str:
+    """Return a number as a cell, empty for None."""
+    return "" if value is None else str(value)
+
+
 def refuse_ids(format: str, identifiers: Iterable[str], *, spaces: bool = False) -> None:
     """Raise an exception if an id cannot be written."""
     # Most ids are plain ASCII, for which a simple check is enough.
@@ -102,9 +127,12 @@ def encode_id(text: str) -> str:
     return _CONTROL_OR_SPACE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
 
 
-def id_encoder(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the map from each id that needs it to its encoded form."""
-    encoded = {text: encode_id(text) for pair in pairs for text in pair}
+def written_ids(format: str, identifiers: Iterable[str], encode: bool) -> dict[str, str]:
+    """Return the encoded form of each id that needs it, or refuse such ids."""
+    if not encode:
+        refuse_ids(format, identifiers)
+        return {}
+    encoded = {text: encode_id(text) for text in identifiers}
     if "" in encoded:
         raise NotValid("an id is empty; add one")
     return {text: code for text, code in sorted(encoded.items()) if text != code}

@@ -15,14 +15,13 @@ from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.battles_jsonl import Battle
-from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
+from assay.formats.format import Format, reader_options
+from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.json_lines import id_text, parse
-from assay.formats.json_rows import number, reader
-from assay.formats.reader import note_unusual
+from assay.formats.json_rows import number
+from assay.formats.reader import note_unusual, reader
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written
 
@@ -181,11 +180,8 @@ def _pair(element: Any, tally: Tally) -> tuple[str, str, str, bool]:
     if not all(isinstance(one, dict) for one in documents):
         raise RowFault("E23", "document_a or document_b is not an object")
     given = [id_text(pair.get("query_id")), *(id_text(one.get("document_id")) for one in documents)]  # type: ignore[union-attr]
-    texts = [text for text, _ in given]
-    for name, text in zip(("query", "first document's", "second document's"), texts, strict=True):
-        if fault := id_fault(text):
-            raise RowFault(fault[0], f"the {name} id {fault[1]}", "correct the id")
-    query_id, a, b = texts
+    names = ("query id", "first document's id", "second document's id")
+    query_id, a, b = texts = [checked_id(text, name) for name, (text, _) in zip(names, given, strict=True)]
     note_unusual(tally, 0, *texts)
     numbered = any(number for _, number in given)
     if numbered:
@@ -218,5 +214,5 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
+    options=reader_options("encoding"),
 )

@@ -1,28 +1,28 @@
-"""zbench's data sets: queries with their documents, and scores where present.
+"""zbench's data sets: queries with their documents, one query per line, with or without scores.
 
-Each line is one query with its documents. An annotated data set (`zbench_annotated`) also has a score for each
-document.
+The scores of an annotated data set are natural logarithms with mean 0 in each query: they rank its documents and are
+not grades.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
 from assay.core.read_report import Tally
-from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, RowFault
+from assay.formats.format import Format, reader_options
+from assay.formats.grade_cells import Keyed, RowFault, checked_id
 from assay.formats.json_lines import Element, id_text, objects
-from assay.formats.json_rows import number, reader, write_objects
-from assay.formats.reader import note_unusual
+from assay.formats.json_rows import number, write_objects
+from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written
 
-NAME = "zbench-dataset"
+NAME, ANNOTATED = "zbench-dataset", "zbench-annotated"
 EXAMPLE = (
     '{"query": {"id": "query_001", "query": "What are the benefits of renewable energy?"}, "documents": '
     '[{"id": "doc_001", "content": "Solar power is a clean, renewable energy source.", '
@@ -45,7 +45,7 @@ class ZbenchRow(PairRow):
         return
 
 
-def parse(content: Content, tally: Tally, *, scored: bool = False) -> Iterator[ZbenchRow]:
+def parse(content: Content, tally: Tally, scored: bool = False) -> Iterator[ZbenchRow]:
     """Yield the documents; if `scored`, each needs a score."""
     by_key: Keyed[ZbenchRow] = Keyed(tally, twice_is_conflict=True)
     lines: dict[str, int] = {}
@@ -77,7 +77,7 @@ def parse(content: Content, tally: Tally, *, scored: bool = False) -> Iterator[Z
 def write(
     rows: Iterable[PairRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None, scored: bool = False
 ) -> Written:
-    """Write a data set: queries and their documents in the order given."""
+    """Write a data set, with scores if `scored`: queries and their documents in the order given."""
     by_query: dict[str, list[PairRow]] = {}
     for row in rows:
         if not isinstance(row, PairRow) or (scored and getattr(row, "score", None) is None):
@@ -150,8 +150,7 @@ def _is_scored(element: Any) -> bool:
 
 def _id(of: Mapping[str, Any], what: str, line: int, tally: Tally) -> tuple[str, bool]:
     text, numbered = id_text(of.get("id"))
-    if fault := id_fault(text):
-        raise RowFault(fault[0], f"the {what} id {fault[1]}", "correct the id")
+    checked_id(text, f"{what} id")
     if numbered:
         tally.once("W42", line, f"a {what} id is a number", done="read as text")
     return text, numbered
@@ -162,16 +161,34 @@ def _note_unknown(of: Mapping[str, Any], known: tuple[str, ...], line: int, tall
         tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
 
 
-read = reader(NAME, _LINE, parse)
-
 FORMAT = Format(
     name=NAME,
     title="zbench data set, JSONL",
     kind="pairs",
     extensions=(".jsonl", ".ndjson"),
     description="One query per line with its documents, as zbench reads them.",
-    read=read,
+    read=reader(NAME, _LINE, parse),
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
+    options=reader_options("encoding"),
+)
+ANNOTATED_FORMAT = Format(
+    name=ANNOTATED,
+    title="zbench annotated data set, JSONL",
+    kind="document-scores",
+    extensions=(".jsonl", ".ndjson"),
+    description="One query per line with its documents, each with a score.",
+    read=reader(
+        ANNOTATED,
+        '{"query": {"id": "q001", "query": "..."}, "documents": [{"id": "doc-abc", "content": "...", "score": 1.25}]}',
+        lambda content, tally: parse(content, tally, True),
+    ),
+    write=partial(write, scored=True),
+    example=(
+        '{"query": {"id": "query_001", "query": "What are the benefits of renewable energy?"}, "documents": '
+        '[{"id": "doc_001", "content": "Solar power is a clean, renewable energy source.", '
+        '"metadata": {"source": "energy_report.pdf", "page": 15}, "score": 2.45}, '
+        '{"id": "doc_002", "content": "Wind energy has become cost-effective.", "metadata": {}, "score": 1.87}]}\n'
+    ),
+    options=reader_options("encoding"),
 )

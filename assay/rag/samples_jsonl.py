@@ -9,7 +9,8 @@ from typing import Any, BinaryIO
 from assay.core.read_report import Tally
 from assay.formats.format import Format
 from assay.formats.json_lines import Element
-from assay.formats.json_rows import reader, rows, write_objects
+from assay.formats.json_rows import rows, write_objects
+from assay.formats.reader import reader
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written
 from assay.rag.fields import OF_OUTPUTS, OF_SAMPLES, sample_of

@@ -108,9 +108,9 @@ def _work(connection: socket.socket) -> NoReturn:
 
 def _confine(limits: Limits) -> None:
     """Apply the limits to the current process."""
-    from assay.formats import input_bytes
+    from assay.formats import text_lines
 
-    input_bytes.CEILING = input_bytes.Ceiling(limits.expanded, limits.lines)
+    text_lines.CEILING = text_lines.Ceiling(limits.expanded, limits.lines)
     os.nice(NICE)
     for name in (signal.SIGXCPU, signal.SIGALRM):
         signal.signal(name, _too_long)

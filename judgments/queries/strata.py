@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from assay.core.errors import Conflict, NotValid
-from assay.formats.queries_csv import stratum_fault
+from assay.formats.queries import stratum_fault
 from assay.formats.row_types import StratumRow
 from judgments.models import Collection, Place, Query, Stratum
 

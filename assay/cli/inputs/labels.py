@@ -100,7 +100,7 @@ def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels
         return load_labels(args.qrels, args.qrels_format, args.labels_of, hashed=hashed)
     if args.qrels_format not in (None, SUBTOPIC_FORMAT):
         raise NotValid(f"--subtopics reads {SUBTOPIC_FORMAT}, not {args.qrels_format}; remove one of the options")
-    from assay.formats.trec_subtopic_qrels import load_subtopic_qrels
+    from assay.formats.trec_qrels import load_subtopic_qrels
 
     return load_subtopic_qrels(Path(args.qrels), args.qrels)
 

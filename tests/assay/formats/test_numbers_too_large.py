@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.formats import battles_jsonl, labels_jsonl, scores_jsonl, zbench_ai_scores, zbench_annotated
+from assay.formats import FORMATS, battles_jsonl, labels_jsonl, scores_jsonl, zbench_ai_scores
 
 LARGE = "1" * 400
 DOCUMENTS = ", ".join(f'"document_{side}": {{"document_id": "{side}"}}' for side in "ab")
@@ -21,7 +21,7 @@ THREE = ", ".join(f'"{model}_score": {{"thought": "x", "score": {LARGE}}}' for m
         (labels_jsonl, f'{{"query_id": "q", "doc_id": "a", "outcome": "graded", "grade": {LARGE}}}'),
         (labels_jsonl, f'{{"query_id": "q", "doc_id": "a", "outcome": "graded", "usefulness": {LARGE}}}'),
         (
-            zbench_annotated,
+            FORMATS["zbench-annotated"],
             f'{{"query": {{"id": "q", "query": "x"}}, "documents": [{{"id": "a", "content": "", "score": {LARGE}}}]}}',
         ),
     ],

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.run import Run
-from assay.formats import run_parquet
+from assay.formats import FORMATS
 from assay.formats.row_types import RunRow
 from assay.formats.stored_run import StoredRun, write_stored
 
@@ -76,7 +76,7 @@ def test_blocks_hold_whole_queries_and_tell_of_ranks_that_contradict() -> None:
 
 
 def test_the_file_is_one_that_others_read_too() -> None:
-    result = run_parquet.read(write_stored(ROWS)[0], path="bm25.parquet")
+    result = FORMATS["run-parquet"].read(write_stored(ROWS)[0], path="bm25.parquet")
     assert [(row.query_id, row.doc_id, row.score, row.rank) for row in result.rows[1:]] == [
         ("q1", "d3", 8.7, 3),
         ("q1", "d2", 8.7, 2),

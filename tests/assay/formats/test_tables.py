@@ -90,7 +90,7 @@ def test_dropped_tags_are_reported():
 
 @pytest.mark.parametrize("name", ["run-jsonl", "run-csv", "msmarco-run"])
 def test_large_files_come_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assay.formats.json_pair_objects.PIECE", 200)
+    monkeypatch.setattr("assay.formats.json_pairs.PIECE", 200)
     monkeypatch.setattr("assay.formats.delimited_pairs.PIECE", 200)
     monkeypatch.setattr("assay.formats.text_lines.HEAD", 200)
     data = written(name, run_rows({f"q{at}": {f"d{rank}": float(-rank) for rank in range(1, 6)} for at in range(9)}))

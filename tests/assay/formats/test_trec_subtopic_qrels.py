@@ -9,14 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.errors import NotValid, UnreadableInput
-from assay.formats import sniff, trec_subtopic_qrels
+from assay.formats import FORMATS, sniff
 from assay.formats.row_types import SubtopicRow
-from assay.formats.trec_subtopic_qrels import load_subtopic_qrels, read
+from assay.formats.trec_qrels import load_subtopic_qrels
+
+FORMAT = FORMATS["trec-subtopic-qrels"]
+read = FORMAT.read
 
 
 def written(rows: list[SubtopicRow], **options: bool) -> bytes:
     stream = io.BytesIO()
-    trec_subtopic_qrels.write(rows, stream, **options)
+    assert FORMAT.write is not None
+    FORMAT.write(rows, stream, **options)
     return stream.getvalue()
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 
 from assay.core.errors import AssayError, Conflict, NotValid
-from assay.formats import run_parquet
+from assay.formats import FORMATS
 from assay.formats.row_types import RunRow
 from judgments.imports import ingestion
 from judgments.jobs import storage
@@ -26,7 +26,7 @@ from pooling.runs.known_pairs import judged_pairs
 from tests.pooling.conftest import BM25
 
 _STREAM = io.BytesIO()
-run_parquet.write([RunRow("q1", "d1", 2.5), RunRow("q1", "a doc", 1.0)], _STREAM)
+FORMATS["run-parquet"].write([RunRow("q1", "d1", 2.5), RunRow("q1", "a doc", 1.0)], _STREAM)
 PARQUET = _STREAM.getvalue()
 
 
