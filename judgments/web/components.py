@@ -64,6 +64,13 @@ def card(
 
 
 @register.simple_block_tag(takes_context=True)
+def fold(context: Context, content: str, *title: Any, style: str = "", summary: str = "") -> SafeString:
+    """Render contents that open below their title."""
+    outer, inner = (format_html(' class="{}"', css) if css else "" for css in (style, summary))
+    return format_html("<details{}><summary{}>{}</summary>{}</details>", outer, inner, _text(context, title), content)
+
+
+@register.simple_block_tag(takes_context=True)
 def table(context: Context, content: str, label: str, *heads: Any, style: str = "", tall: bool = False) -> SafeString:
     """Render a table in a scroll box, labeled by a text or by the element ``#id``; without a label, only the table.
 

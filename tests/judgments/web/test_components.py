@@ -1,3 +1,5 @@
+"""Page components: their markup, and that data is escaped."""
+
 from types import SimpleNamespace
 
 from django.template import Context, Template
@@ -68,3 +70,9 @@ def test_submit_has_an_optional_way_back():
         '<div class="row"><button class="btn" type="submit">Save</button></div>'
     )
     assert '<a class="btn btn--quiet" href="/">Cancel</a>' in render('{% submit "Save" "home" %}')
+
+
+def test_fold_has_a_title():
+    assert render('{% fold "Show " 3 style="stack" summary="small" %}<p></p>{% endfold %}') == (
+        '<details class="stack"><summary class="small">Show 3</summary><p></p></details>'
+    )
