@@ -71,7 +71,8 @@ def as_trec(report: ScoreReport) -> str:
 
 
 def as_latex(report: ScoreReport) -> str:
-    """Write a LaTeX table with booktabs rules, the best mean of each metric in bold, and intervals next to the means."""
+    """Write a LaTeX table with booktabs rules, the best mean of each metric in bold, and intervals next to the
+    means."""
     metrics, runs = report.evaluation.metrics, report.evaluation.runs
     best = {name: max((run.metrics[name].mean or 0.0 for run in runs), default=0.0) for name in metrics}
     lines = [

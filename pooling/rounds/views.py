@@ -16,7 +16,6 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from assay.coefficients.rater_pairs import ENOUGH_QUERIES, ENOUGH_UNITS
-from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
 from assay.core.errors import NotValid
 from judgments.guidelines import guidelines
 from judgments.jobs.file_reading import read_at_once

@@ -120,7 +120,8 @@ def facts(fields: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def line(where: RaterPosition) -> list[tuple[str, float, float]]:
-    """Return the progress line as (class, start, width) on a line of 1,000: a segment per query, or one bar for many."""
+    """Return the progress line as (class, start, width) on a line of 1,000: a segment per query, or one bar for
+    many."""
     share = (where.document - 1) / where.documents
     if where.queries > MOST_SEGMENTS or not where.queries:
         all_ = where.answered + where.left
