@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from assay.connectors import ConnectorKind, EngineFault
-    from assay.connectors.fetch import Gathered
+    from assay.connectors.collected_answers import Gathered
     from assay.formats.row_types import DocumentRow, RunRow
 
 
@@ -115,7 +115,8 @@ def _queries(path: str) -> Queries:
 def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _FetchOutcome:
     """Send all queries; an early end keeps the answers so far."""
     from assay.connectors import EngineFault
-    from assay.connectors.fetch import Gathered, Plan, fetch
+    from assay.connectors.collected_answers import Gathered
+    from assay.connectors.fetch import Plan, fetch
 
     outcome = _FetchOutcome(Gathered())
     watch = progress(len(queries), "asking")

@@ -1,4 +1,4 @@
-"""Fetch many queries from one engine: in parallel, with retries, and resumable; and the collected answers."""
+"""Fetch many queries from one engine: in parallel, with retries, and resumable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.connectors.connector import Engine, Hit
@@ -169,33 +169,3 @@ def falling_scores(hits: Sequence[Hit]) -> list[float]:
 def _seconds(plan: Plan, attempt: int, fault: EngineFault, chance: random.Random) -> float:
     backoff = plan.first_wait * 2.0 ** (attempt - 1) * (0.5 + chance.random() / 2)
     return min(plan.longest_wait, fault.wait if fault.wait is not None else backoff)
-
-
-class Gathered:
-    """The results of an engine so far: each query's ids and scores, and each document's content once."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, Answer] = {}
-        self.documents: dict[str, Hit] = {}
-        self.differing: set[str] = set()
-
-    def add(self, answer: Answer) -> None:
-        """Add the results of one query."""
-        bare = []
-        for hit in answer.hits:
-            content = replace(hit, score=None)
-            first = self.documents.setdefault(hit.doc_id, content)
-            if first != content:
-                self.differing.add(hit.doc_id)
-            bare.append(Hit(first.doc_id, hit.score))
-        self.answers[answer.query_id] = replace(answer, hits=tuple(bare))
-
-    def readable(self) -> Iterator[Hit]:
-        """Yield the documents that have content."""
-        return (hit for hit in self.documents.values() if hit.title or hit.text)
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self.answers

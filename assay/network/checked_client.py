@@ -1,4 +1,4 @@
-"""HTTP client that connects only to checked addresses, and its connection pools.
+"""HTTP client that connects only to checked addresses.
 
 httpx requests each connection from a network backend. This backend resolves the name, checks every address, and
 connects to one of them by number; the name remains in ``Host`` and in the TLS handshake. A name can therefore not point
@@ -8,11 +8,8 @@ elsewhere between the check and the connection, and all traffic of the client go
 from __future__ import annotations
 
 import ssl
-import threading
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
-from itertools import count
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from assay.network.allowed_addresses import Allowed
 from assay.network.faults import EngineFault
@@ -21,36 +18,7 @@ if TYPE_CHECKING:
     import httpcore
     import httpx
 
-
-# Number of threads per pool.
-MOST = 16
-
-
-class Pools:
-    """Several HTTP clients, each with its own connection pool; a thread always uses the same client."""
-
-    def __init__(self, make: Callable[[], httpx.Client], threads: int) -> None:
-        self._clients = [make() for _ in range(-(-threads // MOST))]
-        self._number, self._mine = count(), threading.local()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def stream(self, method: str, url: str, **more: Any) -> AbstractContextManager[httpx.Response]:
-        """Send a request, as `httpx.Client.stream` does."""
-        client: httpx.Client | None = getattr(self._mine, "client", None)
-        if client is None:
-            # In turn, so that all pools have the same number of threads.
-            client = self._mine.client = self._clients[next(self._number) % len(self._clients)]
-        return client.stream(method, url, **more)
-
-    def close(self) -> None:
-        """Close all connections."""
-        for client in self._clients:
-            client.close()
+    from assay.network.connection_pools import Pools
 
 
 class CheckedNetwork:
@@ -100,6 +68,8 @@ def checked_client(allowed: Allowed, timeout: float, connections: int) -> Pools:
     """Return an HTTP client that connects only to allowed addresses."""
     import httpcore
     import httpx
+
+    from assay.network.connection_pools import Pools
 
     context = ssl.create_default_context()  # once, because it reads all trusted certificates
 

@@ -138,10 +138,9 @@ class Metric(ABC):
                 object.__setattr__(self, one.name, _checked(type(self).__name__, one, getattr(self, one.name)))
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        """Return the stable, machine-readable name, such as ``recall@5``: the pattern, if the name has no
-        parameters."""
-        return self.pattern
+        """Return the stable, machine-readable name, such as ``recall@5``."""
 
     @property
     def category(self) -> TargetCategory:

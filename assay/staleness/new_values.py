@@ -1,11 +1,11 @@
-"""Signals from new values of a document field: the share of documents with a new category or language."""
+"""New values of a document field, such as a category, with the share of documents that have them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from assay.staleness.facts import Declared, Facts, Missing, Values, both
-from assay.staleness.signal import SHARE, Reading, Signal
+from assay.staleness.signal import Reading
 
 MOST_LISTED = 20
 
@@ -50,37 +50,3 @@ def _with_declared(reading: Reading | Missing, declared: list[Declared], kind: s
     named = tuple({"on": one.on.date().isoformat(), "note": one.note} for one in declared)
     detail = () if isinstance(reading, Missing) else reading.detail
     return Reading(1.0, words, 0.0, (*named, *detail))
-
-
-CATEGORY = Signal(
-    name="category",
-    title="New categories",
-    measures=(
-        "The share of documents whose category did not exist when the labels were frozen; a recorded category "
-        "counts as 100%."
-    ),
-    baseline="the number of documents per category",
-    unit=SHARE,
-    warn=0.0,
-    stale=0.01,
-    source="Assay's rule: a new category needs a separate stratum; below 1% of the documents it is only a warning",
-    action="new-stratum",
-    look=new_values("category", "categories"),
-)
-
-
-LANGUAGE = Signal(
-    name="language",
-    title="New languages",
-    measures=(
-        "The share of documents whose language did not exist when the labels were frozen; a recorded language "
-        "counts as 100%."
-    ),
-    baseline="the number of documents per language",
-    unit=SHARE,
-    warn=0.0,
-    stale=0.01,
-    source="Assay's rule: a new language needs a separate stratum; below 1% of the documents it is only a warning",
-    action="new-stratum",
-    look=new_values("language", "languages"),
-)

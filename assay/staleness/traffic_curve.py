@@ -1,15 +1,13 @@
-"""Signals from a newer query log: its curve, the searches of the judged queries, and their tiers."""
+"""Signal: a changed shape of the traffic curve."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from math import log
 
-from assay.core.counted_nouns import agree
 from assay.staleness.facts import Facts, Missing, both
-from assay.staleness.signal import INDEX, SHARE, Reading, Signal, percent
+from assay.staleness.signal import INDEX, Reading, Signal, percent
 
 # The ranks that separate the bins: half decades, because traffic decreases on that scale.
 RANKS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
@@ -86,75 +84,4 @@ CURVE = Signal(
     source="common interpretation of the index: a shift from 0.1, a different population above 0.2",
     action="redraw",
     look=look,
-)
-
-
-def look_at_coverage(facts: Facts) -> Reading | Missing:
-    """Return the drop in the share of searches for judged queries."""
-    sides = both(facts.then.traffic, facts.now.traffic)
-    if isinstance(sides, Missing):
-        return sides
-    then, now = sides
-    if then.covered is None:
-        return Missing("the traffic of the judged queries was not counted when the labels were frozen")
-    if now.covered is None:
-        return Missing("the newest log will be counted at the next check")
-    words = (
-        f"{percent(now.covered)} of the searches are for judged queries, {percent(then.covered)} when the labels "
-        "were frozen"
-    )
-    detail = ({"baseline": then.covered, "now": now.covered},)
-    return Reading(max(0.0, then.covered - now.covered), words, 0.0, detail)
-
-
-COVERAGE = Signal(
-    name="coverage",
-    title="Traffic of the judged queries",
-    measures="The drop, in percentage points, of the share of searches that are for judged queries.",
-    baseline="the same share in the log that the queries were drawn from",
-    unit=SHARE,
-    warn=0.05,
-    stale=0.10,
-    source="common practice for 10 points; the warning at half of that is Assay's rule",
-    action="redraw",
-    look=look_at_coverage,
-)
-
-
-def look_at_tiers(facts: Facts) -> Reading | Missing:
-    """Return the share of the judged queries still in the log that are in another tier there."""
-    sides = both(facts.then.traffic, facts.now.traffic)
-    if isinstance(sides, Missing):
-        return sides
-    then, now = sides
-    if not then.tiers:
-        return Missing("the judged queries have no tiers; draw queries from a log to assign tiers")
-    if now.covered is None:
-        return Missing("the newest log will be counted at the next check")
-    tiers_of = [(tier, now.tiers[query]) for query, tier in then.tiers.items() if query in now.tiers]
-    if not tiers_of:
-        return Missing("the newest log contains none of the judged queries")
-    moves = Counter((before, after) for before, after in tiers_of if before != after)
-    moved = sum(moves.values())
-    detail = tuple(
-        {"from": before, "to": after, "queries": count} for (before, after), count in sorted(moves.most_common())
-    )
-    words = (
-        f"{moved:,} of the {len(tiers_of):,} judged queries that are still searched {agree(moved, 'is', 'are')} "
-        "in another tier"
-    )
-    return Reading(moved / len(tiers_of), words, 0.0, detail)
-
-
-TIERS = Signal(
-    name="tiers",
-    title="Tiers of the judged queries",
-    measures="Of the judged queries that are still searched, the share that is in another tier.",
-    baseline="the tier of each judged query",
-    unit=SHARE,
-    warn=0.10,
-    stale=0.20,
-    source="Assay's rule: from 10% the weights are off; from 20% draw queries again",
-    action="redraw",
-    look=look_at_tiers,
 )

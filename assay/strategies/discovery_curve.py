@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.strategies.candidates import Candidates, Pair
+from assay.strategies.candidate_blocks import Pair
+from assay.strategies.candidates import Candidates
 
 # Pools are not deeper than this in practice, and the sizes are stored with each pool.
 DEEPEST = 200

@@ -1,19 +1,20 @@
-"""Strategies that walk down the runs' lists, query by query, and follow the judgments so far."""
+"""Walks through the rankings of one query, for strategies that learn from judgments on the way.
+
+A walk starts again whenever pairs are needed, and applies the existing judgments in its own order. No state is stored
+between two calls: the same judgments and the same seed give the same walk.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from assay.core.parameters import Parameter
 from assay.core.text_column import Texts
-from assay.strategies.candidates import mixed
-from assay.strategies.strategy import RELEVANT, UNKNOWN, Choice, Strategy, Task
+from assay.strategies.candidate_blocks import mixed
+from assay.strategies.strategy import RELEVANT, UNKNOWN, Choice, Task
 
 
 @dataclass(slots=True)
@@ -29,7 +30,7 @@ class OneQuery:
 Follow = Callable[[OneQuery, Mapping[str, Any]], Iterator[int]]
 
 
-def one_by_one(follow: Follow, why: str, task: Task, params: Mapping[str, Any]) -> Choice:
+def one_by_one(task: Task, follow: Follow, params: Mapping[str, Any], why: str) -> Choice:
     """Choose for every query with a walk."""
     table, rows, passed, over = task.candidates, [], 0, 0
     for query in range(len(table.query_ids)):
@@ -93,136 +94,3 @@ class Walk:
         """Return whether a document is relevant; None if it is unjudged."""
         state = self.one.state[document]
         return None if state < 0 else state == RELEVANT
-
-
-def follow_hedge(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield all documents by the weighted votes of the runs, with weights from all existing judgments."""
-    longest = max(map(len, one.lists), default=0)
-    votes = np.zeros((len(one.lists), len(one.state)))
-    worth = [0.5 * math.log((longest + 1) / rank) for rank in range(1, longest + 1)]
-    for run, documents in enumerate(one.lists):
-        votes[run, documents] = worth[: len(documents)]
-    votes /= worth[0] if worth else 1.0
-    state = np.array(one.state)
-    # The weights are a product over all judgments, in any order: no walk is repeated.
-    loss = votes[:, state == 0].sum(axis=1) - votes[:, state == 1].sum(axis=1)
-    weights = params["beta"] ** (loss - loss.min(initial=math.inf))
-    score = (votes * weights[:, None]).sum(axis=0)
-    yield from np.lexsort((one.lots, -score)).tolist()
-
-
-HEDGE = Strategy(
-    name="hedge",
-    title="Hedge",
-    description="Runs vote, and accurate runs have more weight; finds the most, but may rank the runs slightly wrong.",
-    parameters=(
-        Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),
-        Parameter("beta", "Beta", "Factor that reduces a run's weight after its worst mistake.", 0.1, 0.001, 0.999),
-    ),
-    choose=partial(one_by_one, follow_hedge, "hedge"),
-    adaptive=True,
-)
-
-
-# The penalty of an unjudged document for its run: less than of a miss, so that the runs share a batch.
-UNJUDGED = 0.5
-
-
-def follow_move_to_front(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield documents of a run while they are relevant; lower its priority at each one that is not."""
-    walk, priority, run = Walk(one), [0.0] * len(one.lists), None
-    while runs := walk.open():
-        if run not in runs:
-            best = max(priority[at] for at in runs)
-            equals = [at for at in runs if priority[at] == best]
-            run = equals[int(one.rng.integers(len(equals)))]
-        document = walk.next_of(run)
-        if document is None:
-            continue
-        yield document
-        relevant = walk.is_relevant(document)
-        if not relevant:
-            priority[run] -= UNJUDGED if relevant is None else 1.0
-            run = None
-
-
-MOVE_TO_FRONT = Strategy(
-    name="move-to-front",
-    title="Move to front",
-    description=(
-        "Prefers the runs that were right most recently; finds far more than depth k and stays fair to the runs."
-    ),
-    parameters=(Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),),
-    choose=partial(one_by_one, follow_move_to_front, "move-to-front"),
-    adaptive=True,
-)
-
-
-def follow_thompson(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield documents of the run with the highest draw from the posterior of its share of relevant documents."""
-    walk = Walk(one)
-    right, wrong = np.ones(len(one.lists)), np.ones(len(one.lists))
-    while runs := walk.open():
-        run = runs[int(one.rng.beta(right[runs], wrong[runs]).argmax())]
-        document = walk.next_of(run)
-        if document is None:
-            continue
-        yield document
-        relevant = walk.is_relevant(document)
-        if relevant is not None:
-            (right if relevant else wrong)[run] += 1.0
-
-
-THOMPSON = Strategy(
-    name="thompson",
-    title="Thompson sampling",
-    description="Picks runs at random, good runs more often; finds more than depth k and ranks the runs as well.",
-    parameters=(Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),),
-    choose=partial(one_by_one, follow_thompson, "thompson"),
-    adaptive=True,
-)
-
-
-# The fewest judgments for a meaningful share.
-LATEST = 10
-
-
-def follow_variable_depth(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
-    """Yield one rank of all runs at a time, while enough of the latest judgments are relevant."""
-    latest: list[int] = []
-    for rank, level in enumerate(_levels(one)):
-        if rank >= params["start"] and not _worth_it(latest, params["floor"]):
-            return
-        for document in level:
-            yield document
-            # The deepest judgments predict the next rank best.
-            latest = [*latest, one.state[document]][-max(LATEST, len(level)) :]
-
-
-def _levels(one: OneQuery) -> Iterator[list[int]]:
-    """Yield the new documents at rank 1, 2, ..., in the seed's order within a rank."""
-    seen: set[int] = set()
-    for rank in range(max(map(len, one.lists), default=0)):
-        level = {documents[rank] for documents in one.lists if rank < len(documents)} - seen
-        seen |= level
-        yield sorted(level, key=one.lots.__getitem__)
-
-
-def _worth_it(latest: list[int], floor: float) -> bool:
-    """Return whether the latest pairs are judged, and enough of them relevant."""
-    judged = [state for state in latest if state >= 0]
-    return UNKNOWN not in latest and bool(judged) and judged.count(RELEVANT) >= floor * len(judged)
-
-
-VARIABLE_DEPTH = Strategy(
-    name="variable-depth",
-    title="Variable depth",
-    description="Depth k for every query, then one rank deeper at a time while judgments find relevant documents.",
-    parameters=(
-        Parameter("depth", "Depth", "Maximum number of documents from each run.", 100, minimum=1),
-        Parameter("start", "First depth", "Number of documents from each run that are always included.", 5, minimum=1),
-        Parameter("floor", "Floor", "The share of the latest judgments that must be relevant to continue.", 0.1, 0, 1),
-    ),
-    choose=partial(one_by_one, follow_variable_depth, "variable-depth"),
-    adaptive=True,
-)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from assay.core.errors import NotValid
 from assay.core.parameters import Parameter
 from assay.core.text_column import Places
-from assay.strategies.fixed_order import weights
 from assay.strategies.list_walk import one_query
+from assay.strategies.rbp import weights
 from assay.strategies.strategy import NOT_RELEVANT, RELEVANT, UNKNOWN, Choice, Strategy, Task, Wording
 
 if TYPE_CHECKING:

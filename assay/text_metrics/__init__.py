@@ -10,10 +10,10 @@ __all__ = ["TEXT_METRICS", "TextMetric"]
 TEXT_METRICS: Family[TextMetric] = Family(
     "text metric",
     {
-        "exact_match": "assay.text_metrics.text_metric:EXACT_MATCH",
-        "token_f1": "assay.text_metrics.text_metric:TOKEN_F1",
-        "accuracy": "assay.text_metrics.text_metric:ACCURACY",
-        "rouge_l": "assay.text_metrics.text_metric:ROUGE_L",
+        "exact_match": "assay.text_metrics.exact_match:EXACT_MATCH",
+        "token_f1": "assay.text_metrics.token_f1:TOKEN_F1",
+        "accuracy": "assay.text_metrics.accuracy:ACCURACY",
+        "rouge_l": "assay.text_metrics.rouge:ROUGE_L",
     },
     group="assay.text_metrics",
 )

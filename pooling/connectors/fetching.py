@@ -19,8 +19,9 @@ from typing import Any
 from django.db import transaction
 
 from assay.connectors import CONNECTORS, Engine, EngineFault
+from assay.connectors.collected_answers import Gathered
 from assay.connectors.connector import Hit
-from assay.connectors.fetch import Answer, Gathered, Plan, changed_since, fetch, run_scores
+from assay.connectors.fetch import Answer, Plan, changed_since, fetch, run_scores
 from assay.core.counted_nouns import agree, amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import Conflict, NotFound, NotValid

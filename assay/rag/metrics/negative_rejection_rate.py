@@ -33,6 +33,10 @@ class NegativeRejectionRate(SampleMetric):
         if not all(map(_plain, self.refusal_patterns)):
             raise NotValid("NegativeRejectionRate: one of the refusal_patterns is empty, and every answer contains it")
 
+    @property
+    def name(self) -> str:
+        return "negative_rejection_rate"
+
     def required_fields(self) -> list[str]:
         """Return the fields that a sample needs to have a value."""
         return ["labels.scenario", "response"]

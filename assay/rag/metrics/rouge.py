@@ -1,4 +1,4 @@
-"""The ROUGE metrics, with the tokenizer of rouge-score."""
+"""The base class of the ROUGE metrics, with the tokenizer of rouge-score."""
 
 from __future__ import annotations
 
@@ -102,40 +102,3 @@ def _stemmer() -> Any:
         stem = staticmethod(lru_cache(maxsize=1 << 17)(PorterStemmer().stem))
 
     return Stemmer()
-
-
-@dataclass(frozen=True)
-class Rouge1(Rouge):
-    """ROUGE-1 computed like rouge-score."""
-
-    title = "ROUGE-1"
-    description = "How many words the answer shares with the reference answer, as F1."
-    formula = "2 P R / (P + R) over shared 1-grams with multiplicity"
-    source = "Lin 2004; Auepora metrics specification, 4.2.1"
-    variant = "rouge1"
-
-
-@dataclass(frozen=True)
-class Rouge2(Rouge):
-    """ROUGE-2 computed like rouge-score."""
-
-    title = "ROUGE-2"
-    description = "How many pairs of neighboring words the answer shares with the reference answer, as F1."
-    formula = "2 P R / (P + R) over shared 2-grams with multiplicity"
-    source = "Lin 2004; Auepora metrics specification, 4.2.1"
-    variant = "rouge2"
-
-
-@dataclass(frozen=True)
-class RougeL(Rouge):
-    """ROUGE-L computed like rouge-score."""
-
-    title = "ROUGE-L"
-    description = "The longest sequence of words shared by the answer and the reference answer, as F1; order matters."
-    formula = "2 P R / (P + R), P and R the longest common subsequence over the words of the answer and the reference"
-    source = "Lin 2004; Auepora metrics specification, 4.2.1"
-    differs = (
-        "The text metric `rouge_l` of judges compares words. Here word stems are compared by default, as in the "
-        "specification; `RougeL(use_stemmer=False)` gives the same values."
-    )
-    variant = "rougeL"

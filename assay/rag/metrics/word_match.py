@@ -1,9 +1,8 @@
-"""Metrics that compare the words of the answer and a reference answer as in SQuAD."""
+"""The base class of metrics that compare the words of the answer and a reference answer as in SQuAD."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, option
@@ -34,47 +33,3 @@ class WordMatch(SampleMetric):
 
     def _words(self, text: str) -> list[str]:
         return words(text, case=self.ignore_case, punctuation=self.ignore_punctuation, articles=self.ignore_articles)
-
-
-@dataclass(frozen=True)
-class ExactMatch(WordMatch):
-    """Exact match after normalization."""
-
-    title = "Exact match"
-    description = (
-        "The share of answers that equal a reference answer, after case, punctuation and articles are removed."
-    )
-    formula = "1 where the normalized answer equals a normalized reference answer, else 0"
-    source = "Auepora metrics specification, 4.1.1; Rajpurkar et al. 2016"
-    differs = (
-        "The text metric `exact_match` of judges treats a sample without accepted answers as a question without an "
-        "answer; here it is skipped, and `NegativeRejectionRate` covers such questions."
-    )
-    pattern = "exact_match"
-
-    def match(self, answer: list[str], reference: list[str]) -> float:
-        """Return 1 for the same words in the same order, otherwise 0."""
-        return float(answer == reference)
-
-
-@dataclass(frozen=True)
-class TokenF1(WordMatch):
-    """Token F1 with the closest reference answer."""
-
-    title = "Token F1"
-    description = "How many words the answer shares with the closest reference answer; order does not matter."
-    formula = "2 P R / (P + R), P and R the shared words (with multiplicity) over those of the answer and the reference"
-    source = "Auepora metrics specification, 4.1.2; Rajpurkar et al. 2016"
-    differs = (
-        "The text metric `token_f1` of judges treats a sample without accepted answers as a question without an "
-        "answer; here it is skipped. The specification has 0 if either side has no words; SQuAD and this metric "
-        "have 1 if neither side has words."
-    )
-    pattern = "token_f1"
-
-    def match(self, answer: list[str], reference: list[str]) -> float:
-        """Return F1 over words with multiplicity."""
-        if not answer or not reference:
-            # SQuAD's rule: an answer without words is correct if the reference also has none.
-            return float(answer == reference)
-        return 2 * (Counter(answer) & Counter(reference)).total() / (len(answer) + len(reference))

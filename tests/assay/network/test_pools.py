@@ -7,7 +7,7 @@ from collections import Counter
 
 import httpx
 
-from assay.network.checked_client import MOST, Pools
+from assay.network.connection_pools import MOST, Pools
 
 
 def test_threads_are_spread_and_each_keeps_to_its_pool() -> None:

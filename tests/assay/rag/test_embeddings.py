@@ -12,7 +12,7 @@ import pytest
 from assay.core.errors import NotValid
 from assay.llm.judges.semantic import embed
 from assay.rag import evaluate
-from assay.rag.metrics.reference_metric import EmbeddingSimilarity
+from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
 from tests.assay.llm.judges.test_semantic import D1, D2, E1, E2, MODEL, QUERY, needs_model
 from tests.assay.rag.cases import answered, result
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from assay.rag.metrics.reference_metric import EmbeddingSimilarity
+from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
 from tests.assay.rag.cases import answered, ranked, result
 
 SAMPLES = 40

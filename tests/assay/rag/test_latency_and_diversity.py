@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from assay.core.errors import NotValid
 from assay.rag import evaluate
+from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
 from assay.rag.metrics.intra_list_diversity import IntraListDiversity
-from assay.rag.metrics.reference_metric import EmbeddingSimilarity
 from assay.rag.records import Document, RetrievedDocument, SystemOutputs
 from tests.assay.rag.cases import Row, result
 

@@ -7,8 +7,8 @@ import pytest
 from assay.core.errors import NotValid
 from assay.rag import Metric, evaluate, parse_metric
 from assay.rag.metric import REASONS
-from assay.rag.metrics.reference_metric import EmbeddingSimilarity
-from assay.rag.metrics.variants import CounterfactualConsistency
+from assay.rag.metrics.counterfactual_consistency import CounterfactualConsistency
+from assay.rag.metrics.embedding_similarity import EmbeddingSimilarity
 from tests.assay.rag.cases import Row, result
 
 

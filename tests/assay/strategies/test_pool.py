@@ -14,9 +14,9 @@ from assay.formats.run_columns import RunRows
 from assay.strategies import STRATEGIES
 from assay.strategies.candidates import Candidates
 from assay.strategies.chosen_pairs import Pool
-from assay.strategies.fixed_order import weights
 from assay.strategies.pool import build_pool
 from assay.strategies.pool_preview import preview
+from assay.strategies.rbp import weights
 
 ELECTRONICS = Path(__file__).parents[4] / "shared/data/demo-electronics"
 

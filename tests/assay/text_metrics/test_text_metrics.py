@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.text_metrics import TEXT_METRICS
-from assay.text_metrics.text_metric import accuracy, exact_match, token_f1
+from assay.text_metrics.accuracy import accuracy
+from assay.text_metrics.exact_match import exact_match
+from assay.text_metrics.token_f1 import token_f1
 
 WORDS = st.lists(st.sampled_from(["red", "green", "the", "a", "", "four-way", "!"])).map(" ".join)
 
@@ -55,7 +57,7 @@ def test_f1_is_symmetric(one: str, other: str) -> None:
 
 @pytest.mark.shared
 def test_rouge_is_that_of_the_published_program(shared: Path) -> None:
-    from assay.text_metrics.text_metric import rouge_l
+    from assay.text_metrics.rouge import rouge_l
 
     folder = shared / "text-metrics" / "rouge"
     right, predictions = ((folder / f"{name}.txt").read_text().splitlines() for name in ("target", "prediction"))

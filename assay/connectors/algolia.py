@@ -1,0 +1,28 @@
+"""Connector to Algolia."""
+
+from __future__ import annotations
+
+from assay.connectors.http_search import http_kind
+
+ALGOLIA = http_kind(
+    name="algolia",
+    title="Algolia",
+    description=(
+        "Queries an index. The address is https://APPLICATION-dsn.algolia.net; the application id is also in the "
+        "headers."
+    ),
+    tested="replies in the documented format, with our own documents",
+    deepest=1_000,
+    path="/1/indexes/{index}/query",
+    index="Index",
+    template='{"query": "{query}", "hitsPerPage": "{depth}", "analytics": false}',
+    headers="X-Algolia-Application-Id: APPLICATION\nX-Algolia-API-Key: {secret}",
+    mapping={
+        "hits": "hits",
+        "doc_id": "objectID",
+        "title": "title, name",
+        "text": "text, description, content, body",
+        "url": "url",
+        "image": "image",
+    },
+)

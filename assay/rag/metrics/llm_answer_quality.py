@@ -1,0 +1,94 @@
+"""Quality of the answer, scored by a critic in several dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Any
+
+from assay.core.errors import NotValid
+from assay.rag.critic import SCALES, LLMCritic, scored
+from assay.rag.metric import SampleMetric, Skip, option
+from assay.rag.prompts import QUALITY, SYSTEM, filled
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from assay.rag.words import response_text
+
+DIMENSIONS = ("relevance", "helpfulness", "clarity")
+
+
+@dataclass(frozen=True)
+class LLMAnswerQuality(SampleMetric):
+    """The mean of a critic's scores for an answer, over dimensions and samples."""
+
+    target = TargetCategory.GENERATION_RELEVANCE
+    title = "Answer quality (critic)"
+    description = "How good the answer is in each dimension, scored by a model, mapped to 0..1 and averaged."
+    formula = "mean over samples of the weighted mean over dimensions of (score - lowest) / (highest - lowest)"
+    source = "Auepora metrics specification, 5.1"
+    template = QUALITY
+    pattern = "llm_answer_quality"
+    needs = ("response",)
+
+    dimensions: tuple[str, ...] = option(DIMENSIONS, "The dimensions; name:2 doubles a dimension's weight.")
+    scale: str = option("1-5", "The scale of the critic's scores.", choices=SCALES)
+    critic: LLMCritic | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.weights  # noqa: B018 (it checks them)
+
+    @property
+    def name(self) -> str:
+        return "llm_answer_quality"
+
+    def required_fields(self) -> list[str]:
+        """Return the fields that a sample needs to have a value."""
+        return ["query", "response"]
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Return the weight of each dimension."""
+        weights: dict[str, float] = {}
+        for text in self.dimensions:
+            dimension, _, weight = text.partition(":")
+            try:
+                weights[dimension.strip()] = float(weight or 1)
+            except ValueError:
+                weights[dimension.strip()] = 0.0
+        if "" in weights or not all(0 < weight < float("inf") for weight in weights.values()):
+            raise NotValid(f"LLMAnswerQuality: the dimensions are {list(self.dimensions)}; write name or name:WEIGHT")
+        return weights
+
+    def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
+        """Ask the critic about all answers and dimensions at once; an empty answer counts as 0 without a call."""
+        places = [at for at, output in enumerate(outputs) if response_text(output).strip()]
+        prompts: list[str] = []
+        about: list[dict[str, Any]] = []
+        for at in places:
+            for dimension in self.weights:
+                values = {"question": samples[at].query, "answer": response_text(outputs[at]), "dimension": dimension}
+                prompts.append(filled(QUALITY, values, self.scale))
+                about.append(
+                    {
+                        "sample_id": samples[at].sample_id,
+                        "metric": self.name,
+                        "dimension": dimension,
+                        "scale": self.scale,
+                        "system": SYSTEM,
+                    }
+                )
+        answers = scored(self.critic, prompts, about, self.scale) if prompts else []
+        scores: list[float | Skip] = [0.0] * len(samples)
+        width = len(self.weights)
+        for place, at in enumerate(places):
+            scores[at] = self._together(answers[place * width : (place + 1) * width])
+        return scores
+
+    def _together(self, answers: Sequence[float | Skip]) -> float | Skip:
+        """Return the weighted mean; a sample without a score in a dimension has no value."""
+        known = [answer for answer in answers if not isinstance(answer, Skip)]
+        if len(known) < len(answers):
+            return next(answer for answer in answers if isinstance(answer, Skip))
+        weights = self.weights.values()
+        return fsum(weight * answer for weight, answer in zip(weights, known, strict=True)) / fsum(weights)
