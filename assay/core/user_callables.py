@@ -39,7 +39,9 @@ def load(spec: str, what: str) -> Any:
         target: Any = import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-            raise NotValid(f"{what} is {spec!r}, and the module {error.name} is neither here nor installed") from None
+            raise NotValid(
+                f"{what} is {spec!r}, and the module {error.name} is not in the working directory and not installed"
+            ) from None
         raise NotValid(f"{what} is {spec!r}, and {module} needs the module {error.name}, which is missing") from None
     except Exception as error:
         raise NotValid(f"{what} is {spec!r}, and importing {module} {_raised(error)}") from error

@@ -159,7 +159,7 @@ def _check_operator(rule: str, operator: str) -> None:
 
 def _number(rule: str, text: str, after: str) -> float:
     if not text:
-        _refuse(rule, f"there is no number after {after!r}", EXAMPLE)
+        _refuse(rule, f"a number is missing after {after!r}", EXAMPLE)
     if not NUMBER.fullmatch(text) or not math.isfinite(float(text)):
         _refuse(rule, f"{text!r} after {after!r} is not a finite number with a decimal point", EXAMPLE)
     return float(text)

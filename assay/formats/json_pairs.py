@@ -227,7 +227,7 @@ class _Walk:
                 yield from self._documents(query_id)
         self._space()
         if self.at < len(self.text):
-            self._broken("there is text after the object")
+            self._broken("unexpected text after the object")
 
     def _documents(self, query_id: str) -> Iterator[Entry]:
         for doc_id, line in self._members():

@@ -56,7 +56,7 @@ class DrawForm(AssayForm):
         help_text="With 500, the 500 most frequent queries are the head. Ranks take precedence over shares.",
     )
     torso_ranks = forms.IntegerField(
-        label="And: torso ends at rank (optional)", required=False, min_value=1, max_value=MOST_RANKS
+        label="Torso ends at rank (optional)", required=False, min_value=1, max_value=MOST_RANKS
     )
     language = forms.CharField(
         label="Language (optional)",

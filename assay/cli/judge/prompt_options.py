@@ -144,7 +144,7 @@ def text_of(path: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise NotValid(f"{path}: is not UTF-8 at byte {fault.start}; save it as UTF-8") from None
+        raise NotValid(f"{path}: byte {fault.start} is not valid UTF-8; save the file as UTF-8") from None
 
 
 def refuse_unsupported_options(args: argparse.Namespace, endpoint: Endpoint, *, draws: bool = False) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MODEL_JUDGE = "expected_answer"
 DEPTH, TIMEOUT = 10, 60.0
-# The judge semantic has its own model, not the provider's.
+# The semantic judge has its own model, not the provider's.
 JUDGE_MODEL = "judge_model"
 
 

@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--most", metavar="N", type=int, help="compare only the first N documents of each query; next: N battles"
     )
     draw.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the battles to show in both orders; default 0"
+        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default 0"
     )
     draw.add_argument("--seed", type=int, help="seed for the draw, default 0")
     ask = parser.add_argument_group("judge")

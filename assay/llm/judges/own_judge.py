@@ -99,7 +99,9 @@ class OwnJudge:
     def _bool(self, value: Any, about: str) -> bool:
         # numpy has its own boolean class.
         if type(value).__name__ not in ("bool", "bool_"):
-            raise NotValid(f"{self._spec}, {about}: answered {str(value)[:80]!r}; return True or False")
+            raise NotValid(
+                f"{self._spec}, {about}: the judge returned {str(value)[:80]!r}; it must return True or False"
+            )
         return bool(value)
 
 

@@ -43,7 +43,7 @@ def _of(template: Template, options: JudgeOptions, scale: Sequence[GradeMeaning]
 def _binary(options: JudgeOptions) -> ModelJudge:
     scale = options.scale or TWO
     if len(scale) != 2:
-        raise NotValid(f"the judge binary has two grades, and the scale has {len(scale)}; use the judge graded")
+        raise NotValid(f"the binary judge has two grades, and the scale has {len(scale)}; use the graded judge")
     top = scale[-1].value if options.relevant_from is None else options.relevant_from
     return _of(graded_relevance.BINARY, replace(options, relevant_from=top), TWO)
 

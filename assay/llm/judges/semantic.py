@@ -67,7 +67,7 @@ def file_sha256(path: Path) -> str:
 @lru_cache(maxsize=2)
 def _loaded(model: str) -> Any:
     if find_spec("sentence_transformers") is None:
-        raise NotValid("the judge semantic needs sentence-transformers; pip install 'assay[semantic]'")
+        raise NotValid("the semantic judge needs sentence-transformers; install it with: pip install 'assay[semantic]'")
     where = str(packaged(model.removeprefix(PACKAGE))) if model.startswith(PACKAGE) else model
     from sentence_transformers import SentenceTransformer
 
@@ -112,7 +112,7 @@ class Semantic:
         if not -1 <= self.threshold <= 1:
             raise NotValid(f"threshold is {self.threshold!r}; use a cosine from -1 to 1")
         if not self.model.strip():
-            raise NotValid("the judge semantic needs a model: a name, a folder, or package:NAME")
+            raise NotValid("the semantic judge needs a model: a name, a folder, or package:NAME")
 
     def judge(self, context: Context) -> bool:
         """Return whether the cosine of the text with an expected answer reaches the threshold."""

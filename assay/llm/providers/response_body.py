@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from assay.llm.providers.limits import Limits
     from assay.llm.providers.protocol import Endpoint
-    from assay.network.checked_client import Pools
+    from assay.network.connection_pools import Pools
 
     Client = httpx.Client | Pools
 
@@ -100,7 +100,7 @@ def plain_client(limits: Limits) -> Pools:
     """Return a client without an allowlist; a server passes in its own client."""
     import httpx
 
-    from assay.network.checked_client import Pools
+    from assay.network.connection_pools import Pools
 
     context = httpx.create_ssl_context()  # once, because it reads all trusted certificates
     pool = httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency)

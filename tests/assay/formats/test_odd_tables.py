@@ -33,7 +33,7 @@ TAIL = '"doc_id": "d1", "score": 1}'
         ('{"q1": {"d\\u0007": 1}}', 1, "E19", "control character U+0007"),
         ('{"q1": {"\\ud800": 1}}', 1, "E19", "U+D800"),
         ('{"q1": {"d1": 1}\n', 2, "F05", ", or } is missing"),
-        ('{"q1": {"d1": 1}}\n x', 2, "F05", "there is text after the object"),
+        ('{"q1": {"d1": 1}}\n x', 2, "F05", "unexpected text after the object"),
         ('{"q1": {"d1" 1}}', 1, "F05", ": is missing"),
         ('{"q1": {"d1": 1,}}', 1, "F05", "a key in quotation marks is missing"),
         ('{"a":' * 3000, 1, "F05", "nested too deeply"),
