@@ -109,7 +109,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(args: argparse.Namespace) -> Evidence:
-    from assay.clicks.click_counts import Robots, read_clicks
+    from assay.clicks.click_counts import Robots
+    from assay.clicks.log_file import read_clicks
     from assay.formats import sniff
     from assay.formats.text_lines import Content, reusable_source
 

@@ -13,8 +13,8 @@ from assay.core.registry import Family
 CLICK_MODELS: Family[ClickModel] = Family(
     "click model",
     {
-        "coec": "assay.clicks.click_model:COEC",
-        "ctr": "assay.clicks.click_model:CTR",
+        "coec": "assay.clicks.coec:COEC",
+        "ctr": "assay.clicks.ctr:CTR",
     },
     group="assay.click_models",
 )

@@ -9,27 +9,21 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.core.errors import NotValid
 from assay.core.redaction import redact
-from assay.formats.log_blocks import MAX_LOG
-from assay.formats.reader import finish, open_as
 from assay.formats.row_types import ClickRow
-from assay.formats.text_lines import Content, Source
 from assay.sampling.row_counting import normalize
 
 if TYPE_CHECKING:
-    from assay.clicks.click_model import Floats, Ints
-    from assay.core.read_report import Report
-
+    from assay.clicks.click_model import Ints
 
 BATCH = 50_000
 NO_QUERY = -1
@@ -219,83 +213,3 @@ def _robots(table: sqlite3.Connection, robots: Robots) -> dict[str, int]:
 def _one(table: sqlite3.Connection, question: str) -> int | None:
     value: int | None = table.execute(question).fetchone()[0]
     return value
-
-
-BEAT = 50_000
-
-
-def read_clicks(
-    source: Source,
-    *,
-    path: str,
-    format: str,
-    robots: Robots | None = None,
-    progress: Callable[[int], None] | None = None,
-    encoding: str = "utf-8",
-    **options: Any,
-) -> tuple[Evidence, Report]:
-    """Count the rows of a log while reading it."""
-    from assay.formats import FORMATS
-
-    member = FORMATS[format]
-    example = member.example.splitlines()[0]
-    content, tally = open_as(source, path, format, example, encoding=encoding, limit=MAX_LOG)
-    assert member.stream is not None  # noqa: S101 (each format of this kind has one)
-    with content:
-        evidence = count_clicks(_watched(member.stream(content, tally, **options), content, progress), robots)
-    if not tally.units - tally.bins["blank"] - tally.bins["comment"]:
-        tally.refuse("contains no impressions and no clicks", code="F07")
-    return evidence, finish(content, tally)
-
-
-def _watched(rows: Iterable[ClickRow], content: Content, progress: Callable[[int], None] | None) -> Iterator[ClickRow]:
-    for number, row in enumerate(rows):
-        if progress is not None and number % BEAT == 0:
-            progress(content.size)
-        yield row
-
-
-# The rank of rows without a position: they are treated as a rank of their own.
-UNKNOWN = 0
-
-
-@dataclass(frozen=True, slots=True)
-class RankRate:
-    """A rank with its impressions, clicks and expected rate. Rank 0 means unknown."""
-
-    rank: int
-    impressions: int
-    clicks: int
-    rate: float
-
-
-def rank_rates(evidence: Evidence, baseline: Sequence[float] = ()) -> tuple[RankRate, ...]:
-    """Return the rate of each rank in the log."""
-    shown = np.bincount(evidence.rank, weights=evidence.impressions)
-    clicked = np.bincount(evidence.rank, weights=evidence.clicks)
-    ranks = np.flatnonzero(shown)
-    rates = _given(baseline, ranks.tolist()) if baseline else clicked[ranks] / shown[ranks]
-    return tuple(
-        RankRate(int(rank), int(shown[rank]), int(clicked[rank]), float(rate))
-        for rank, rate in zip(ranks, rates, strict=True)
-    )
-
-
-def checked_baseline(rates: Sequence[float]) -> tuple[float, ...]:
-    """Return the rates, each of which must be a share."""
-    if wrong := [rate for rate in rates if not 0 <= rate <= 1]:
-        message = f"The baseline has the rate {wrong[0]:g}. List shares from rank 1, such as 0.4,0.2,0.15."
-        raise NotValid(message, {"baseline": message})
-    return tuple(float(rate) for rate in rates)
-
-
-def _given(baseline: Sequence[float], ranks: list[int]) -> Floats:
-    rates = np.array(checked_baseline(baseline))
-    if missing := [rank for rank in ranks if not 1 <= rank <= len(rates)]:
-        where = "rows without a position" if missing[-1] == UNKNOWN else f"the rank {missing[-1]}"
-        message = (
-            f"The baseline has rates for ranks 1 to {len(rates)}, but the log has {where}. Add a rate for each rank."
-        )
-        raise NotValid(message, {"baseline": message})
-    selected: Floats = rates[np.array(ranks, dtype=np.int64) - 1]
-    return selected

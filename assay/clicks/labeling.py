@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.clicks.click_counts import RankRate, checked_baseline, rank_rates
 from assay.clicks.click_model import Clicked
 from assay.clicks.grade_cuts import checked_cuts, grades_of
+from assay.clicks.position_bias import RankRate, checked_baseline, rank_rates
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ import numpy as np
 from assay.core.grouping import pair_keys, spans
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, JudgedSubtopics
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
+from assay.metrics.judged_subtopics import JudgedSubtopics
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from assay.llm.providers.protocol import Endpoint, Question
 if TYPE_CHECKING:
     from assay.llm.judges.bulk_judging import Answered, Verdict
     from assay.llm.judges.model_judge import ModelJudge
-    from assay.llm.providers.calls import Ended
+    from assay.llm.providers.question_run import Ended
 
 
 class Prompt(NamedTuple):

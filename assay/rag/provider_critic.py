@@ -15,7 +15,7 @@ from assay.rag.metric import Skip
 from assay.rag.prompt_calls import Prompt, PromptCalls, PromptReader, endpoint_of
 
 if TYPE_CHECKING:
-    from assay.llm.providers.calls import Ended
+    from assay.llm.providers.question_run import Ended
 
 MOST_TOKENS = 100
 # The reason of a sample without a score, by the outcome of its question.

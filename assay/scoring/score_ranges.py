@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.core.run import Run
+from assay.metrics.hypothetical_grades import chosen, joined
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
 from assay.metrics.matching import Match
 from assay.metrics.means import TIE, mean
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import bounds, chosen, joined
+from assay.metrics.metric_bounds import bounds
 
 if TYPE_CHECKING:
     from assay.scoring.results import Evaluation, RunScores

@@ -111,7 +111,7 @@ def _tally(made: Any) -> None:
     from django.utils import timezone
 
     from judgments.models import Judgment, Tally
-    from judgments.rating.round_counters import seconds_class
+    from judgments.rating.pair_state import seconds_class
 
     rows = Judgment.objects.of_round(made).order_by().values_list("rater", "seconds_active").annotate(n=Count("pk"))
     tallies: dict[int, Tally] = {}

@@ -35,7 +35,7 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
 
     from judgments.guidelines import guidelines
     from judgments.machines.judge_runs import judge_runs
-    from judgments.machines.judge_runs.model_judges import Choice
+    from judgments.machines.judge_runs.judge_settings import Choice
     from judgments.machines.prompts import prompts
     from judgments.machines.providers import accounts
     from judgments.members import collections, grants

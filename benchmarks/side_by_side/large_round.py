@@ -113,7 +113,7 @@ def _tallies(round_: Any, raters: list[Any], pairs: int) -> None:
     from django.utils import timezone
 
     from judgments.models import Tally
-    from judgments.rating.round_counters import seconds_class
+    from judgments.rating.pair_state import seconds_class
 
     ahead, half = pairs // 5, pairs // 2
     for rater, number, places, reached in (

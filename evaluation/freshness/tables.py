@@ -15,7 +15,8 @@ from assay.staleness.signal import DAYS, INDEX, SHARE, Finding, percent
 from evaluation.freshness import refresh
 from evaluation.freshness.freshness import LOOKS, WORDS, Freshness, word_of
 from judgments.models import Snapshot
-from judgments.web.lists import Column, Listing
+from judgments.web.columns import Column
+from judgments.web.lists import Listing
 
 MOST_NAMED = 3
 MOST_LINES = 20

@@ -9,8 +9,8 @@ from assay.llm.judge import Context, Outcome
 from assay.llm.judges.bulk_judging import Asking, Plan, Verdict
 from assay.llm.model_reply import Reply
 from assay.llm.providers import PROTOCOLS
-from assay.llm.providers.calls import Ended
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import Ended
 from assay.rag.prompt_calls import Prompt, PromptReader
 from assay.rag.provider_critic import ProviderCritic
 from evaluation.models import RagCriticCall, RagCriticRun, RagSampleSet

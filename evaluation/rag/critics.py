@@ -12,8 +12,8 @@ from django.db.models import Count, Sum
 
 from assay.core.errors import Conflict, NotFound, NotValid
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
-from assay.llm.providers.calls import Ended
 from assay.llm.providers.limits import Budget
+from assay.llm.providers.question_run import Ended
 from assay.rag.fields import output_of, sample_of
 from assay.rag.metric import Metric
 from assay.rag.metric_names import asking, parse_metrics

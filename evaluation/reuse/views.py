@@ -25,9 +25,10 @@ from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import percent
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import get_page
 
 if TYPE_CHECKING:

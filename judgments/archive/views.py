@@ -14,7 +14,8 @@ from judgments.archive import archive
 from judgments.hooks import ARCHIVE_KINDS
 from judgments.models import Collection
 from judgments.web import access
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import form_page, get_page
 
 ARCHIVED = Listing(

@@ -11,7 +11,8 @@ from typing import Any
 
 from django.http import HttpRequest, StreamingHttpResponse
 
-from judgments.web.lists import Column, Listing, Page, download
+from judgments.web.columns import Column
+from judgments.web.lists import Listing, Page, download
 
 ALL = 100_000
 

@@ -12,8 +12,9 @@ from django.urls import reverse
 from judgments.documents.passages import shown
 from judgments.models import Document, Pair, Query
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import state
-from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import get_page
 
 

@@ -23,9 +23,10 @@ from judgments.jobs.file_reading import read_at_once
 from judgments.models import Collection, Example, GuidelinesVersion
 from judgments.web import access
 from judgments.web.body_limit import takes_files
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 # Number of older versions offered for comparison; the list has all of them.

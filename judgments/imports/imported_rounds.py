@@ -37,8 +37,9 @@ from judgments.models import (
     User,
     audit,
 )
+from judgments.models.scale import DEFAULT_GRADES
 from judgments.rating import round_counters
-from judgments.rounds.scales import DEFAULT_GRADES, make_scale
+from judgments.rounds.scales import make_scale
 from judgments.web.access import LEADS
 
 BATCH = 2_000

@@ -20,9 +20,10 @@ from judgments.progress.progress import Progress
 from judgments.progress.progress import progress as progress_of
 from judgments.rounds.views.rounds import frame, to_invite
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
-from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import get_page
 
 FILLED = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=False)

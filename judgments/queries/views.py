@@ -18,8 +18,9 @@ from judgments.models import Collection, Judgment, Pair, Query
 from judgments.queries import narratives, strata
 from judgments.queries.narratives import LONGEST
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import form_page, get_page
 
 

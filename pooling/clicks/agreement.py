@@ -18,7 +18,8 @@ from assay.core.errors import NotValid
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, ImportedLabel, Judgment, LabelSource, Round, User
-from judgments.snapshots.final_labels import HUMAN, compute_labels
+from judgments.models.snapshot import HUMAN
+from judgments.snapshots.final_labels import compute_labels
 
 RULE = "median"
 DAY = 24 * 3600

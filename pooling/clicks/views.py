@@ -17,9 +17,10 @@ from assay.core.errors import AssayError, Conflict
 from judgments.charts import table_files
 from judgments.models import Collection, ImportedLabel, LabelSource
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import number, percent
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import form_page, get_page
 from pooling.clicks import agreement, charts, label_sources
 

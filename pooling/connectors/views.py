@@ -22,8 +22,9 @@ from judgments.jobs.views.jobs import SHAPES
 from judgments.members import grants
 from judgments.models import Collection
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import state
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import form_page, get_page, post_action
 from pooling.connectors import connections, fetching
 from pooling.connectors.forms import ConnectorForm, FetchForm, TryForm

@@ -23,8 +23,9 @@ from assay.sampling.tiers import TIERS, Tier
 from judgments.charts import charts, table_files
 from judgments.models import QuerySample
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import number, percent
-from judgments.web.lists import Column, Listing, Page, answer
+from judgments.web.lists import Listing, Page, answer
 from judgments.web.pages import form_page, get_page
 from judgments.web.posted_values import uuid_of
 from pooling.logs import drawn_queries, query_logs, traffic

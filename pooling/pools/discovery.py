@@ -11,8 +11,8 @@ from django.db.models import Max, QuerySet
 
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
+from judgments.members.round_raters import is_rater
 from judgments.models import Judgment, Pair, Round, Slot
-from judgments.rounds.rounds import is_rater
 from pooling.models import Pool
 from pooling.pools.refill_job import relevant_from
 

@@ -20,7 +20,8 @@ from judgments.queries import groups as query_groups
 from judgments.queries import narratives
 from judgments.queries.drafting.drafter import unfinished
 from judgments.web import access
-from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import searchable, uuid_of
 from pooling.queries.group_proposals import proposals

@@ -16,9 +16,10 @@ from assay.sampling.draw import PPS, STRATIFIED
 from judgments.models import Collection, Stratum
 from judgments.queries.strata import FIRST
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import form_page
 from pooling.logs import query_logs, traffic
 from pooling.logs.query_logs import DEFAULT_SIZES, MOST_QUERIES

@@ -130,7 +130,7 @@ class RecordedAnswers:
     def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
         """Return True where the model said yes; unreadable or missing answers are False and counted."""
         from assay.llm.judges.bulk_judging import Asking
-        from assay.llm.providers.calls import Ended
+        from assay.llm.providers.question_run import Ended
 
         verdicts: dict[int, bool | None] = {}
         asking = Asking(self._judge, self._endpoint, contexts, self._replies)

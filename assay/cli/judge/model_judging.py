@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from assay.llm.judges import Context, Outcome
     from assay.llm.judges.bulk_judging import Answered, Asker, Asking, Verdict
     from assay.llm.judges.model_judge import JudgeOptions, ModelJudge, ModelJudgeKind
-    from assay.llm.providers.calls import Ended
     from assay.llm.providers.limits import Budget, Limits
     from assay.llm.providers.protocol import Endpoint
+    from assay.llm.providers.question_run import Ended
 
 
 DONE, NOT_ALL = 0, 1
@@ -151,7 +151,7 @@ def _portions(work: _Work, rows: PairFile, size: int | None) -> Iterator[tuple[P
 
 
 def _ask(work: _Work, rows: PairFile, size: int | None, output: LabelFile, keep: Any, *, append: bool) -> Ended:
-    from assay.llm.providers.calls import Ended
+    from assay.llm.providers.question_run import Ended
 
     watch = progress(max(0, rows.judgeable - len(work.earlier)), "judging")
 
@@ -280,7 +280,7 @@ def probe_canaries(
     from assay.llm.judge import Outcome
     from assay.llm.judges.bulk_judging import Asking
     from assay.llm.judges.injection_probe import flips, plant
-    from assay.llm.providers.calls import Ended
+    from assay.llm.providers.question_run import Ended
 
     top = max(_top(work), 1)
     grades = [_grade(work, row) for row, _ in pairs]

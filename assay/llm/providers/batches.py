@@ -26,10 +26,9 @@ from assay.llm.providers.batch_protocols import (
     Refused,
     new_mark,
 )
-from assay.llm.providers.calls import Ended
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Endpoint, Question
-from assay.llm.providers.question_run import booked
+from assay.llm.providers.question_run import Ended, booked
 from assay.llm.providers.responses import WRONG_SHAPE, counted, named_in, removable_parts, without_key
 
 # Maximum size of a batch: the smaller of both providers' limits, with a margin.

@@ -25,8 +25,9 @@ from judgments.models import Collection, Role
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import form_page
 from pooling.pools.effort import pace
 

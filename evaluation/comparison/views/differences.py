@@ -19,7 +19,8 @@ from evaluation.scoring.snapshot_design import UNTIERED
 from judgments.charts.charts import Chart
 from judgments.charts.names import short_name
 from judgments.models import Query
-from judgments.web.lists import Choice, Column, Listing
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing
 
 Row = dict[str, Any]
 PAGE_SIZE = 25

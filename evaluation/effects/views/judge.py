@@ -23,7 +23,8 @@ from judgments.labels import grade_visibility, round_labels
 from judgments.labels.round_labels import Key
 from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges
-from judgments.machines.calibration.calibration import JudgeCalibration, Money, alike
+from judgments.machines.calibration.calibration import JudgeCalibration, alike
+from judgments.machines.calibration.cost import Money
 from judgments.machines.judge_runs import kinship, model_judges, retry
 from judgments.machines.judge_runs.round_form import AcceptForm, go_on_form
 from judgments.machines.judge_runs.views.answers import PLANTED

@@ -19,8 +19,9 @@ from judgments.agreement.views.agreement_tables import LeftOut, coefficient_with
 from judgments.models import Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import number, undefined
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import get_page
 
 

@@ -18,8 +18,9 @@ from evaluation.scoring.metric_values import shown, shown_difference
 from judgments.documents.answers import questions_of
 from judgments.models import Collection, Document, Snapshot
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import grade
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
 
 KINDS = (("changed", "changed label"), ("added", "only in second"), ("gone", "only in first"))

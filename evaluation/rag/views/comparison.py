@@ -20,7 +20,8 @@ from evaluation.rag.views.samples import LONGEST_HEADING
 from evaluation.rag.views.scorecard import chosen_metric, in_units
 from evaluation.scoring import metric_values
 from judgments.web import access
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
 
 DIFFERS = 1e-9

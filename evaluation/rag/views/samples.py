@@ -27,7 +27,8 @@ from evaluation.rag.sample_sets import sample_set_for
 from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
 from judgments.guidelines.text_diff import Line, changes
 from judgments.web import access
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
 
 # Length up to which answers and documents are shown; the files contain the complete text.

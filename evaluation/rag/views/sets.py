@@ -24,8 +24,9 @@ from evaluation.rag.forms import FromCollectionForm, GradeForm
 from evaluation.rag.sample_sets import sample_set_for
 from judgments.jobs import storage
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import CONTENT_TYPES, attachment, disposition
-from judgments.web.lists import Column, Listing, answer, on_record
+from judgments.web.lists import Listing, answer, on_record
 from judgments.web.pages import form_page, get_page
 
 

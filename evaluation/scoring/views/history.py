@@ -28,8 +28,9 @@ from judgments.labels import grade_visibility
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
-from judgments.web.lists import Column, Listing, download
+from judgments.web.lists import Listing, download
 from judgments.web.pages import get_page
 from pooling.models import Run
 from pooling.runs import runs as stored_runs

@@ -24,9 +24,10 @@ from judgments.models import Collection, Query, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
-from judgments.web.lists import Choice, Column, Listing, answer, on_record
+from judgments.web.lists import Choice, Listing, answer, on_record
 from judgments.web.pages import get_page
 from pooling.models import Run
 

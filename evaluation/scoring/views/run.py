@@ -14,7 +14,8 @@ from evaluation.scoring.stored_scores import scorings_of
 from judgments.models import Collection, Query
 from judgments.snapshots import snapshots
 from judgments.web import access
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
 
 

@@ -26,8 +26,9 @@ from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
-from judgments.web.lists import Column, Listing, download
+from judgments.web.lists import Listing, download
 from judgments.web.pages import get_page
 from pooling.runs import downloads
 

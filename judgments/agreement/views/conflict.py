@@ -26,9 +26,10 @@ from judgments.labels.grade_visibility import means_visible
 from judgments.models import Adjudication, Example, Judgment, Pair, Round
 from judgments.rating.views.station_data import facts
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 

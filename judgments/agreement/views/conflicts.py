@@ -19,8 +19,9 @@ from judgments.labels.grade_visibility import means_visible, pairs_with_hidden_g
 from judgments.models import Pair, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import grade, state
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
 
 STEPS = [("2", "2 steps or more"), ("3", "3 steps or more")]

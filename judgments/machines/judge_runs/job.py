@@ -19,9 +19,9 @@ from assay.llm.judges.bulk_judging import Answered, Asking, Verdict, key_of
 from assay.llm.judges.injection_probe import plant
 from assay.llm.judges.model_judge import ModelJudge, again
 from assay.llm.model_reply import Reply
-from assay.llm.providers.calls import Ended
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.machines import kinds, machine_runs
 from judgments.machines.calibration.audit_sample import drawn

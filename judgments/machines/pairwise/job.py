@@ -13,8 +13,8 @@ from typing import Any
 
 from assay.core.errors import NotFound
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
-from assay.llm.providers.calls import Ended
 from assay.llm.providers.limits import Budget
+from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.machines import machine_runs
 from judgments.machines.owner_thread import MainThreadExecutor

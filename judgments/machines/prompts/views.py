@@ -10,7 +10,8 @@ from judgments.guidelines import guidelines
 from judgments.machines.prompts import prompts
 from judgments.models import PromptVersion
 from judgments.web import access
-from judgments.web.lists import Column, Listing, answer, how_many
+from judgments.web.columns import Column
+from judgments.web.lists import Listing, answer, how_many
 from judgments.web.pages import get_page
 
 

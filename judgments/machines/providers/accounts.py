@@ -23,7 +23,7 @@ from judgments.models import Collection, Provider, User, audit
 
 if TYPE_CHECKING:
     from assay.network.allowed_addresses import Allowed
-    from assay.network.checked_client import Pools
+    from assay.network.connection_pools import Pools
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000

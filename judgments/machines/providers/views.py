@@ -14,7 +14,8 @@ from judgments.machines.providers.forms import ProviderForm
 from judgments.members import grants
 from judgments.models import Collection, Provider
 from judgments.web import access
-from judgments.web.lists import Column, Listing, answer, how_many
+from judgments.web.columns import Column
+from judgments.web.lists import Listing, answer, how_many
 from judgments.web.pages import form_page, get_page, post_action
 
 

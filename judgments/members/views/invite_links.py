@@ -24,9 +24,10 @@ from judgments.members import invite_links, login_limits
 from judgments.members.tokens import digest
 from judgments.models import Collection, InviteLink, Round, User
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import errors_as_messages, post_action
 
 SESSION_KEY = "invite_link"

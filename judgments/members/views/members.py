@@ -16,7 +16,8 @@ from judgments.members import invitations
 from judgments.members.forms import CollectionForm, CollectionSettingsForm, MemberForm
 from judgments.models import Collection, Membership, Role
 from judgments.web import access
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import errors_as_messages, form_page, post_action
 
 

@@ -23,8 +23,9 @@ from judgments.quality.checks import RaterReport
 from judgments.rating import start_requirements
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import errors_as_messages, get_page, post_action
 
 

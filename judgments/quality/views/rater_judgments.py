@@ -17,8 +17,9 @@ from judgments.quality.rater_judgments import grades_of_others
 from judgments.quality.views.quality import round_rater_of
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import grade
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
 
 APART = [

@@ -28,13 +28,13 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, Paused
 from judgments import hooks
 from judgments.guidelines import unread_changes
+from judgments.members.round_raters import is_rater
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
 from judgments.rating import assignment, inserted_checks, slot_search, start_requirements, submission
 from judgments.rating.answers import Answer
 from judgments.rating.recent_answers import LastAnswer, last_answer_for
 from judgments.rating.views.answer_form import UNABLE, in_words, read_answer, read_list, reasons, result_message
 from judgments.rating.views.station_data import Card, card_again, cards, outbox_data, station_context
-from judgments.rounds.rounds import is_rater
 from judgments.web import access
 from judgments.web.pages import get_page
 from judgments.web.posted_values import uuid_of

@@ -22,8 +22,9 @@ from judgments.rounds import rounds
 from judgments.rounds import settings as round_settings
 from judgments.rounds.forms import HandingOutForm
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Column, Listing, answer, how_many
+from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import form_page, get_page, post_action
 
 

@@ -15,8 +15,9 @@ from judgments.models import Collection, Document, Pair, Round
 from judgments.snapshots import final_labels, merging, stale_labels
 from judgments.snapshots.final_labels import Consolidation
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import grade
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import get_page
 from judgments.web.posted_values import uuid_of
 

@@ -21,9 +21,10 @@ from judgments.snapshots.final_labels import Consolidation
 from judgments.snapshots.freeze_preview import FreezePreview, look
 from judgments.snapshots.views.changed_pairs import address
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import form_page, get_page
 
 MERGES = {

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from judgments.charts import charts, table_files
 from judgments.charts.chart_files import picture
-from judgments.web.lists import Column
+from judgments.web.columns import Column
 
 # A matrix of more runs is unreadable; the file contains all runs.
 MOST_IN_MATRIX = 20

@@ -19,7 +19,8 @@ from judgments.charts.charts import PHONE
 from judgments.models import Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
-from judgments.web.lists import Column, Page
+from judgments.web.columns import Column
+from judgments.web.lists import Page
 from judgments.web.pages import errors_as_messages, get_page, post_action
 from pooling.models import Pool, Refill
 from pooling.pools import discovery, refill

@@ -16,8 +16,9 @@ from django.urls import reverse
 from assay.strategies import STRATEGIES
 from judgments.charts import table_files
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import number
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import errors_as_messages, get_page, post_action
 from judgments.web.posted_values import searchable
 from pooling.models import Pool, PoolEntry

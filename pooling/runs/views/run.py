@@ -20,10 +20,11 @@ from assay.scoring.run_health import DEPTH
 from judgments.charts import charts, table_files
 from judgments.models import Collection, Document, Query
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.downloads import disposition
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import form_page, get_page
 from pooling.models import Run
 from pooling.runs import downloads, overlap, runs

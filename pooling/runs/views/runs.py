@@ -13,8 +13,9 @@ from django.urls import reverse
 from judgments.charts import charts, table_files
 from judgments.models import Collection
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import percent
-from judgments.web.lists import Column, Listing, answer
+from judgments.web.lists import Listing, answer
 from judgments.web.pages import get_page
 from pooling.models import Run
 from pooling.runs import health, overlap

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.clicks.click_counts import Evidence, Robots, count_clicks, read_clicks
+from assay.clicks.click_counts import Evidence, Robots, count_clicks
+from assay.clicks.log_file import read_clicks
 from assay.core.errors import UnreadableInput
 from assay.formats.row_types import ClickRow
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.clicks import CLICK_MODELS
-from assay.clicks.click_counts import Evidence, count_clicks, rank_rates
+from assay.clicks.click_counts import Evidence, count_clicks
 from assay.clicks.click_model import Clicked
 from assay.clicks.labeling import ClickLabels, Rules, label
+from assay.clicks.position_bias import rank_rates
 from assay.core.errors import NotValid
 from assay.formats.row_types import ClickRow
 

@@ -7,10 +7,10 @@ import io
 import pytest
 
 from assay.core.errors import NotValid, UnreadableInput
+from assay.core.read_report import Tally
 from assay.formats import FORMATS
 from assay.formats.log_blocks import open_log
 from assay.formats.query_log_csv import parse_log
-from assay.formats.reader import Tally
 from assay.formats.row_types import LogRow
 from assay.formats.text_lines import Content
 

@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 
 from judgments.models import Query
-from judgments.web.lists import Choice, Column, Listing
+from judgments.web.columns import Column
+from judgments.web.lists import Choice, Listing
 
 pytestmark = pytest.mark.both_databases
 SHOES = Listing(

@@ -24,8 +24,9 @@ from judgments.models import MachineJudgment, ModelCall
 from judgments.models.machines.machine import OUTCOME_NAMES
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
+from judgments.web.columns import Column
 from judgments.web.figures import grade, state
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import form_page, get_page
 
 FOR = {"pair": "pair", "repair": "pair, retried", "canary": "probe"}

@@ -29,9 +29,10 @@ from judgments.models import Judge, JudgeRun, Pair, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.body_limit import takes_files
+from judgments.web.columns import Column
 from judgments.web.downloads import CONTENT_TYPES, disposition
 from judgments.web.figures import state
-from judgments.web.lists import Column, Listing, answer, on_record
+from judgments.web.lists import Listing, answer, on_record
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 AT_ONCE = 500

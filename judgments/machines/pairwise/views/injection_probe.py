@@ -16,8 +16,9 @@ from judgments.machines.pairwise.views.pairwise import PLANTED, reached
 from judgments.machines.pairwise.views.query import signed
 from judgments.models import BattleCanary
 from judgments.rounds.views.rounds import frame
+from judgments.web.columns import Column
 from judgments.web.figures import state
-from judgments.web.lists import Choice, Column, Listing, answer
+from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
 
 # The document with the injected text won: the sign differs from that without the text.

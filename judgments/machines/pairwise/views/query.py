@@ -20,9 +20,10 @@ from judgments.machines.pairwise.scores import QueryScores
 from judgments.machines.pairwise.views.pairwise import reached
 from judgments.models import Battle, BattleRun, Pair, Query, Round
 from judgments.rounds.views.rounds import frame
+from judgments.web.columns import Column
 from judgments.web.downloads import disposition
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Column, Listing, answer, on_record
+from judgments.web.lists import Choice, Listing, answer, on_record
 from judgments.web.pages import get_page
 
 WORDS = {"won": "won", "lost": "lost", "drawn": "tied", "none": "no answer"}

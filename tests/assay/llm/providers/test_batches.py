@@ -14,9 +14,9 @@ from assay.core.errors import NotValid
 from assay.llm.model_reply import Reply, read_grade
 from assay.llm.providers import PROTOCOLS, Question
 from assay.llm.providers.batches import ask_in_batches
-from assay.llm.providers.calls import Ended
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import Ended
 from tests.assay.llm.providers.batch_server import KEY, Provider, provider
 
 

@@ -1,0 +1,23 @@
+"""Geometric mean average precision (GMAP), which emphasizes queries with a low AP."""
+
+from __future__ import annotations
+
+from assay.metrics.average_precision import average_precision
+from assay.metrics.average_precision_bounds import average_precision_bounds
+from assay.metrics.grade_response import Response
+from assay.metrics.metric import REL, Metric
+
+GMAP = Metric(
+    name="GMAP",
+    title="Geometric mean average precision",
+    description="Average precision with a geometric mean, which emphasizes queries with low values.",
+    formula="AP of each query; a query without results or with an AP below 0.00001 counts as 0.00001.",
+    source="Robertson 2006; trec_eval's gm_map.",
+    per_query=average_precision,
+    cutoff="none",
+    parameters=(REL,),
+    aliases={"gm_map": {}},
+    trec_name="gm_map",
+    mean="geometric",
+    response=Response("promoted", bounds=average_precision_bounds),
+)
