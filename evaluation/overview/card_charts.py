@@ -53,8 +53,8 @@ def overlap(systems: Sequence[tuple[str, int, int]], in_all: int) -> Chart:
             x += width
     foot = 1 + ROW * min(len(systems), MOST_ROWS) + 12
     words += [
-        Words(NAME, foot, "in all systems", kind="mute"),
-        Words(WIDTH, foot, "only in this system", "end", "mute"),
+        Words(NAME, foot, "in all", kind="mute"),
+        Words(WIDTH, foot, "only here", "end", "mute"),
     ]
     shares = "; ".join(f"{name} alone returns {unique:,} of its {pairs:,}" for name, pairs, unique in systems)
     label = f"Overlap of {amount(len(systems), 'system')}, {amount(in_all, 'pair')} returned by all: {shares}"
