@@ -93,7 +93,7 @@ def test_the_keys_are_those_of_the_station_ones_own_among_them(page, go, enter, 
     expect(marks).to_have_count(0)
     page.keyboard.press("?")
     box = page.locator("#keys")
-    expect(box).to_contain_text("whole text, then larger picture")
+    expect(box).to_contain_text("full text, then larger image")
     expect(box).not_to_contain_text("show the pair again at the end")
     assert violations(page) == []
     page.keyboard.press("?")

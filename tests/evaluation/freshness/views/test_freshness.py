@@ -143,7 +143,7 @@ def test_handing_in_a_reply_and_what_is_none(snapshot, client_of, engineer):
     for content, what in ((b"<html>502", "unrated"), (b"", "index"), (b"\xff\xfe", "index"), (b"other\n", "index")):
         assert hand_in(content, what).status_code == 422
     assert hand_in(b"d0\nd1\n", "index").url == PAGE
-    assert "1 of 3 judged documents is not there" in html(client.get(PAGE))
+    assert "1 of 3 judged documents is missing" in html(client.get(PAGE))
 
 
 def test_scores_name_their_snapshot(stage, snapshot, client_of, engineer, collection):
