@@ -76,7 +76,7 @@ def read(content: bytes, name: str = "The file") -> GuidelineFile:
     try:
         parsed = parse(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        problem = f"Byte {error.start + 1} of {name} is not valid UTF-8. Save the file as UTF-8."
+        problem = f"{name} is not valid UTF-8 at byte {error.start + 1}. Save the file as UTF-8."
         raise NotValid(problem, {"file": problem}) from error
     if len(parsed.markdown) > LONGEST:
         problem = f"{name} has {len(parsed.markdown):,} characters. The limit is {LONGEST:,}. Shorten it."

@@ -187,7 +187,7 @@ class QueriesForm(AssayForm):
         try:
             return upload.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            message = f"Byte {error.start + 1} of {upload.name} is not valid UTF-8. Save the file as UTF-8 CSV."
+            message = f"{upload.name} is not valid UTF-8 at byte {error.start + 1}. Save the file as UTF-8 CSV."
             raise NotValid(message, {"file": message}) from error
 
 
