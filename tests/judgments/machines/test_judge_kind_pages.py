@@ -145,7 +145,7 @@ def test_judges_are_put_together(
     some = [str(judge.uuid) for judge in Judge.objects.all()]
     fields = {"kind": "ensemble", "rule": "vote", "least": 2, "audit_share": 50}
     few = send(**fields, judges=some[:1])
-    assert (few.status_code, "Choose 2" in few.content.decode()) == (422, True)
+    assert (few.status_code, "Choose from 2" in few.content.decode()) == (422, True)
     assert send(**fields, judges=some).status_code == 302
     judge = Judge.objects.get(kind="ensemble")
     assert sorted(judge.judgments.values_list("outcome", flat=True)) == ["graded"] * 2 + ["undecided"] * 4
