@@ -44,7 +44,7 @@ def test_errors_are_reported_and_nothing_is_stored(example: Any, api_of: Any, le
         ({"rows": [{**row, "clicks": 1}], "cuts": "2,1"}, "not in ascending order"),
         ({"rows": [{**row, "clicks": 1}], "model": "dbn"}, "dbn"),
         ({"rows": [{**row, "clicks": 0}]}, "no clicks"),
-        ({"rows": [{**row, "clicks": 1}], "least_impressions": 9}, "has 9 impressions"),
+        ({"rows": [{**row, "clicks": 1}], "least_impressions": 9}, "at least 9 impressions"),
     ):
         answer = api.post(AT, body, format="json")
         assert (answer.status_code, expected in answer.content.decode()) == (400, True), answer.content
