@@ -99,7 +99,7 @@ def test_more_rows_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_is_counted_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.clicks.click_counts.BEAT", 10_000)
+    monkeypatch.setattr("assay.clicks.log_file.BEAT", 10_000)
     path = tmp_path / "clicks.csv.gz"
     lines = "".join(f"tent,d{number % 5},{number % 5},{int(number % 7 == 0)}\n" for number in range(35_000))
     path.write_bytes(gzip.compress(("query,doc_id,position,clicked\n" + lines + "tent,d1\n").encode()))
