@@ -65,9 +65,9 @@ def r_precision_outside(low: Floats, high: Floats, relevant: Integers, further: 
     them lowers the cutoff by one rank, which adds at most one relevant document.
     """
     least = np.maximum(relevant, 1)
-    found = high * relevant + further
+    hits = high * relevant + further
     total = relevant + further
-    return low * least / (least + further), np.divide(found, total, out=high.copy(), where=further > 0)
+    return low * least / (least + further), np.divide(hits, total, out=high.copy(), where=further > 0)
 
 
 RPREC = Metric(
