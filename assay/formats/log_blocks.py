@@ -215,10 +215,10 @@ def rows_on_lines(source: Source, lines: set[int], *, path: str, format: str, **
     assert member.stream is not None  # noqa: S101 (each format of a query log has one)
     with content:
         if member.rows is None:
-            found = member.stream(content, tally, **options)
+            rows = member.stream(content, tally, **options)
         else:
-            found = member.rows(content, tally, lines=lines, **options)
-        for row in found:
+            rows = member.rows(content, tally, lines=lines, **options)
+        for row in rows:
             if row.line in lines:
                 by_line[row.line] = row
                 if len(by_line) == len(lines):
