@@ -260,7 +260,7 @@ def test_keys_of_other_keyboards_and_of_ones_own(page, live_server, station, ent
     page.goto(live_server.url + reverse("station_keys"))
     page.get_by_label("Later: show the pair again at the end").fill("n")
     page.get_by_role("button", name="Save shortcuts").click()
-    expect(page.get_by_text("“n” is also the key for “write a note”")).to_be_visible()
+    expect(page.get_by_text("“n” is already the key for “write a note”")).to_be_visible()
     assert violations(page) == []
     page.get_by_label("Later: show the pair again at the end").fill("s")
     page.get_by_label("Grade 2", exact=True).fill("d")
