@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import httpcore
     import httpx
 
-    from assay.network.connection_pools import Pools
+    from assay.network.client_pool import ClientPool
 
 
 class CheckedNetwork:
@@ -64,12 +64,12 @@ class CheckedNetwork:
         self._inner.sleep(seconds)
 
 
-def checked_client(allowed: Allowed, timeout: float, connections: int) -> Pools:
+def checked_client(allowed: Allowed, timeout: float) -> ClientPool:
     """Return an HTTP client that connects only to allowed addresses."""
     import httpcore
     import httpx
 
-    from assay.network.connection_pools import Pools
+    from assay.network.client_pool import ClientPool
 
     context = ssl.create_default_context()  # once, because it reads all trusted certificates
 
@@ -78,10 +78,8 @@ def checked_client(allowed: Allowed, timeout: float, connections: int) -> Pools:
         # httpx does not accept a network backend, but httpcore, which it uses, does.
         transport._pool = httpcore.ConnectionPool(
             ssl_context=context,
-            max_connections=connections,
-            max_keepalive_connections=connections,
             network_backend=CheckedNetwork(allowed),  # type: ignore[arg-type]
         )
         return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
 
-    return Pools(make, connections)
+    return ClientPool(make)

@@ -73,7 +73,7 @@ class Remembering(LLMCritic):
 
     def __init__(self, critic: LLMCritic) -> None:
         self.critic = critic
-        self._known: dict[str, float | CriticError] = {}
+        self._known: dict[tuple[str, str], float | CriticError] = {}
 
     def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:
         """Return the score of a prompt."""
@@ -81,7 +81,7 @@ class Remembering(LLMCritic):
 
     def score_all(self, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> list[float | CriticError]:
         """Score new prompts, and return all scores."""
-        keys = [repr((text, sorted(of.items()))) for text, of in zip(prompts, metadata, strict=True)]
+        keys = [(text, repr(sorted(of.items()))) for text, of in zip(prompts, metadata, strict=True)]
         new = {key: at for at, key in enumerate(keys) if key not in self._known}
         if new:
             scores = self.critic.score_all([prompts[at] for at in new.values()], [metadata[at] for at in new.values()])

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from assay.llm.providers.limits import Limits
     from assay.llm.providers.protocol import Endpoint
-    from assay.network.connection_pools import Pools
+    from assay.network.client_pool import ClientPool
 
-    Client = httpx.Client | Pools
+    Client = httpx.Client | ClientPool
 
 # An answer of 400 tokens with ten alternatives each has 300 KB; long reasoning with probabilities also fits.
 MOST_BYTES = 4_000_000
@@ -96,16 +96,11 @@ def failed_before_sending(error: httpx.TransportError) -> bool:
     return isinstance(error, (*before, httpx.LocalProtocolError, httpx.UnsupportedProtocol))
 
 
-def plain_client(limits: Limits) -> Pools:
+def plain_client(limits: Limits) -> ClientPool:
     """Return a client without an allowlist; a server passes in its own client."""
     import httpx
 
-    from assay.network.connection_pools import Pools
+    from assay.network.client_pool import ClientPool
 
     context = httpx.create_ssl_context()  # once, because it reads all trusted certificates
-    pool = httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency)
-
-    def make() -> httpx.Client:
-        return httpx.Client(limits=pool, timeout=limits.timeout, follow_redirects=False, verify=context)
-
-    return Pools(make, limits.concurrency)
+    return ClientPool(lambda: httpx.Client(timeout=limits.timeout, follow_redirects=False, verify=context))

@@ -23,7 +23,7 @@ from judgments.models import Collection, Provider, User, audit
 
 if TYPE_CHECKING:
     from assay.network.allowed_addresses import Allowed
-    from assay.network.connection_pools import Pools
+    from assay.network.client_pool import ClientPool
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000
@@ -117,9 +117,9 @@ def limits(provider: Provider) -> Limits:
     return Limits(provider.concurrency, provider.per_minute, provider.tokens_per_minute, provider.timeout)
 
 
-def client(provider: Provider) -> Pools:
+def client(provider: Provider) -> ClientPool:
     """Return an HTTP client that reaches only hosts that the operator allowed. The caller closes it."""
-    return checked_client(grants.provider_access(provider.collection), provider.timeout, provider.concurrency)
+    return checked_client(grants.provider_access(provider.collection), provider.timeout)
 
 
 def _state(provider: Provider) -> dict[str, Any]:
