@@ -92,3 +92,11 @@ def test_both_distributions_have_one_version_and_need_it_of_each_other() -> None
 
 def test_numpy_is_all_that_the_library_needs() -> None:
     assert [Requirement(one).name for one in LIBRARY["dependencies"]] == ["numpy"]
+
+
+def test_no_package_is_pinned_in_both_files() -> None:
+    """Pip is given both and refuses a package with two versions."""
+    semantic = (ROOT / "constraints-semantic.txt").read_text(encoding="utf-8")
+    names = set(re.findall(r"^([\w.-]+)==", semantic, re.MULTILINE))
+    assert "torch" in names
+    assert [name for name in names if name in {re.split("==", pin)[0] for pin in PINNED}] == []
