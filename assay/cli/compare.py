@@ -36,7 +36,7 @@ from assay.significance.comparison_files import HEADER, WRITERS, mean_rows, note
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
     from assay.core.run import Run
-    from assay.scoring.query_design import SamplingDesign
+    from assay.scoring.results import SamplingDesign
     from assay.significance.compare import Plan
     from assay.significance.results import Comparison
 

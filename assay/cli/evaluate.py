@@ -40,8 +40,7 @@ from assay.scoring.score_files import WRITERS, ScoreReport, printed
 if TYPE_CHECKING:
     from assay.core.read_report import Report
     from assay.scoring.diagnostics import Diagnostics
-    from assay.scoring.query_design import SamplingDesign
-    from assay.scoring.results import RunScores, Summary
+    from assay.scoring.results import RunScores, SamplingDesign, Summary
     from assay.scoring.score_ranges import Range
 
 
@@ -99,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         metrics = tuple({metric.condensed().name: metric.condensed() for metric in metrics}.values())
     from assay.formats.qrels_and_runs import open_run
     from assay.scoring.evaluate import evaluate
-    from assay.scoring.summaries import Profile
+    from assay.scoring.results import Profile
 
     profile = Profile()
     # Only JSON contains the hashes of files.

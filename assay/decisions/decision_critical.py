@@ -15,11 +15,10 @@ from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.decisions.judging_task import Candidates, Swings, candidates
 from assay.decisions.trial_grades import swings
-from assay.metrics.hypothetical_grades import Grading, graded
 from assay.metrics.judged_rankings import Floats, Integers
 from assay.metrics.means import TIE
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import scale_grades
+from assay.metrics.metric_bounds import Grading, graded, scale_grades
 from assay.scoring.evaluate import bind
 
 # Above this many additions, the exact search is skipped.

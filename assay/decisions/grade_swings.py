@@ -1,7 +1,7 @@
 """How far a few judgments of each query could move the difference between two runs.
 
 For a metric that is a sum divided by an ideal, both runs share the ideal of the query. The highest of a given number of
-grades therefore go to the documents that one run ranks furthest above the other, and `assay.metrics.ratio_bound`
+grades therefore go to the documents that one run ranks furthest above the other, and `assay.metrics.metric_bounds`
 computes the rest exactly. For all other metrics, `assay.decisions.trial_grades` tries documents: its result may not be
 the maximum, and `Swings.upper` gives an upper bound.
 """
@@ -14,12 +14,9 @@ import numpy as np
 
 from assay.decisions.judging_task import Candidates, Graded, Swings, Task, from_one
 from assay.decisions.trial_grades import of_one, of_tried
-from assay.metrics.grade_response import Additive, Response
-from assay.metrics.hypothetical_grades import chosen
 from assay.metrics.judged_rankings import Floats, Integers
-from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import allowed, relevant_grades
-from assay.metrics.ratio_bound import at_the_top, largest, steps
+from assay.metrics.metric import Additive, BoundMetric, Response
+from assay.metrics.metric_bounds import allowed, at_the_top, chosen, largest, relevant_grades, steps
 
 # Up to this many judgments of a query every number is tried, then every fourth.
 EACH_OF_FIRST = 24

@@ -11,11 +11,9 @@ import numpy as np
 from assay.core.grouping import spans
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.metrics.hypothetical_grades import Grading, chosen, graded
-from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
-from assay.metrics.matching import Match, match
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Match, match
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import bounds_beside
+from assay.metrics.metric_bounds import Grading, bounds_beside, chosen, graded
 
 # Minimum depth of the search for unjudged documents, and total number of rows for metrics with a deep cutoff or none.
 DEPTH, ROWS = 50, 1_000_000

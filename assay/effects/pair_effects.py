@@ -11,8 +11,7 @@ import numpy as np
 from assay.core.grouping import spans
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
-from assay.metrics.matching import match
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, match
 from assay.metrics.metric import BoundMetric
 
 Key = tuple[str, str]

@@ -38,7 +38,7 @@ def alpha_ndcg(rankings: JudgedRankings, cutoff: int, alpha: float = 0.5, rel: f
 
     Examples
     --------
-    >>> from assay.metrics.matching import match
+    >>> from assay.metrics.judged_rankings import match
     >>> from assay.core import Qrels, Run
     >>> qrels = Qrels.from_subtopics([("q1", "a", "d1", 1), ("q1", "a", "d2", 1), ("q1", "b", "d3", 1)])
     >>> alpha_ndcg(match(qrels, Run.from_dict({"q1": {"d1": 3, "d2": 2, "d3": 1}}, "r")).rankings, cutoff=2).round(4)

@@ -6,9 +6,8 @@ import re
 
 import numpy as np
 
-from assay.metrics.grade_response import Additive, Response, within
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, power_of_two
-from assay.metrics.metric import Metric, Parameter, Value
+from assay.metrics.metric import Additive, Metric, Parameter, Response, Value, within
 
 # Ten million of these can be summed in float64; no scale comes close.
 MOST_GAIN = 1e100

@@ -40,7 +40,7 @@ def err_ia(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
 
     Examples
     --------
-    >>> from assay.metrics.matching import match
+    >>> from assay.metrics.judged_rankings import match
     >>> from assay.core import Qrels, Run
     >>> qrels = Qrels.from_subtopics([("q1", "a", "d1", 1), ("q1", "b", "d2", 1)])
     >>> err_ia(match(qrels, Run.from_dict({"q1": {"d1": 2, "d2": 1}}, "r")).rankings, cutoff=2)

@@ -7,7 +7,7 @@ flat arrays, so that a metric is computed for all queries at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,11 +15,146 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import NotValid
-from assay.metrics.aligned_ranks import combined_above
+from assay.core.grouping import pair_keys, spans
+from assay.core.qrels import Qrels
+from assay.core.run import Run
 from assay.metrics.judged_subtopics import JudgedSubtopics
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+# Columns with this many cells fit in the processor cache.
+CELLS = 1 << 17
+
+
+def alike(depths: Integers) -> Iterator[Integers]:
+    """Yield the positions of queries of similar depth in parts of limited size, ascending within each part, so that a
+    long list does not pad all others with empty ranks.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in alike(np.array([3, 1 << 20, 2]))]
+    [[0, 2], [1]]
+    """
+    if len(depths) * int(depths.max(initial=0)) <= CELLS:
+        if len(depths):
+            yield np.arange(len(depths))
+        return
+    order = np.argsort(depths, kind="stable")
+    begin = 0
+    while begin < len(order):
+        room = np.searchsorted(depths[order[begin:]] * np.arange(1, len(order) - begin + 1), CELLS, side="right")
+        end = begin + max(1, int(room))
+        yield np.sort(order[begin:end])
+        begin = end
+
+
+def combined_above(combine: np.ufunc, values: Floats, offsets: Integers) -> Floats:
+    """Combine, for each value, all values above it in its query, from the top.
+
+    Parameters
+    ----------
+    combine : numpy.ufunc
+        ``np.add`` for a sum, ``np.multiply`` for a product; its identity represents nothing above.
+    values : float64 array
+        The values of all queries, concatenated.
+    offsets : int64 array, shape (queries + 1,)
+        The start of each query.
+
+    Returns
+    -------
+    float64 array
+        In the order of ``values``. The results of a query do not depend on other queries.
+
+    Examples
+    --------
+    >>> combined_above(np.add, np.array([1.0, 2.0, 4.0, 8.0]), np.array([0, 3, 3, 4])).tolist()
+    [0.0, 1.0, 3.0, 0.0]
+    """
+    counts = np.diff(offsets)
+    combined = np.empty(len(values))
+    for places in alike(counts):
+        sizes = counts[places]
+        rows = slice(None) if len(places) == len(counts) else spans(offsets[places], sizes)
+        cells = spans(np.arange(len(places)) * (int(sizes.max()) + 1), sizes)
+        columns = np.full((len(places), int(sizes.max()) + 1), combine.identity, dtype=np.float64)
+        flat = columns.reshape(-1)
+        flat[cells + 1] = values[rows]
+        combine.accumulate(columns, axis=1, out=columns)
+        combined[rows] = flat[cells]
+    return combined
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A run matched with the labels."""
+
+    codes: Integers
+    starts: Integers
+    rows: Integers
+    rankings: JudgedRankings
+
+
+def match(qrels: Qrels, run: Run) -> Match:
+    """Find the judged documents of a run."""
+    codes = np.array([qrels.codes.get(query_id, -1) for query_id in run.query_ids], dtype=np.int64)
+    judged = codes >= 0
+    sizes = run.offsets[1:] - run.offsets[:-1]
+    rows, places = _judged_rows(qrels, run, np.repeat(codes, sizes))
+    codes, starts, sizes = codes[judged], run.offsets[:-1][judged], sizes[judged]
+    offsets = np.concatenate((np.searchsorted(rows, starts), [len(rows)]))
+    counts = offsets[1:] - offsets[:-1]
+    begins, judgments = qrels.offsets[codes], qrels.offsets[codes + 1] - qrels.offsets[codes]
+    return Match(
+        codes,
+        starts,
+        rows,
+        JudgedRankings(
+            returned=sizes,
+            offsets=offsets,
+            ranks=rows - np.repeat(starts, counts) + 1,
+            grades=qrels.grades[places],
+            judged=_of_queries(qrels.descending, begins, judgments),
+            judged_offsets=np.concatenate(([0], np.cumsum(judgments))),
+            subtopics=JudgedSubtopics.of(qrels, qrels.subtopics, codes, places) if qrels.subtopics else None,
+        ),
+    )
+
+
+def shares_documents(qrels: Qrels, run: Run) -> bool:
+    """Return whether any document of a run is judged for any query; if not, the ids may not correspond."""
+    return bool(np.isin(run.doc_ids.keys(), qrels.doc_ids.keys()).any())
+
+
+def _judged_rows(qrels: Qrels, run: Run, code: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of the run that are judged, and the row of the qrels for each."""
+    rows, places = qrels.index.find(pair_keys(code, run.doc_ids))
+    same = run.doc_ids.same(rows, qrels.doc_ids, places) & (qrels.query_of[places] == code[rows])
+    if same.all():
+        return rows, places
+    foreign = code[rows] < 0
+    if (same | foreign).all():
+        return rows[~foreign], places[~foreign]
+    return _by_text(qrels, run, code)
+
+
+def _by_text(qrels: Qrels, run: Run, code: Integers) -> tuple[Integers, Integers]:
+    """Return the same from the texts alone, in case two different ids have the same key."""
+    place = {pair: at for at, pair in enumerate(zip(qrels.query_of.tolist(), qrels.doc_ids, strict=True))}
+    pairs = [
+        (row, place[pair]) for row, pair in enumerate(zip(code.tolist(), run.doc_ids, strict=True)) if pair in place
+    ]
+    rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return rows[:, 0], rows[:, 1]
+
+
+def _of_queries(grades: Floats, begins: Integers, counts: Integers) -> Floats:
+    if len(begins) and int(counts.sum()) == len(grades) and (begins[1:] > begins[:-1]).all():
+        return grades
+    chosen: Floats = grades[spans(begins, counts)]
+    return chosen
+
+
 Mask = npt.NDArray[np.bool_]
 
 # 2 to this power can still be summed millions of times in float64.

@@ -5,14 +5,257 @@ return keep their labels. The bounds are exact, that is, attained by some set of
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from assay.metrics.grade_response import Additive, Response, reaching
-from assay.metrics.hypothetical_grades import Grading, graded
-from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
-from assay.metrics.metric import BoundMetric
-from assay.metrics.ratio_bound import at_the_top, largest, steps
-from assay.metrics.unjudged_ranks import Holes, from_below, holes, with_none
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.grouping import spans
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, alike
+from assay.metrics.metric import Additive, BoundMetric, Response, reaching
+
+# Counts and flags are summed as integers, weights as floats.
+Columns = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Holes:
+    """The unjudged documents of some queries, down to a depth."""
+
+    places: Integers
+    rankings: JudgedRankings
+    open: Mask
+
+    @property
+    def depth(self) -> int:
+        """Return the number of rank columns."""
+        return int(self.open.shape[1])
+
+    @cached_property
+    def ranks(self) -> Integers:
+        """Return the rank of each column."""
+        return np.arange(1, self.depth + 1)
+
+    @cached_property
+    def seen(self) -> Integers:
+        """Return the number of unjudged documents down to each rank."""
+        return np.cumsum(self.open, axis=1)
+
+    def spread(self, values: Floats | Mask) -> Floats:
+        """Put a value of each returned judged document in the column of its rank; 0 elsewhere."""
+        spread_values = np.zeros(self.open.shape, dtype=np.float64)
+        there = self.rankings.ranks <= self.depth
+        spread_values[self.rankings.query[there], self.rankings.ranks[there] - 1] = values[there]
+        return spread_values
+
+
+def holes(rankings: JudgedRankings, cutoff: int | None) -> Iterator[Holes]:
+    """Yield the unjudged documents within a cutoff, in blocks of queries with similar depth.
+
+    Examples
+    --------
+    >>> (found,) = holes(JudgedRankings.of((2, {2: 1.0}, [1.0]), (9, {1: 0.0}, [0.0])), 3)
+    >>> found.open.astype(int).tolist(), found.seen[:, -1].tolist()
+    ([[1, 0, 0], [0, 1, 1]], [1, 2])
+    """
+    depths = rankings.returned if cutoff is None else np.minimum(rankings.returned, cutoff)
+    for places in alike(depths):
+        yield _of(rankings, places, depths[places])
+
+
+def _of(rankings: JudgedRankings, places: Integers, depths: Integers) -> Holes:
+    part = rankings if len(places) == rankings.queries else chosen(rankings, places)
+    unjudged = np.arange(1, int(depths.max(initial=0)) + 1) <= depths[:, np.newaxis]
+    there = part.ranks <= unjudged.shape[1]
+    unjudged[part.query[there], part.ranks[there] - 1] = False
+    return Holes(places, part, unjudged)
+
+
+def with_none(columns: Columns) -> Columns:
+    """Prepend a column for no documents."""
+    return np.concatenate((np.zeros((len(columns), 1), dtype=columns.dtype), columns), axis=1)
+
+
+def from_below(columns: Columns) -> Columns:
+    """Sum from the last column back to each column."""
+    sums: Columns = np.cumsum(columns[:, ::-1], axis=1)[:, ::-1]
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Grading:
+    """Grades for unjudged documents."""
+
+    query: Integers
+    rank: Integers
+    grade: Floats
+
+
+def chosen(rankings: JudgedRankings, places: Integers) -> JudgedRankings:
+    """Return the rankings of some queries, in the given order; a query may be repeated.
+
+    Examples
+    --------
+    >>> rankings = JudgedRankings.of((3, {1: 2.0}, [2.0]), (5, {4: 1.0}, [1.0, 0.0]))
+    >>> twice = chosen(rankings, np.array([1, 1]))
+    >>> twice.returned.tolist(), twice.ranks.tolist(), twice.judged.tolist()
+    ([5, 5], [4, 4], [1.0, 0.0, 1.0, 0.0])
+    """
+    counts, sizes = np.diff(rankings.offsets)[places], np.diff(rankings.judged_offsets)[places]
+    rows, judged = spans(rankings.offsets[places], counts), spans(rankings.judged_offsets[places], sizes)
+    return JudgedRankings(
+        returned=rankings.returned[places],
+        offsets=np.concatenate(([0], np.cumsum(counts))),
+        ranks=rankings.ranks[rows],
+        grades=rankings.grades[rows],
+        judged=rankings.judged[judged],
+        judged_offsets=np.concatenate(([0], np.cumsum(sizes))),
+    )
+
+
+def joined(parts: Sequence[JudgedRankings]) -> JudgedRankings:
+    """Concatenate the queries of several rankings."""
+    if len(parts) == 1:
+        return parts[0]
+    counts = np.concatenate([np.diff(one.offsets) for one in parts])
+    sizes = np.concatenate([np.diff(one.judged_offsets) for one in parts])
+    return JudgedRankings(
+        returned=np.concatenate([one.returned for one in parts]),
+        offsets=np.concatenate(([0], np.cumsum(counts))),
+        ranks=np.concatenate([one.ranks for one in parts]),
+        grades=np.concatenate([one.grades for one in parts]),
+        judged=np.concatenate([one.judged for one in parts]),
+        judged_offsets=np.concatenate(([0], np.cumsum(sizes))),
+    )
+
+
+def graded(rankings: JudgedRankings, new: Grading) -> JudgedRankings:
+    """Return the rankings with these grades added to the labels.
+
+    Examples
+    --------
+    >>> rankings = JudgedRankings.of((3, {1: 2.0}, [2.0]))
+    >>> found = graded(rankings, Grading(np.array([0, 0]), np.array([3, 0]), np.array([1.0, 3.0])))
+    >>> found.ranks.tolist(), found.grades.tolist(), found.judged.tolist()
+    ([1, 3], [2.0, 1.0], [3.0, 2.0, 1.0])
+    """
+    here = new.rank > 0
+    query = np.concatenate((rankings.query, new.query[here]))
+    ranks = np.concatenate((rankings.ranks, new.rank[here]))
+    grades = np.concatenate((rankings.grades, new.grade[here]))
+    order = np.lexsort((ranks, query))
+    judged_query = np.concatenate((rankings.judged_query, new.query))
+    judged = np.concatenate((rankings.judged, new.grade))
+    ideal = np.lexsort((-judged, judged_query))
+    return JudgedRankings(
+        returned=rankings.returned,
+        offsets=_offsets(query, rankings.queries),
+        ranks=ranks[order],
+        grades=grades[order],
+        judged=judged[ideal],
+        judged_offsets=_offsets(judged_query, rankings.queries),
+    )
+
+
+def _offsets(query: Integers, queries: int) -> Integers:
+    return np.concatenate(([0], np.cumsum(np.bincount(query, minlength=queries))))
+
+
+MOST_PASSES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The gains of grades, as steps."""
+
+    rises: Floats
+    grades: Floats
+    divisor: Floats
+    ideals: tuple[Floats, ...]
+
+    @property
+    def height(self) -> float:
+        """Return the gain of the top step."""
+        return float(self.rises.sum())
+
+    def part(self, rows: Integers, columns: int) -> Steps:
+        """Return the steps for some of the queries and the first columns."""
+        ideals = tuple(ideal[rows, :columns] for ideal in self.ideals)
+        return Steps(self.rises, self.grades, self.divisor[rows], ideals)
+
+
+def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, counts: Integers, grades: Floats) -> Steps:
+    """Compute the steps for some queries."""
+    arguments = metric.arguments
+    reach, first = _distinct(additive.gain(grades, **arguments))
+    divisor = np.full(rankings.queries, additive.base(metric.cutoff, **arguments))
+    ideals = [np.zeros(counts.shape) for _ in reach]
+    if additive.ideal is not None:
+        kinds, kind = rankings.judged_kinds
+        gains = additive.gain(kinds, **arguments)
+        levels, _ = _distinct(np.concatenate((gains, reach)))
+        for level, rise in zip(levels, np.diff(levels, prepend=0.0), strict=True):
+            there = np.bincount(rankings.judged_query[(gains >= level)[kind]], minlength=rankings.queries)
+            step = int(np.searchsorted(reach, level))
+            if step == len(reach):
+                divisor += rise * additive.ideal(there, metric.cutoff, **arguments)
+            else:
+                ideals[step] += rise * additive.ideal(there[:, np.newaxis] + counts, metric.cutoff, **arguments)
+    return Steps(np.diff(reach, prepend=0.0), grades[first], divisor, tuple(ideals))
+
+
+def _distinct(gains: Floats) -> tuple[Floats, Integers]:
+    """Return the distinct gains above 0 in ascending order, and the first position of each."""
+    # Not np.unique: its first call imports numpy.ma, which takes as long as all of this.
+    above = np.flatnonzero(gains > 0)
+    order = above[np.argsort(gains[above], kind="stable")]
+    ascending = gains[order]
+    new = np.diff(ascending, prepend=0.0) > 0
+    return ascending[new], order[new]
+
+
+def at_the_top(start: Floats, added: Floats, stair: Steps) -> Floats:
+    """Compute the quotient in each column if all its documents reach the top step, shape (queries, columns)."""
+    whole = stair.divisor[:, np.newaxis] + sum(stair.ideals, np.zeros(added.shape))
+    value = np.zeros(added.shape)
+    there = np.isfinite(added)
+    total = start[:, np.newaxis] + stair.height * np.where(there, added, 0.0)
+    np.divide(total, whole, out=value, where=whole > 0)
+    value[~there] = -np.inf
+    return value
+
+
+def largest(start: Floats, added: Floats, stair: Steps) -> tuple[Floats, Integers]:
+    """Find the largest quotient."""
+    value = at_the_top(start, added, stair)
+    top = value.argmax(axis=1)
+    best = np.take_along_axis(value, top[:, np.newaxis], axis=1)[:, 0]
+    columns = np.repeat(top[:, np.newaxis], len(stair.rises), axis=1)
+    rising = np.flatnonzero(best > 0) if len(stair.rises) > 1 else np.zeros(0, dtype=np.int64)
+    for _ in range(MOST_PASSES):
+        if not len(rising):
+            break
+        columns_now, quotient = _pass(start[rising], added[rising], stair, rising, best[rising])
+        better = quotient > best[rising] * (1 + 1e-14)
+        rising = rising[better]
+        best[rising], columns[rising] = quotient[better], columns_now[better]
+    return best, columns
+
+
+def _pass(start: Floats, added: Floats, stair: Steps, rows: Integers, quotient: Floats) -> tuple[Integers, Floats]:
+    """Choose the column of each step that maximizes its sum minus the quotient times its part of the divisor."""
+    columns, total, whole = [], start.copy(), stair.divisor[rows].copy()
+    for rise, ideal in zip(stair.rises, stair.ideals, strict=True):
+        of_step = ideal[rows]
+        column = (rise * added - quotient[:, np.newaxis] * of_step).argmax(axis=1)[:, np.newaxis]
+        columns.append(column)
+        total += rise * np.take_along_axis(added, column, axis=1)[:, 0]
+        whole += np.take_along_axis(of_step, column, axis=1)[:, 0]
+    return np.concatenate(columns, axis=1), np.divide(total, whole, out=np.zeros(len(total)), where=whole > 0)
+
 
 Range = tuple[Floats, Floats]
 
@@ -59,8 +302,8 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
     -----
     Rising metrics are lowest with every unjudged document at 0 and highest with every one at the top. For AP and Rprec,
     with a given number of documents made relevant, the value is highest if they are the first unjudged ones and lowest
-    if they are the last: all numbers are tried (`assay.metrics.average_precision_bounds`). For nDCG see
-    `assay.metrics.ratio_bound`. RBP uses its residual for the upper bound, which also counts documents that were not
+    if they are the last: all numbers are tried (`assay.metrics.average_precision`). For nDCG see
+    `assay.metrics.metric_bounds`. RBP uses its residual for the upper bound, which also counts documents that were not
     returned.
 
     Examples

@@ -11,8 +11,7 @@ import numpy as np
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.core.text_column import SPREAD, Texts
-from assay.metrics.judged_rankings import Integers
-from assay.metrics.matching import Match
+from assay.metrics.judged_rankings import Integers, Match
 
 if TYPE_CHECKING:
     from assay.scoring.score_ranges import Range, TiedRange

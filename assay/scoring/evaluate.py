@@ -21,15 +21,12 @@ from assay.core.run import Run
 from assay.core.text_column import Texts
 from assay.formats.run_reader import Interleaved, RunFile
 from assay.metrics import DEFAULT_METRICS
-from assay.metrics.judged_rankings import Floats, JudgedRankings
-from assay.metrics.matching import match, shares_documents
+from assay.metrics.judged_rankings import Floats, JudgedRankings, match, shares_documents
 from assay.metrics.means import effective_queries
 from assay.metrics.metric import BoundMetric
 from assay.metrics.metric_names import parse_metrics
 from assay.scoring.diagnostics import Diagnostics, Findings, with_twins
-from assay.scoring.query_design import SamplingDesign
-from assay.scoring.results import Evaluation, RunScores
-from assay.scoring.summaries import Profile, summarize, summarize_tiers
+from assay.scoring.results import Evaluation, Profile, RunScores, SamplingDesign, summarize, summarize_tiers
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report

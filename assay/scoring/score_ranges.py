@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.core.run import Run
-from assay.metrics.hypothetical_grades import chosen, joined
-from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
-from assay.metrics.matching import Match
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, Match
 from assay.metrics.means import TIE, mean
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import bounds
+from assay.metrics.metric_bounds import bounds, chosen, joined
 
 if TYPE_CHECKING:
     from assay.scoring.results import Evaluation, RunScores
@@ -44,7 +42,7 @@ def orders(run: Run, matched: Match, deepest: int) -> Orders | None:
 
     Examples
     --------
-    >>> from assay.metrics.matching import match
+    >>> from assay.metrics.judged_rankings import match
     >>> from assay.core.qrels import Qrels
     >>> run = Run.from_dict({"q1": {"a": 2.0, "b": 1.0, "c": 1.0}})
     >>> of = orders(run, match(Qrels.from_dict({"q1": {"c": 3}}), run), 10)

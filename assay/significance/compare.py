@@ -12,8 +12,7 @@ import numpy as np
 from assay.core.errors import NotValid
 from assay.metrics.means import MeanKind, effective_queries, hajek_mean, mean
 from assay.scoring.evaluate import Metrics, evaluate
-from assay.scoring.query_design import SamplingDesign
-from assay.scoring.results import Evaluation
+from assay.scoring.results import Evaluation, SamplingDesign
 from assay.significance import CORRECTIONS, TESTS
 from assay.significance.corrections import corrected
 from assay.significance.intervals import LEVEL, METHODS, RESAMPLES, difference_intervals

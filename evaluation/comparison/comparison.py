@@ -22,8 +22,7 @@ from evaluation.scoring.stored_scores import StoredDiagnostics, mean_kind
 from judgments.snapshots import snapshots
 
 if TYPE_CHECKING:
-    from assay.scoring.query_design import SamplingDesign
-    from assay.scoring.results import Evaluation
+    from assay.scoring.results import Evaluation, SamplingDesign
 
 OUTCOMES = ("better", "equal", "worse")
 DAY = 24 * 3600

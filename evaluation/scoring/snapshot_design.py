@@ -18,7 +18,7 @@ from judgments.snapshots import snapshots
 
 if TYPE_CHECKING:
     from assay.formats.row_types import QueryRow
-    from assay.scoring.query_design import SamplingDesign
+    from assay.scoring.results import SamplingDesign
 
 UNTIERED = "no tier"
 
@@ -40,7 +40,7 @@ class Drawn:
 
 def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
     """Return the weights and tiers of a snapshot's judged queries."""
-    from assay.scoring.query_design import SamplingDesign, strata_of_rows
+    from assay.scoring.results import SamplingDesign, strata_of_rows
 
     rows = {row.query_id: row for row in _rows(snapshot)}
     wanted = list(query_ids)

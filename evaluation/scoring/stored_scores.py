@@ -99,7 +99,7 @@ def _sum_up(snapshot: Snapshot, scores: Sequence[Score], level: float, method: s
     import numpy as np
 
     from assay.metrics.metric_names import parse_metrics
-    from assay.scoring.summaries import summarize, summarize_tiers
+    from assay.scoring.results import summarize, summarize_tiers
     from evaluation.scoring.snapshot_design import drawn
 
     ids = sorted({query_id for score in scores for query_id in score.per_query}, key=str.encode)

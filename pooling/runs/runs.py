@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 
 from assay.core.errors import AssayError, Conflict, NotValid
 from assay.core.ids import id_fault
-from assay.core.run_names import run_names, stem
+from assay.core.run import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from assay.core.read_report import Report
     from assay.formats.reader import Read
     from assay.formats.row_types import QueryRow
-    from assay.scoring.query_design import SamplingDesign
+    from assay.scoring.results import SamplingDesign
 
 
 def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDesign, Report]:
     """Read weights, inclusion probabilities and tiers."""
-    from assay.scoring.query_design import SamplingDesign, strata_of_rows
+    from assay.scoring.results import SamplingDesign, strata_of_rows
 
     read = _read(path)
     read.report.raise_if_errors()

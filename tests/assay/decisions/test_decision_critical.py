@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from assay.core import Qrels, Run
 from assay.core.errors import NotValid
 from assay.decisions.decision_critical import turning
-from assay.metrics.hypothetical_grades import Grading, chosen, graded
 from assay.metrics.judged_rankings import JudgedRankings
 from assay.metrics.means import TIE
+from assay.metrics.metric_bounds import Grading, chosen, graded
 from assay.metrics.metric_names import parse_metric
 from evaluation import evaluate
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.metrics.hypothetical_grades import Grading, chosen, graded
 from assay.metrics.judged_rankings import JudgedRankings
-from assay.metrics.metric_bounds import bounds, scale_grades
+from assay.metrics.metric_bounds import Grading, bounds, chosen, graded, scale_grades
 from assay.metrics.metric_names import parse_metric
 
 METRICS = [

@@ -13,7 +13,7 @@ from assay.metrics.means import hajek_mean, mean
 from assay.sampling.draw import Sample, draw_pps, draw_stratified
 from assay.sampling.query_table import LogQuery
 from assay.sampling.tiers import TierCut, cut_tiers
-from assay.scoring.query_design import SamplingDesign, in_proportion
+from assay.scoring.results import SamplingDesign, in_proportion
 
 
 def frame(size: int = 300) -> TierCut:

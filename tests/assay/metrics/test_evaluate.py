@@ -8,7 +8,7 @@ import pytest
 
 from assay.core import Qrels, Run
 from assay.core.errors import NotValid
-from assay.scoring.query_design import SamplingDesign
+from assay.scoring.results import SamplingDesign
 from evaluation import evaluate
 
 QRELS = {"q1": {"d1": 3, "d2": 1, "d3": 0, "d4": 2, "d5": 0}}

@@ -13,7 +13,7 @@ from assay.core import Qrels
 from assay.core.errors import NotValid, UnreadableInput
 from assay.formats import run_reader
 from assay.formats.run_reader import RunFile, load_run
-from assay.scoring.summaries import Profile
+from assay.scoring.results import Profile
 from evaluation import evaluate
 
 METRICS = "nDCG@10 AP RR P@5 Judged@10"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.core import Qrels, Run
 from assay.core.text_column import Texts
-from assay.metrics.matching import match
+from assay.metrics.judged_rankings import match
 
 QUERY = st.sampled_from(["q1", "q2", "q10", "é"])
 DOCUMENT = st.sampled_from(["d1", "d2", "d10", "d", "a-much-longer-document-id", "a-much-longer-document-ie", "ä"])

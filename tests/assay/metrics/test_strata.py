@@ -11,8 +11,7 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.metrics.means import hajek_mean
-from assay.scoring.query_design import Place, SamplingDesign
-from assay.scoring.summaries import summarize, summarize_tiers
+from assay.scoring.results import Place, SamplingDesign, summarize, summarize_tiers
 from assay.significance.compare import compare
 
 # Two strata of 70 % and 30 %: a and b stand for the first (w/p = 0.6 and 0.4 / 0.5), c for the second, b for both.

@@ -7,8 +7,7 @@ import pytest
 
 from assay.core.errors import NotValid
 from assay.scoring.intervals import bootstrap_interval
-from assay.scoring.query_design import SamplingDesign
-from assay.scoring.summaries import summarize, summarize_tiers
+from assay.scoring.results import SamplingDesign, summarize, summarize_tiers
 
 IDS = [f"q{n:02}" for n in range(24)]
 TIERS = dict(zip(IDS, ["head"] * 12 + ["tail"] * 12, strict=True))

@@ -10,7 +10,7 @@ from assay.sampling.draw import Sample, draw_pps, draw_stratified
 from assay.sampling.query_table import LogQuery
 from assay.sampling.stratum_joining import Filter, in_frame, without
 from assay.sampling.tiers import TierCut, cut_tiers
-from assay.scoring.query_design import Place, SamplingDesign
+from assay.scoring.results import Place, SamplingDesign
 
 DRAWS = 300
 SIZES = {"head": 10, "torso": 15, "tail": 25}

@@ -9,7 +9,7 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.scoring.intervals import mean_intervals
-from assay.scoring.query_design import SamplingDesign
+from assay.scoring.results import SamplingDesign
 from assay.significance.compare import Plan, compare
 from assay.significance.intervals import difference_intervals
 from assay.significance.results import effect
