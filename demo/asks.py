@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from demo.catalogue import BRANDS
-from demo.shelves import SHELVES
+from demo.shelf import SHELVES
 
 
 @dataclass(frozen=True)

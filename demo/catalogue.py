@@ -8,8 +8,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from demo.shelf import COLORS, Shelf
-from demo.shelves import SHELVES
+from demo.shelf import COLORS, SHELVES, Shelf
 
 SEED = 20
 FIRST_NUMBER = 1001

@@ -14,8 +14,7 @@ from random import Random
 from typing import Any
 
 from demo.asks import Ask, by_text, normalize
-from demo.shelf import Shelf
-from demo.shelves import SHELVES
+from demo.shelf import SHELVES, Shelf
 
 TOP = 3
 # The noise of a pair that all raters share, in grades.

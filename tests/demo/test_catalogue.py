@@ -8,8 +8,7 @@ import sys
 
 from demo.asks import asks
 from demo.catalogue import BRANDS, documents
-from demo.shelf import COLORS
-from demo.shelves import SHELVES
+from demo.shelf import COLORS, SHELVES
 
 
 def test_about_three_hundred_products_in_the_shape_of_documents_jsonl() -> None:
