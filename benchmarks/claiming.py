@@ -109,7 +109,7 @@ def measured(round_: Any, raters: list[Any], reps: int) -> dict[str, list[Spent]
 def walk(round_: Any, rater: Any, reps: int) -> dict[str, list[Spent]]:
     """Batches one after the other, each answered before the next."""
     from judgments.rating import assignment, submission
-    from judgments.rating.answers import Answer
+    from judgments.rating.submission import Answer
 
     times: dict[str, list[Spent]] = {"claim": [], "submit": []}
     for number in range(reps + 3):
@@ -129,7 +129,7 @@ def requests(round_: Any, rater: Any, reps: int) -> dict[str, list[Spent]]:
     from django.urls import reverse
 
     from judgments.rating import assignment, submission
-    from judgments.rating.answers import Answer
+    from judgments.rating.submission import Answer
 
     client = Client(HTTP_HOST="localhost")
     client.force_login(rater)

@@ -252,7 +252,7 @@ def check() -> dict[str, Any]:
     from django.db.models import Count, F, Q
 
     from judgments.models import Judgment, Round, Tally
-    from judgments.rating import round_counters
+    from judgments.rating import pair_state
 
     request = json.loads(sys.stdin.read())
     round_ = Round.objects.get(uuid=request["round"])
@@ -265,7 +265,7 @@ def check() -> dict[str, Any]:
     tally_of = {row.rater_id: row for row in Tally.objects.filter(round=round_)}
     differ = sum(
         (row.graded, row.filled, row.events) != (tally_of[rater].graded, tally_of[rater].filled, tally_of[rater].events)
-        for rater, row in round_counters.recount(round_).items()
+        for rater, row in pair_state.recount(round_).items()
         if rater in tally_of or row.events
     )
     return {

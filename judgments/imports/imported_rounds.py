@@ -38,7 +38,7 @@ from judgments.models import (
     audit,
 )
 from judgments.models.scale import DEFAULT_GRADES
-from judgments.rating import round_counters
+from judgments.rating import pair_state
 from judgments.rounds.scales import make_scale
 from judgments.web.access import LEADS
 
@@ -117,7 +117,7 @@ def store(
         if row.source == ADJUDICATED and row.grade is not None:
             pair, reason = pairs[row.query_id, row.doc_id], row.note or f"Resolved before the import, by {row.rater}."
             Adjudication.objects.create(pair=pair, grade=row.grade, reason=reason, resolved_by=actor)
-    Tally.objects.bulk_create(round_counters.recount(round_).values())
+    Tally.objects.bulk_create(pair_state.recount(round_).values())
     counts = f"{amount(len(given), 'judgment')} of {amount(len(people), 'rater')}"
     sentence = f"{actor} imported round {round_} with {counts}"
     audit.record(

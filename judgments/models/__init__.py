@@ -4,11 +4,11 @@ from judgments.models.audit import AuditRow
 from judgments.models.declaration import Declaration
 from judgments.models.document import Document
 from judgments.models.example import Example
+from judgments.models.fields import Among
 from judgments.models.gold import GoldPair, Probe, ProbeAnswer
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.job import Job
 from judgments.models.judgment import Adjudication, Judgment
-from judgments.models.lookups import Among
 from judgments.models.machines.battle import Battle, BattleCanary, BattleRun
 from judgments.models.machines.judging import AutoAccept, JudgeRun, MachineRun, ModelCall, ProviderCall
 from judgments.models.machines.machine import Judge, MachineJudgment

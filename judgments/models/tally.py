@@ -21,7 +21,7 @@ class Tally(models.Model):
     events = models.PositiveIntegerField(default=0)  # all events, which identifies the state
     # Active seconds of graded answers, counted in duration classes, which is enough for a median.
     seconds = models.JSONField(default=dict)
-    # Pairs open to each rater, without counting pairs: see `judgments.rating.round_counters`.
+    # Pairs open to each rater, without counting pairs: see `judgments.rating.pair_state`.
     places = models.JSONField(default=dict)
     reached = models.PositiveIntegerField(null=True)  # position of the last answered pair
     last_at = models.DateTimeField(null=True)

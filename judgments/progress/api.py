@@ -15,8 +15,8 @@ from judgments.labels import round_labels
 from judgments.models import User
 from judgments.progress import progress
 from judgments.progress.pace import pace_of
+from judgments.rating.pair_state import median_seconds
 from judgments.rating.rater_progress import own_part
-from judgments.rating.round_counters import median_seconds
 from judgments.web import access
 from judgments.web.endpoints import InRound
 

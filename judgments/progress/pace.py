@@ -10,8 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgments.rating.pair_state import CLASSES
-from judgments.rating.round_counters import median_seconds
+from judgments.rating.pair_state import CLASSES, median_seconds
 
 # Times are capped at this multiple of the median, because longer ones mean that the rater was away.
 LONGEST = 10

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from judgments.models import Round, RoundRater, Tally
 from judgments.progress.pace import Pace, eighty_percent, pace_of, paces_of
-from judgments.rating.round_counters import median_seconds
+from judgments.rating.pair_state import median_seconds
 from judgments.rounds import unfillable_slots
 from judgments.rounds.unfillable_slots import Shortage
 

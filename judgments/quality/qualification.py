@@ -17,8 +17,8 @@ from django.utils import timezone
 from assay.core.errors import Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import GoldPair, Probe, ProbeAnswer, Round, RoundRater, User, audit
 from judgments.rating import inserted_checks
-from judgments.rating.answers import Answer, check_answer, stored_fields
 from judgments.rating.start_requirements import requires_qualification
+from judgments.rating.submission import Answer, check_answer, stored_fields
 
 KIND = Probe.Kind.CALIBRATION
 

@@ -13,9 +13,9 @@ from rest_framework.response import Response
 from assay.core.errors import AssayError, NotValid, TooLarge
 from judgments.members import round_raters
 from judgments.rating import assignment, start_requirements, submission
-from judgments.rating.answers import Answer, Receipt
 from judgments.rating.recent_answers import last_answers
 from judgments.rating.serializers import AnswerSent, BatchBody, Joined, LastAnswers, ReceiptBody, Released, Results
+from judgments.rating.submission import Answer, Receipt
 from judgments.web import access
 from judgments.web.api_errors import status_and_body
 from judgments.web.endpoints import InRound

@@ -22,7 +22,6 @@ from judgments import hooks
 from judgments.models import Handout, Judgment, Pair, Probe, Round, RoundRater, Slot, Tally, User
 from judgments.models.compiled_queries import Compiled, Given
 from judgments.rating import inserted_checks, slot_search, start_requirements
-from judgments.rating import inserted_checks as inserted_check_counts
 from judgments.rating.group_commit import Together
 from judgments.rating.slot_search import FreeSlot, SlotSearch
 
@@ -221,9 +220,9 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     pairs = [shown[pair] for pair in chosen]
     batch = inserted_checks.mix_in(round_, rater, pairs, size)
     new = [place.pair for place in taken]
-    inserted_check_counts.hand_out(round_, rater, batch, new, begun=begun, lease=LEASE, fresh=FRESH)
+    inserted_checks.hand_out(round_, rater, batch, new, begun=begun, lease=LEASE, fresh=FRESH)
     if inserted_checks.mixes(round_) or len(pairs) < len(batch):
-        first = inserted_check_counts.held_until(round_, rater, LEASE) or first
+        first = inserted_checks.held_until(round_, rater, LEASE) or first
     if round_.of_answers:
         for pair in batch:  # some rounds show the reference answer; this avoids a query per pair
             pair.round = round_
@@ -236,7 +235,7 @@ def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
     if for_good:
         return held.update(rater=None, lease_until=None)
     given = held.filter(lease_until__gte=timezone.now()).update(lease_until=timezone.now())
-    return given + inserted_check_counts.give_back(round_, rater, LEASE)
+    return given + inserted_checks.give_back(round_, rater, LEASE)
 
 
 def check_open(round_: Round, rater: User) -> RoundRater:
@@ -253,7 +252,7 @@ def check_open(round_: Round, rater: User) -> RoundRater:
 def remaining(round_: Round, rater: User, seen: SlotSearch | None = None) -> int:
     """Return the number of pairs that the rater can still grade, including gold pairs and repeats."""
     number = slots_left(round_, rater, seen)
-    return number + inserted_check_counts.ahead(round_, rater, number)
+    return number + inserted_checks.ahead(round_, rater, number)
 
 
 def slots_left(round_: Round, rater: User, seen: SlotSearch | None = None) -> int:

@@ -17,8 +17,7 @@ from django.utils import timezone
 
 from judgments.models import Pair, Round, Slot, User
 from judgments.rating import slot_search
-from judgments.rating.pair_state import PairState, pair_states
-from judgments.rating.round_counters import Ledger
+from judgments.rating.pair_state import Ledger, PairState, pair_states
 
 
 @contextmanager

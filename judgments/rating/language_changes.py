@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from judgments.models import Pair, Query, Round, Slot
-from judgments.rating.pair_state import pair_states
-from judgments.rating.round_counters import Ledger
+from judgments.rating.pair_state import Ledger, pair_states
 
 
 @transaction.atomic

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from judgments.models import Judgment, Pair, Probe, Round, RoundRater, Tally, User
 from judgments.models.judgment import JudgmentQuerySet
 from judgments.rating import inserted_checks, slot_search
-from judgments.rating import inserted_checks as inserted_check_counts
 from judgments.rating.slot_search import SlotSearch
 from judgments.rounds import unfillable_slots
 
@@ -31,8 +30,8 @@ def own_part(round_: Round, rater: User) -> OwnPart:
     """Return the rater's answers, and their share of the remaining pairs."""
     places = SlotSearch(round_, rater)
     open_ = len(places.held) + places.left
-    tally, most = inserted_check_counts.own(round_, rater), open_ + inserted_check_counts.ahead(round_, rater, open_)
-    mixed = inserted_check_counts.in_all(round_, rater, open_)
+    tally, most = inserted_checks.own(round_, rater), open_ + inserted_checks.ahead(round_, rater, open_)
+    mixed = inserted_checks.in_all(round_, rater, open_)
     left = _each(round_, rater) + mixed - tally.graded - tally.unrateable
     return OwnPart(tally, max(min(most, left), 0), most, places)
 

@@ -10,7 +10,7 @@ import uuid as uuid_module
 from dataclasses import dataclass
 
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
-from judgments.rating import answer_transaction, inserted_checks
+from judgments.rating import inserted_checks, submission
 
 # Fewer than `inserted_checks.LAG`, so that a rater who gets a repeat cannot look up the first answer.
 MOST = 10
@@ -30,7 +30,7 @@ class LastAnswer:
     @property
     def answered(self) -> bool:
         """Whether the answer is a grade or "cannot judge"; a pair saved for later has no answer."""
-        return self.answer.state in answer_transaction.STANDS
+        return self.answer.state in submission.STANDS
 
 
 def last_answers(round_: Round, rater: User) -> list[LastAnswer]:
@@ -52,8 +52,8 @@ def last_answer_for(round_: Round, rater: User, pair: uuid_module.UUID) -> LastA
 
 def _fixed(round_: Round, rater: User, rows: list[Judgment]) -> set[int]:
     """Return the keys of pairs whose answer the rater may not change, because they may have seen other grades."""
-    if not answer_transaction.leads(round_, rater):
+    if not submission.leads(round_, rater):
         return set()
-    answered = [row.pair_id for row in rows if row.state in answer_transaction.STANDS]
+    answered = [row.pair_id for row in rows if row.state in submission.STANDS]
     others = Judgment.objects.filter(pair__in=answered, state=Judgment.State.GRADED).exclude(rater=rater)
     return set(others.order_by().values_list("pair_id", flat=True))

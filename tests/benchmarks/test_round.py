@@ -17,7 +17,7 @@ import pytest
 
 from judgments.models import Judgment, Tally
 from judgments.rating import assignment, submission
-from judgments.rating.answers import Answer
+from judgments.rating.submission import Answer
 from tests import migrated
 from tests.world import make_world
 

@@ -12,7 +12,7 @@ from django.http import QueryDict
 
 from assay.core.errors import NotValid
 from judgments.models import Judgment, ProbeAnswer, Round
-from judgments.rating.answers import Answer
+from judgments.rating.submission import Answer
 from judgments.web.posted_values import uuid_of
 
 LONGEST_TIME = 24 * 3600.0

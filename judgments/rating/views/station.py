@@ -31,8 +31,8 @@ from judgments.guidelines import unread_changes
 from judgments.members.round_raters import is_rater
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
 from judgments.rating import assignment, inserted_checks, slot_search, start_requirements, submission
-from judgments.rating.answers import Answer
 from judgments.rating.recent_answers import LastAnswer, last_answer_for
+from judgments.rating.submission import Answer
 from judgments.rating.views.answer_form import UNABLE, in_words, read_answer, read_list, reasons, result_message
 from judgments.rating.views.station_data import Card, card_again, cards, outbox_data, station_context
 from judgments.web import access

@@ -12,7 +12,7 @@ from assay.formats import FORMATS
 from judgments.agreement import agreement_summary, conflicts
 from judgments.imports import ingestion
 from judgments.models import Adjudication, Judgment, Membership, Pair, Round, Tally, User
-from judgments.rating import round_counters
+from judgments.rating import pair_state
 from judgments.snapshots import snapshots
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_imported_raters_cannot_log_in_and_share_no_account(imported, collection
 def test_the_books_of_an_imported_round_balance(imported):
     round_ = imported()
     stored = {one.rater_id: (one.graded, one.filled) for one in Tally.objects.filter(round=round_)}
-    counted = {rater: (one.graded, one.filled) for rater, one in round_counters.recount(round_).items()}
+    counted = {rater: (one.graded, one.filled) for rater, one in pair_state.recount(round_).items()}
     assert stored == counted
     assert (round_.pairs_made, round_.slots_made) == (5, 10)
 

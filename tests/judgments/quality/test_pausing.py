@@ -15,7 +15,7 @@ from judgments.labels import round_labels
 from judgments.models import AuditRow, Judgment, Round, RoundRater, Slot, Tally
 from judgments.quality import pausing
 from judgments.quality.pausing import Choice
-from judgments.rating import assignment, round_counters, submission
+from judgments.rating import assignment, pair_state, submission
 from judgments.rounds import rounds
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def round_rater_of(round_: Round, rater: Any) -> RoundRater:
 def recounted(round_: Round) -> None:
     """What the tallies keep is what the events say."""
     names = ("graded", "unrateable", "later", "surplus", "filled", "events", "seconds")
-    counted = round_counters.recount(round_)
+    counted = pair_state.recount(round_)
     for tally in Tally.objects.filter(round=round_):
         expected = {name: getattr(counted[tally.rater_id], name) for name in names}
         assert {name: getattr(tally, name) for name in names} == expected

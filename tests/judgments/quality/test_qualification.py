@@ -14,7 +14,7 @@ from judgments.agreement import resolutions
 from judgments.models import AuditRow, GoldPair, Judgment, Pair, ProbeAnswer, Query, Round, RoundRater
 from judgments.quality import gold_files, gold_pairs, qualification
 from judgments.rating import assignment
-from judgments.rating.answers import Answer
+from judgments.rating.submission import Answer
 from judgments.rounds import rounds
 from tests.judgments.rating.test_inserted_checks import known
 

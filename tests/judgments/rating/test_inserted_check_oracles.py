@@ -14,7 +14,7 @@ from judgments.home.views import open_work
 from judgments.models import Pair, Probe, Round
 from judgments.quality import gold_pairs, qualification
 from judgments.rating import assignment, rater_progress, submission
-from judgments.rating.answers import Answer
+from judgments.rating.submission import Answer
 from tests.judgments.rating.test_inserted_checks import due_probe, known, round_, work
 
 __all__ = ["round_"]

@@ -16,7 +16,7 @@ from judgments.labels import round_labels
 from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round, Slot, Tally
 from judgments.quality import gold_pairs
 from judgments.rating import assignment, inserted_checks, rater_progress, submission
-from judgments.rating.answers import Answer
+from judgments.rating.submission import Answer
 from tests.world import SECRETS
 
 pytestmark = pytest.mark.django_db

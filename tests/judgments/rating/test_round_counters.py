@@ -17,7 +17,7 @@ from assay.core.errors import AssayError
 from judgments.agreement import resolutions
 from judgments.models import Judgment, Membership, Pair, Query, Round, RoundRater, Slot, Tally
 from judgments.quality import pausing
-from judgments.rating import assignment, round_counters, submission
+from judgments.rating import assignment, pair_state, submission
 from judgments.rounds import unfillable_slots
 from judgments.rounds.settings import RoundSettings
 
@@ -160,7 +160,7 @@ def may_give(round_: Any, pair: Pair, rater: Any) -> bool:
 def check(round_: Any, raters: list[Any]) -> None:
     stored = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
     full: Counter[str] = Counter()
-    for rater, counted in round_counters.recount(round_).items():
+    for rater, counted in pair_state.recount(round_).items():
         stored_tally = stored.get(rater, Tally())
         for name in ("graded", "unrateable", "later", "surplus", "filled", "events", "seconds"):
             assert getattr(stored_tally, name) == getattr(counted, name), name
@@ -235,7 +235,7 @@ def test_an_extra_rating_is_requested_and_canceled(
 def test_medians_of_classes_are_near_those_of_the_lengths() -> None:
     chance = random.Random(5)
     lengths = sorted(chance.lognormvariate(2, 0.8) for _ in range(501))
-    counted = Counter(round_counters.seconds_class(length) for length in lengths)
-    median = round_counters.median_seconds(counted)
+    counted = Counter(pair_state.seconds_class(length) for length in lengths)
+    median = pair_state.median_seconds(counted)
     assert median is not None
     assert abs(median / lengths[250] - 1) < 0.05

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from assay.core.errors import Closed, Conflict, NotFound, NotValid
 from judgments.models import Judgment, Slot
-from judgments.rating import answer_transaction, assignment, submission
+from judgments.rating import assignment, submission
 from judgments.rounds import rounds
 
 pytestmark = pytest.mark.django_db
@@ -220,7 +220,7 @@ def test_answers_of_one_moment_share_a_transaction_and_nothing_else(
         return thread
 
     with transaction.atomic():  # whoever comes first waits for this one, and the others come meanwhile
-        list(answer_transaction.locked_pairs().filter(round=round_))
+        list(submission.locked_pairs().filter(round=round_))
         threads = [start(name) for name in results]
         wait_for(lambda: len(submission.together.lines.get(round_.pk, [])) == len(results) - 1)
     for thread in threads:

@@ -10,9 +10,9 @@ from django.urls import reverse
 from judgments.models import Document, Judgment, Probe, ProbeAnswer, Query
 from judgments.quality import gold_pairs, pausing
 from judgments.rating import assignment, submission
-from judgments.rating.answers import Answer
 from judgments.rating.keyboard_shortcuts import set_keys, table
 from judgments.rating.recent_answers import MOST, last_answers
+from judgments.rating.submission import Answer
 from judgments.rounds import rounds
 
 pytestmark = pytest.mark.django_db
