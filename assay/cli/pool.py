@@ -228,7 +228,7 @@ def _read_pairs(path: str) -> list[tuple[str, str]]:
 def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:
     if args.qrels is None:
         return {}, []
-    from assay.formats.labels import load_labels
+    from assay.formats.qrels_and_runs import load_labels
 
     qrels, report = load_labels(args.qrels, args.qrels_format, args.labels_of)
     print_machine_note(qrels, report)

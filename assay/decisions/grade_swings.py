@@ -14,8 +14,9 @@ import numpy as np
 
 from assay.decisions.judging_task import Candidates, Graded, Swings, Task, from_one
 from assay.decisions.trial_grades import of_one, of_tried
+from assay.metrics.grade_response import Additive, Response
 from assay.metrics.judged_rankings import Floats, Integers
-from assay.metrics.metric import Additive, BoundMetric, Response
+from assay.metrics.metric import BoundMetric
 from assay.metrics.metric_bounds import allowed, at_the_top, chosen, largest, relevant_grades, steps
 
 # Up to this many judgments of a query every number is tried, then every fourth.

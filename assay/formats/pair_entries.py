@@ -171,7 +171,7 @@ def _reject(entry: Entry, fault: RowFault, tally: Tally, name: str) -> None:
 def compare_ranks(rows: Sequence[RunRow], tally: Tally) -> None:
     """Warn if the ranks of a run contradict its scores (W40)."""
     from assay.core.grouping import grouped
-    from assay.formats.run_columns import RunRows
+    from assay.formats.run_reader import RunRows
 
     columns = RunRows.of(rows)
     columns.compare_ranks(grouped(columns.query_ids), tally)

@@ -10,7 +10,8 @@ from typing import Any
 from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.ratings import Ratings
-from assay.core.run import Run, run_names
+from assay.core.run import Run
+from assay.core.run_names import run_names
 from assay.formats.column_names import LABEL_COLUMNS, RESULT_COLUMNS
 from assay.formats.run_reader import RunFile
 from assay.formats.value_kinds import value_kind
@@ -55,7 +56,7 @@ def read_qrels(source: Any, *, format: str | None = None) -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, str | Path):
-        from assay.formats.labels import load_labels
+        from assay.formats.qrels_and_runs import load_labels
 
         return load_labels(str(source), format)[0]
     if isinstance(source, Mapping):

@@ -19,8 +19,7 @@ from assay.core.grouping import Groups, grouped
 from assay.core.read_report import Tally
 from assay.core.run import Run
 from assay.core.text_column import Places, Texts, padded
-from assay.formats.run_columns import RunRows
-from assay.formats.run_reader import RunFile, whole_queries
+from assay.formats.run_reader import RunFile, RunRows, whole_queries
 
 if TYPE_CHECKING:
     import polars

@@ -20,7 +20,7 @@ from assay.formats.trec_fields import number, rank_of, records
 if TYPE_CHECKING:
     from assay.formats.grade_cells import Keyed
     from assay.formats.row_types import RunRow
-    from assay.formats.run_columns import RunRows
+    from assay.formats.run_reader import RunRows
     from assay.formats.writer import Written
 
 NAME = "trec-run"
@@ -51,7 +51,7 @@ def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Co
 
 def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
     """Return the rows of some whole lines, strictly; None if there are none."""
-    from assay.formats.run_columns import RunRows, usable_ranks
+    from assay.formats.run_reader import RunRows, usable_ranks
     from assay.formats.trec_columns import numbers, split_fields
 
     fields = split_fields(data, 6)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from assay.metrics.dcg import GAIN, GAINS, dcg, discount, gain_of, gained
+from assay.metrics.grade_response import Additive, Response, nothing
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
-from assay.metrics.metric import JUDGED_ONLY, Additive, Metric, Response, nothing
+from assay.metrics.metric import JUDGED_ONLY, Metric
 
 
 def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear", gains: str | None = None) -> Floats:

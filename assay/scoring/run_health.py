@@ -11,7 +11,7 @@ import numpy.typing as npt
 from assay.core.grouping import Groups, grouped
 from assay.core.run import Run
 from assay.core.text_column import Keys, Places
-from assay.formats.run_columns import RunRows
+from assay.formats.run_reader import RunRows
 from assay.formats.stored_run import stored_order
 
 DEPTH = 10

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 
 from assay.core.errors import AssayError, Conflict, NotValid
 from assay.core.ids import id_fault
-from assay.core.run import run_names, stem
+from assay.core.run_names import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind
@@ -98,7 +98,7 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
 
 
 def _figures(rows: Sequence[RunRow]) -> Figures:
-    from assay.formats.run_columns import RunRows
+    from assay.formats.run_reader import RunRows
     from assay.scoring.run_health import figures
 
     return figures(RunRows.of(rows))

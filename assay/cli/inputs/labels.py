@@ -95,7 +95,7 @@ def add_table_formats(parser: argparse.ArgumentParser) -> None:
 def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels, Report]:
     """Read QRELS with the given options; the report has the file's hash only if requested."""
     if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
-        from assay.formats.labels import load_labels
+        from assay.formats.qrels_and_runs import load_labels
 
         return load_labels(args.qrels, args.qrels_format, args.labels_of, hashed=hashed)
     if args.qrels_format not in (None, SUBTOPIC_FORMAT):
@@ -202,7 +202,7 @@ class MachineLabels:
 def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
     """Read the labels of a judge from labels.jsonl or qrels."""
     from assay.formats import labels_jsonl, sniff
-    from assay.formats.labels import count_outcomes, judge_name, machine_grades, rows_of_judge
+    from assay.formats.qrels_and_runs import count_outcomes, judge_name, machine_grades, rows_of_judge
     from assay.formats.text_lines import Content, reusable_source
 
     if path != STDIN:

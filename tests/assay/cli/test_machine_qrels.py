@@ -134,8 +134,7 @@ def test_python_reads_the_labels_and_the_result_names_the_judge(assay: Call) -> 
 
 def test_python_refuses_several_judges_until_one_is_chosen(assay: Call) -> None:
     from assay.core.errors import NotValid
-    from assay.formats.labels import load_labels
-    from assay.formats.qrels_and_runs import open_run
+    from assay.formats.qrels_and_runs import load_labels, open_run
     from evaluation import evaluate
 
     write("own.jsonl", [*ROWS, {**ROWS[0], "model": "other", "grade": 1}])

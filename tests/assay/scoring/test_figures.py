@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from assay.formats.row_types import RunRow
-from assay.formats.run_columns import RunRows
+from assay.formats.run_reader import RunRows
 from assay.scoring.run_health import depths, figures
 
 
