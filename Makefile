@@ -1,6 +1,7 @@
 # From a bare clone: `make run` shows the demo, `make test` runs the tests, `make test-all` the slow ones too and both
 # databases, `make check` the linters, `make bench` the benchmarks, `make test-semantic` the tests with a real embedding
-# model. Everything goes into .venv, .venv-semantic and var/; remove them and you are back at the bare clone.
+# model, `make docs` builds the documentation as a site. Everything goes into .venv, .venv-semantic and var/; remove them
+# and you are back at the bare clone.
 
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(shell command -v $(name) 2>/dev/null)))
 VENV := .venv
@@ -25,7 +26,7 @@ SEMANTIC_TESTS := tests/assay/llm/judges/test_semantic.py tests/assay/cli/test_j
 	tests/evaluation/rag/test_embeddings.py
 TORCH_LINKS ?= https://download.pytorch.org/whl/cpu/torch/
 
-.PHONY: run test test-all test-semantic check bench install format schema
+.PHONY: run test test-all test-semantic check bench install format schema docs
 
 run: $(VENV)/.core
 	@DEBUG=1 exec $(BIN)/python manage.py serve --demo --port $(PORT)
@@ -65,6 +66,11 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/djlint templates --reformat --quiet || true
+
+# The documentation as a site in var/site, which any web server or a browser can show.
+docs: $(VENV)/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open var/site/index.html"
 
 bench: $(VENV)/.dev
 	@$(BIN)/python benchmarks/run.py $(BENCH)
