@@ -13,9 +13,9 @@ class Config(AppConfig):
     def ready(self) -> None:
         from evaluation.effects import job as round_effects
         from evaluation.effects import pair_effects
-        from evaluation.effects.leverage import leverage
         from evaluation.freshness import facts, refresh
         from evaluation.freshness import job as freshness_job
+        from evaluation.judges.leverage import leverage
         from evaluation.models import RagSampleSet, RagSystem
         from evaluation.rag import critics, from_collection, scorecards
         from evaluation.rag.sample_sets import SAMPLES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.comparison import urls as comparison
 from evaluation.effects import urls as effects
 from evaluation.freshness import urls as freshness
+from evaluation.judges import urls as judges
 from evaluation.overview import urls as overview
 from evaluation.rag import urls as rag
 from evaluation.reuse import urls as reuse
@@ -18,6 +19,7 @@ urlpatterns = [
     *reuse.urlpatterns,
     *rag.urlpatterns,
     *effects.urlpatterns,
+    *judges.urlpatterns,
 ]
 api_urlpatterns = [
     *freshness.api_urlpatterns,
@@ -26,4 +28,5 @@ api_urlpatterns = [
     *reuse.api_urlpatterns,
     *rag.api_urlpatterns,
     *effects.api_urlpatterns,
+    *judges.api_urlpatterns,
 ]

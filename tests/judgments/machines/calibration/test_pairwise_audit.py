@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from assay.core.errors import NotValid
-from evaluation.effects import estimates
+from evaluation.judges import estimates
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, routing
 from judgments.machines.pairwise import file_import, grades
 from judgments.models import BattleRun, MachineJudgment

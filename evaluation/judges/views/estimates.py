@@ -9,9 +9,9 @@ from django.shortcuts import render
 
 from assay.core.errors import NotFound, NotValid
 from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, Estimate
-from evaluation.effects import estimates
-from evaluation.effects.estimates import Both, RoundEstimates
 from evaluation.effects.round_runs import METRIC, metrics_of
+from evaluation.judges import estimates
+from evaluation.judges.estimates import Both, RoundEstimates
 from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration
 from judgments.machines.judge_runs.views.judges import judge_of, run_state
@@ -60,7 +60,7 @@ def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse
         "unlike": next((note for note in notes if UNLIKE_NOTE in note), ""),
         "address": request.GET.urlencode(),
     }
-    return render(request, "evaluation/effects/estimates.html", context, status=422 if fault else 200)
+    return render(request, "evaluation/judges/estimates.html", context, status=422 if fault else 200)
 
 
 def half_of(text: str) -> float:

@@ -13,10 +13,10 @@ from django.shortcuts import render
 from assay.coefficients.coefficient import Agreement
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from evaluation.effects import judge_effect
-from evaluation.effects.judge_effect import Effect
-from evaluation.effects.judge_files import confusion_csv, worth_chart, worth_csv
 from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
+from evaluation.judges import judge_effect
+from evaluation.judges.downloads import confusion_csv, worth_chart, worth_csv
+from evaluation.judges.judge_effect import Effect
 from judgments.charts.chart_files import picture
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility, round_labels
@@ -293,7 +293,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         "go_on": go_on_form(run),
         **_accepting(round_, machine_judge, request.user),
     }
-    return render(request, "evaluation/effects/judge.html", context)
+    return render(request, "evaluation/judges/judge.html", context)
 
 
 def _accepting(round_: Round, judge: Judge, reader: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from assay.core.qrels import Qrels
 from assay.estimators.prediction_powered import powered_mean
 from evaluation import evaluate
-from evaluation.effects import estimates
+from evaluation.judges import estimates
 from judgments.machines.calibration import audit_sample, calibration
 from judgments.members import round_raters
 from judgments.models import Judge, JudgeRun, MachineJudgment

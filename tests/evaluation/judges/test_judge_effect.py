@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.effects import judge_effect
+from evaluation.judges import judge_effect
 from judgments.models import Judge, MachineJudgment
 from tests.evaluation.stage import Stage, by_digit
 

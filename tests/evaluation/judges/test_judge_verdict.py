@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.coefficients.human_machine import Calibrated, Share, against_people
-from evaluation.effects.views.judge import verdict
+from evaluation.judges.views.judge import verdict
 from judgments.machines.calibration.calibration import Flip
 
 SCALE = (0, 1, 2, 3)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.effects.views.judge import two_people
+from evaluation.judges.views.judge import two_people
 from judgments.machines.calibration.audit_sample import drawn
 from judgments.models import Judge, JudgeRun, Round
 from judgments.rounds.settings import RoundSettings
