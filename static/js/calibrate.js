@@ -12,13 +12,13 @@ const find = (selector) => document.querySelector(selector);
 const table = { ...JSON.parse(find("#keys-data").textContent), enter: "next" };
 const values = new Set([...document.querySelectorAll("#give [name=grade]")].map((button) => button.value));
 const seen = () => "ready" in document.documentElement.dataset;
-let sent = false;
+let submitted = false;
 
-setTimeout(() => { if (!sent) document.documentElement.dataset.ready = ""; }, UNSEEN);
+setTimeout(() => { if (!submitted) document.documentElement.dataset.ready = ""; }, UNSEEN);
 
 addEventListener("submit", (event) => {
-  if (sent) event.preventDefault();
-  sent = true;
+  if (submitted) event.preventDefault();
+  submitted = true;
   delete document.documentElement.dataset.ready; // the browser is leaving the page
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

@@ -1,17 +1,17 @@
 // The rater station with one document on the screen: keys, clicks and swipes. The form works without this file.
 //
-// The parts: deck.js holds the prefetched documents, outbox.js stores and sends answers, kept.js shows unsent answers,
-// clock.js measures time, keys.js reads keys, tabs.js talks to the rater's other tabs, said.js shows notices.
-import { circumstances, inWords, saidOf, seconds, toggleMarks } from "./station/answering.js";
+// The parts: deck.js holds the prefetched documents, outbox.js stores and sends answers, stored_answers.js shows those that
+// are not sent yet, clock.js measures time, keys.js reads keys, tabs.js talks to the rater's other tabs, notices.js shows notices.
+import { circumstances, inWords, answerOf, seconds, toggleMarks } from "./station/answering.js";
 import { Clock } from "./station/clock.js";
 import { Deck } from "./station/deck.js";
 import { Digits, actOf } from "./station/keys.js";
-import { Kept } from "./station/kept.js";
+import { StoredAnswers } from "./station/stored_answers.js";
 import { reachable } from "./station/line.js";
 import { Outbox, newId } from "./station/outbox.js";
 import { more } from "./station/pictures.js";
 import "./station/pinned.js";
-import { aloud, counted, haveRead, offerRest, toast } from "./station/said.js";
+import { aloud, counted, haveRead, offerRest, toast } from "./station/notices.js";
 import { Tabs } from "./station/tabs.js";
 import { swipes } from "./station/touch.js";
 
@@ -27,7 +27,7 @@ const values = new Set(Object.keys(data.grades));
 const Noun = data.noun[0].toUpperCase() + data.noun.slice(1);
 
 const outbox = new Outbox(data);
-const kept = new Kept(outbox, data);
+const stored = new StoredAnswers(outbox, data);
 const tabs = new Tabs(data);
 const clock = new Clock();
 const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: data.card.again ? 1 : 0 };
@@ -39,14 +39,14 @@ const seen = () => "ready" in dataset;
 
 // --- The current document.
 
-function show(said, { undo = false, before = "" } = {}) {
+function show(message, { undo = false, before = "" } = {}) {
   const card = deck.current;
-  if (said) toast(said, undo);
+  if (message) toast(message, undo);
   undoButton.disabled = !(deck.given.length || earlier);
   find("#grades").inert = !card;
   if (!card) {
-    owed = said || owed;
-    return showEmpty(said);
+    owed = message || owed;
+    return showEmpty(message);
   }
   put(card);
   const changed = card.query !== query;
@@ -56,7 +56,7 @@ function show(said, { undo = false, before = "" } = {}) {
   fresh.textContent = before || `New ${data.query_noun}`;
   const place = `${Noun} ${card.place}`;
   const need = changed ? ` ${fresh.textContent}: ${card.text}. ${card.need}` : "";
-  aloud(`${said || owed} ${place}.${need}`.trim());
+  aloud(`${message || owed} ${place}.${need}`.trim());
   owed = "";
   document.title = `${card.text}: ${data.noun} ${card.place} · ${suffix}`;
   return undefined;
@@ -82,7 +82,7 @@ function began(card) {
   clock.start(card.spent);
   delete dataset.ready;
   clearTimeout(timer);
-  timer = setTimeout(() => { if (!kept.left) dataset.ready = ""; }, UNSEEN);
+  timer = setTimeout(() => { if (!stored.left) dataset.ready = ""; }, UNSEEN);
 }
 
 // --- No document is ready.
@@ -95,11 +95,11 @@ const EMPTY = {
   login: ["Your session has ended", "Your grades are stored in this browser. Log in again to send them and continue where you stopped."],
 };
 
-async function showEmpty(said = "") {
+async function showEmpty(message = "") {
   clearTimeout(timer);
   delete dataset.ready;
   const [head, words] = EMPTY[deck.empty] ?? (deck.stopped ? ["You can’t rate here anymore", deck.empty] : [`No more ${data.noun}s for now`, deck.empty]);
-  const text = words.replace("in this browser", kept.place);
+  const text = words.replace("in this browser", stored.place);
   find("#grades").inert = true;
   if (deck.stopped) {
     undoButton.disabled = true;
@@ -108,14 +108,14 @@ async function showEmpty(said = "") {
   const box = document.createElement("section");
   box.className = "stack stack--s";
   for (const [tag, textContent] of [["h2", head], ["p", text]]) box.append(Object.assign(document.createElement(tag), { textContent }));
-  const login = { href: data.login, textContent: "Log in", target: kept.fleeting ? "_blank" : "" };
+  const login = { href: data.login, textContent: "Log in", target: stored.fleeting ? "_blank" : "" };
   if (deck.empty === "login") box.append(Object.assign(document.createElement("a"), login));
   shown.replaceChildren(box);
-  aloud(`${said} ${head}. ${text}`.trim());
+  aloud(`${message} ${head}. ${text}`.trim());
   // The page without a document gives the reason and the next steps. It is loaded when leaving loses no answers. A rater
   // who was removed from the round has no such page and sees the rejected answers here.
   if (!deck.empty || ["line", "server", "login"].includes(deck.empty)) return;
-  if (await outbox.flush() && (!deck.stopped || await reachable(data.page)) && !deck.current && !kept.fleeting) kept.leave(data.page);
+  if (await outbox.flush() && (!deck.stopped || await reachable(data.page)) && !deck.current && !stored.fleeting) stored.leave(data.page);
 }
 
 deck.addEventListener("change", () => {
@@ -148,16 +148,16 @@ function textOf(card) {
 function answer(given) {
   const card = deck.current;
   if (!card || !seen()) return;
-  if (card.again && given.state === "later") return kept.leave(data.page); // an answered document cannot be deferred
+  if (card.again && given.state === "later") return stored.leave(data.page); // an answered document cannot be deferred
   const count = counted();
   keep(card);
   const how = circumstances({ view: "one", text: textOf(card), undos: card.undos, place: count });
   const body = { client_id: newId(), pair: card.pair, ...given, note: card.note, ...seconds(card.spent), how };
-  const said = inWords(body, data.grades);
-  outbox.put(body, { answer: said, title: card.title, query: card.text });
+  const message = inWords(body, data.grades);
+  outbox.put(body, { answer: message, title: card.title, query: card.text });
   deck.advance({ client_id: body.client_id });
-  show(said, { undo: true });
-  tabs.tell("answered", card.pair, saidOf(body));
+  show(message, { undo: true });
+  tabs.tell("answered", card.pair, answerOf(body));
   offerRest(count);
 }
 
@@ -178,7 +178,7 @@ function undo() {
     tabs.tell("undone", last.card.pair);
     return show("Undone. Grade it again.", { before: last.card.query === query ? "" : `Back to the previous ${data.query_noun}` });
   }
-  return earlier ? kept.undo(form) : toast("There is nothing to undo.");
+  return earlier ? stored.undo(form) : toast("There is nothing to undo.");
 }
 
 outbox.addEventListener("settled", ({ detail }) => {
@@ -191,7 +191,7 @@ outbox.addEventListener("settled", ({ detail }) => {
 function submitted(event) {
   const { name, value } = event.submitter ?? {};
   if (event.target.id === "read-form") haveRead(event, data.page);
-  else if (event.target.id === "stop-form") kept.stop(event.target, !deck.stopped);
+  else if (event.target.id === "stop-form") stored.stop(event.target, !deck.stopped);
   else if (name === "grade") grade(value);
   else if (name === "state") answer({ state: value });
   else if (name === "undo") undo();
@@ -245,7 +245,7 @@ function inBox(box, { act, digit }) {
   else if (digit) box.querySelector(`[data-number="${digit}"]`)?.click();
 }
 addEventListener("keydown", pressed);
-find("#last").addEventListener("click", (event) => kept.toLast(event));
+find("#last").addEventListener("click", (event) => stored.toLast(event));
 swipes(doc, { left: () => answer({ state: "later" }), right: undo });
 
 // The full text of a long document is inserted when the rater opens it.
@@ -257,20 +257,20 @@ shown.addEventListener("toggle", (event) => {
 // --- Other tabs, and start and end of the page.
 
 tabs.addEventListener("answered", ({ detail }) => {
-  kept.look();
+  stored.look();
   if (!deck.remove(detail.pair)) return;
   deck.advance();
   show("You answered that document in another tab.");
 });
-tabs.addEventListener("undone", () => { kept.look(); });
+tabs.addEventListener("undone", () => { stored.look(); });
 
 // A page from the browser's cache (the back button) is out of date, because its documents have been answered.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 async function begin() {
   began(first);
-  const said = find("#toast > span")?.textContent ?? "";
-  if (said) toast(said, said.startsWith("Saved"));
+  const message = find("#toast > span")?.textContent ?? "";
+  if (message) toast(message, message.startsWith("Saved"));
   // Answered before a reload but not sent yet: do not show it again.
   const answered = new Set(await outbox.unsent());
   outbox.flush();

@@ -1,9 +1,9 @@
 // The rater station with the documents of a query as a list: keys move and grade. A grade is sent at once and
 // can be changed until the rater leaves the query. The form works without this file.
-import { circumstances, inWords, saidOf, seconds, toggleMarks } from "./station/answering.js";
+import { circumstances, inWords, answerOf, seconds, toggleMarks } from "./station/answering.js";
 import { Clock } from "./station/clock.js";
 import { Digits, actOf, typing } from "./station/keys.js";
-import { Kept } from "./station/kept.js";
+import { StoredAnswers } from "./station/stored_answers.js";
 import { reachable } from "./station/line.js";
 import { Looking } from "./station/looking.js";
 import { NextList } from "./station/next_list.js";
@@ -12,7 +12,7 @@ import { Row } from "./station/row.js";
 import { RowBoxes } from "./station/row_boxes.js";
 import { more } from "./station/pictures.js";
 import "./station/pinned.js";
-import { aloud, counted, haveRead, offerRest, toast } from "./station/said.js";
+import { aloud, counted, haveRead, offerRest, toast } from "./station/notices.js";
 import { Tabs } from "./station/tabs.js";
 
 const UNSEEN = 250;
@@ -22,7 +22,7 @@ const [form, list, goOn, undoButton] = ["#give", "#list", "#go-on", "#undo"].map
 const data = JSON.parse(find("#station-data").textContent);
 const values = new Set(Object.keys(data.grades));
 const outbox = new Outbox(data);
-const kept = new Kept(outbox, data);
+const stored = new StoredAnswers(outbox, data);
 const tabs = new Tabs(data);
 const clock = new Clock();
 const boxes = new RowBoxes();
@@ -51,7 +51,7 @@ function onwards(row) {
   (next ?? goOn).focus();
 }
 
-function tell(said = "") {
+function tell(message = "") {
   const left = open().length;
   find("[data-graded]").textContent = String(rows.length - left);
   find("[data-rows]").textContent = String(rows.length);
@@ -59,7 +59,7 @@ function tell(said = "") {
   goOn.textContent = stopped ? "Reload" : words;
   goOn.classList.toggle("btn--main", !left);
   undoButton.disabled = Boolean(stopped) || !(given.length || earlier);
-  if (said) aloud(`${said} ${rows.length - left} of ${rows.length} graded.`);
+  if (message) aloud(`${message} ${rows.length - left} of ${rows.length} graded.`);
 }
 
 // --- Answers.
@@ -71,15 +71,15 @@ function record(row, state) {
   clock.start();
   const how = circumstances({ view: "list", text: row.text, undos: row.undos, place: count, ...(by ? { by } : {}) });
   const body = { client_id: newId(), pair: row.pair, ...state, note: row.note, ...seconds(row.spent), how };
-  const said = inWords(body, data.grades);
-  outbox.put(body, { answer: said, title: row.title, query: find(".ask__query").textContent });
-  tabs.tell("answered", row.pair, saidOf(body));
+  const message = inWords(body, data.grades);
+  outbox.put(body, { answer: message, title: row.title, query: find(".ask__query").textContent });
+  tabs.tell("answered", row.pair, answerOf(body));
   coming.forget();
   if (body.state === "later") return;
-  row.recorded(saidOf(body));
+  row.recorded(answerOf(body));
   given.push({ row, client_id: body.client_id });
-  toast(`${said} ${row.title}`, true);
-  tell(said);
+  toast(`${message} ${row.title}`, true);
+  tell(message);
   offerRest(count);
   looking.look();
   if (!open().length) fetchNext();
@@ -109,7 +109,7 @@ boxes.addEventListener("unable", ({ detail: { row, reason } }) => {
   onwards(row);
 });
 boxes.addEventListener("noted", ({ detail: { row } }) => {
-  if (row.said) record(row, row.state(row.said)); // answered before: the same answer, now with the note
+  if (row.answer) record(row, row.state(row.answer)); // answered before: the same answer, now with the note
 });
 
 function reopen(row) {
@@ -129,7 +129,7 @@ function undo() {
     tell("Undone.");
     last.row.focus();
   } else if (earlier) {
-    kept.undo(form);
+    stored.undo(form);
   } else {
     toast("There is nothing to undo.");
   }
@@ -144,7 +144,7 @@ async function next() {
   leaving = list.inert = true; // later notices could disappear with the page
   unseen();
   if (!stopped) for (const row of open()) putOff(row);
-  if (await outbox.flush() && await reachable(data.page)) return void kept.leave(data.page);
+  if (await outbox.flush() && await reachable(data.page)) return void stored.leave(data.page);
   leaving = false;
   list.inert = Boolean(stopped);
   nowSeen();
@@ -155,7 +155,7 @@ async function next() {
 function settled() {
   boxes.withoutReason();
   for (const row of rows) settle(row);
-  return !boxes.asked;
+  return !boxes.row;
 }
 
 /** The row may have been graded elsewhere without a message to this page: then that grade counts. */
@@ -198,7 +198,7 @@ function stop(message) {
 addEventListener("submit", (event) => {
   const { name, value } = event.submitter ?? {};
   if (event.target.id === "read-form") haveRead(event, data.page);
-  else if (event.target.id === "stop-form") settled() && kept.stop(event.target, !stopped);
+  else if (event.target.id === "stop-form") settled() && stored.stop(event.target, !stopped);
   else if (event.target.id === "unable-form") boxes.give(value);
   else if (event.target !== form) return;
   else if (name === "undo") undo();
@@ -262,26 +262,26 @@ addEventListener("keydown", (event) => {
 
 find("#last").addEventListener("click", (event) => {
   event.preventDefault();
-  if (settled()) kept.toLast(event);
+  if (settled()) stored.toLast(event);
 });
 
 // --- Start of the page, and the rater's other tabs.
 
 /** A row was answered in another tab, or before a reload and not sent yet. Deferred rows stay open here. */
-function answered(row, said) {
-  if (!row || !said?.value) return;
+function answered(row, answer) {
+  if (!row || !answer?.value) return;
   coming.forget();
   given = given.filter((one) => one.row !== row); // a newer answer counts
-  row.recorded(said);
+  row.recorded(answer);
 }
 
 tabs.addEventListener("answered", ({ detail }) => {
-  kept.look();
-  answered(rowFor(detail.pair), detail.said);
+  stored.look();
+  answered(rowFor(detail.pair), detail.answer);
   tell();
 });
 tabs.addEventListener("undone", ({ detail }) => {
-  kept.look();
+  stored.look();
   const row = rowFor(detail.pair);
   if (row) reopen(row);
   tell();
@@ -290,7 +290,7 @@ addEventListener("pageshow", (event) => { if (event.persisted) location.reload()
 
 const { dataset } = document.documentElement;
 const seen = () => "ready" in dataset;
-const nowSeen = () => { if (!leaving && !kept.left) dataset.ready = ""; };
+const nowSeen = () => { if (!leaving && !stored.left) dataset.ready = ""; };
 const unseen = () => { delete dataset.ready; };
 
 /** Start grading the rows on the screen; a second press of a key must not grade a row that the rater has not seen. */
@@ -327,7 +327,7 @@ async function begin() {
   find("#note").removeAttribute("popovertarget");
   find("#note").addEventListener("click", () => boxes.note(touched ?? atHand()));
   for (const one of await outbox.rows()) {
-    if (one.kind === "answer" && !one.refused) answered(rowFor(one.body.pair), saidOf(one.body));
+    if (one.kind === "answer" && !one.refused) answered(rowFor(one.body.pair), answerOf(one.body));
   }
   outbox.flush();
   tell();

@@ -169,7 +169,7 @@ def chosen(row: Locator) -> str:
 
 def stored_notice(page: Page) -> Locator:
     """What the page says of answers that the browser still keeps."""
-    return page.locator("#kept")
+    return page.locator("#stored")
 
 
 def query_of(page: Page) -> str:

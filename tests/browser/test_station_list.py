@@ -202,9 +202,9 @@ def test_the_next_query_is_loaded_when_the_last_row_is_graded(page, context, lis
     assert violations(page) == []
     ready(page)
     page.keyboard.press("3")
-    expect(page.locator("#kept")).to_contain_text("1 unsent: no connection")
+    expect(page.locator("#stored")).to_contain_text("1 unsent: no connection")
     context.set_offline(False)
-    expect(page.locator("#kept")).to_be_hidden()
+    expect(page.locator("#stored")).to_be_hidden()
     press(page, "0")
     assert mine(rater).count() == 8
     assert list(mine(rater).filter(pair__query__text=second).order_by("pk").values_list("grade", flat=True)) == [3, 0]

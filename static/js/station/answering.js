@@ -15,7 +15,7 @@ export const seconds = (spent) => ({
 });
 
 /** An answer as a row of the list stores it: the value of its button ("" if deferred), reason and note. */
-export const saidOf = ({ state, grade, reason = "", note = "" }) => {
+export const answerOf = ({ state, grade, reason = "", note = "" }) => {
   if (state === "later") return { value: "", reason, note };
   return { value: state === "unrateable" ? "unable" : String(grade), reason, note };
 };

@@ -24,7 +24,7 @@ export class Deck extends EventTarget {
   #outbox;
   #fetching = null;
   #backoff = new Backoff();
-  #asked = performance.now();
+  #loadedAt = performance.now();
   #preparing;
   ahead = [];
   current = null;
@@ -87,7 +87,7 @@ export class Deck extends EventTarget {
   }
 
   get #stale() {
-    return performance.now() - this.#asked > STALE;
+    return performance.now() - this.#loadedAt > STALE;
   }
 
   refill() {
@@ -127,7 +127,7 @@ export class Deck extends EventTarget {
   async #take({ cards, gone }) {
     // A retry that was due long ago may run before the event that the rater is back.
     const stale = this.#stale;
-    this.#asked = performance.now();
+    this.#loadedAt = performance.now();
     this.#backoff.reset();
     // Do not show documents again that were answered during the request.
     const known = new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...await this.#outbox.unsent()]);

@@ -33,8 +33,8 @@ export async function post(address, body, user) {
 /** Whether the server would serve this page now, so that leaving does not end on an error page. */
 export async function reachable(address) {
   try {
-    const asked = { method: "HEAD", redirect: "manual", credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE / 2) };
-    return navigator.onLine && (await fetch(address, asked)).ok;
+    const options = { method: "HEAD", redirect: "manual", credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE / 2) };
+    return navigator.onLine && (await fetch(address, options)).ok;
   } catch {
     return false;
   }

@@ -10,7 +10,7 @@ export class Looking {
   #held;
   #stop;
   #lost;
-  #asked = performance.now();
+  #checkedAt = performance.now();
 
   /** `held` returns the open pairs of this page, `stop` gets the server's message when it accepts no more answers, and `lost`
    *  gets the pairs that were reassigned. */
@@ -24,23 +24,23 @@ export class Looking {
 
   /** Restart the interval, because the server just sent a list. */
   heard() {
-    this.#asked = performance.now();
+    this.#checkedAt = performance.now();
   }
 
   async look() {
-    if (performance.now() - this.#asked < STALE) return;
-    const before = this.#asked;
+    if (performance.now() - this.#checkedAt < STALE) return;
+    const before = this.#checkedAt;
     this.heard();
     const body = new URLSearchParams({ looks: "1" });
     for (const pair of this.#held()) body.append("have", pair);
     try {
-      const { status, body: told } = await post(this.#data.next, body, this.#data.user);
-      if (ENDS.includes(status)) this.#stop(told?.error?.message ?? "");
-      else if (status === 200) this.#lost(told.gone);
-      else this.#asked = before; // check again when the rater returns
+      const { status, body: answer } = await post(this.#data.next, body, this.#data.user);
+      if (ENDS.includes(status)) this.#stop(answer?.error?.message ?? "");
+      else if (status === 200) this.#lost(answer.gone);
+      else this.#checkedAt = before; // check again when the rater returns
     } catch (error) {
       if (!(error instanceof NoLine)) throw error;
-      this.#asked = before;
+      this.#checkedAt = before;
     }
   }
 }

@@ -6,7 +6,7 @@ const STALE = 10 * 60_000; // check leased documents again after this time
 export class NextList {
   #data;
   #page = null;
-  #asked = 0;
+  #loadedAt = 0;
   #turn = 0;
 
   constructor(data) {
@@ -27,7 +27,7 @@ export class NextList {
       const page = answer.ok ? this.#read(await answer.text()) : null;
       if (turn !== this.#turn) return;
       this.#page = page;
-      this.#asked = performance.now();
+      this.#loadedAt = performance.now();
     } catch { /* no connection: the page is requested when it is needed */ }
   }
 
@@ -40,7 +40,7 @@ export class NextList {
 
   /** Return the prefetched parts that change between queries, once; null if there are none. */
   take() {
-    const page = performance.now() - this.#asked > STALE ? null : this.#page;
+    const page = performance.now() - this.#loadedAt > STALE ? null : this.#page;
     this.forget();
     return page && {
       title: page.title,

@@ -60,7 +60,7 @@ export class Outbox extends EventTarget {
     for (const row of await this.rows()) {
       if (row.kind !== "answer" || row.client_id !== clientId) continue;
       const was = await store.change(row.n, (now) => (now.tried && !now.refused ? undefined : null));
-      if (was && (!was.tried || was.refused)) return this.#told();
+      if (was && (!was.tried || was.refused)) return this.#notify();
     }
     return this.#add({ kind: "undo", client_id: clientId });
   }
@@ -87,16 +87,16 @@ export class Outbox extends EventTarget {
 
   async drop(n) {
     await store.change(n, () => null);
-    this.#told();
+    this.#notify();
   }
 
   async #add(row) {
     await store.add({ ...row, user: this.#data.user, round: this.#data.round, tried: false, refused: null });
-    this.#told();
+    this.#notify();
     this.#send();
   }
 
-  #told() {
+  #notify() {
     this.dispatchEvent(new Event("change"));
   }
 
@@ -128,11 +128,11 @@ export class Outbox extends EventTarget {
     const [first] = waiting;
     const other = waiting.findIndex((row) => row.kind !== first.kind || row.round !== first.round);
     const rows = first.kind === "undo" ? [first] : waiting.slice(0, other < 0 ? MOST : Math.min(other, MOST));
-    const kept = [];
-    for (const row of rows) if (await store.change(row.n, (now) => ({ ...now, tried: true }))) kept.push(row);
-    if (!kept.length) return true;
+    const claimed = [];
+    for (const row of rows) if (await store.change(row.n, (now) => ({ ...now, tried: true }))) claimed.push(row);
+    if (!claimed.length) return true;
     try {
-      return await (first.kind === "undo" ? this.#undo(first) : this.#answers(kept));
+      return await (first.kind === "undo" ? this.#undo(first) : this.#answers(claimed));
     } catch (error) {
       if (!(error instanceof NoLine)) throw error;
       return this.#later("line");
@@ -142,10 +142,10 @@ export class Outbox extends EventTarget {
   async #answers(rows) {
     const answer = await post(this.#address(rows[0]), rows.map((row) => row.body), this.#data.user);
     if (answer.status !== 200) return this.#refusedAsAWhole(answer, rows);
-    const found = new Map(answer.body.results.map((result) => [result.client_id, result]));
+    const results = new Map(answer.body.results.map((result) => [result.client_id, result]));
     let later = false;
     for (const row of rows) {
-      const result = found.get(row.client_id);
+      const result = results.get(row.client_id);
       if (!result || result.status === 429 || result.status >= 500) later = true;
       else await this.#settled(row, result.status, result.error?.message, result.surplus);
     }
@@ -158,7 +158,7 @@ export class Outbox extends EventTarget {
     if ([404, 409].includes(answer.status)) await store.change(row.n, () => null);
     else if (answer.status !== 200) return this.#refusedAsAWhole(answer, [row]);
     else await this.#settled(row, 200);
-    this.#told();
+    this.#notify();
     return this.#trouble("", true);
   }
 
@@ -179,7 +179,7 @@ export class Outbox extends EventTarget {
     const taken = status === 200 || status === 201;
     await store.change(row.n, (now) => (taken ? null : { ...now, refused: { status, message } }));
     this.dispatchEvent(new CustomEvent("settled", { detail: { row, status, message, surplus, taken } }));
-    this.#told();
+    this.#notify();
   }
 
   #later(why) {
@@ -192,7 +192,7 @@ export class Outbox extends EventTarget {
     if (!why) this.#backoff.reset();
     if (this.trouble !== why) {
       this.trouble = why;
-      this.#told();
+      this.#notify();
     }
     return goOn;
   }

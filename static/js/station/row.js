@@ -18,7 +18,7 @@ export class Row {
     const { pair, kind, reason, note } = element.dataset;
     this.title = element.querySelector("h2").textContent.trim();
     this.picks = [...element.querySelectorAll("input[type=radio]")];
-    Object.assign(this, { pair, kind, reason, note, said: this.picked });
+    Object.assign(this, { pair, kind, reason, note, answer: this.picked });
   }
 
   /** The selection on the screen: a grade, "unable", or "" for none. */
@@ -28,7 +28,7 @@ export class Row {
 
   /** Whether the selection differs from the recorded answer. */
   get changed() {
-    return Boolean(this.picked) && this.picked !== this.said;
+    return Boolean(this.picked) && this.picked !== this.answer;
   }
 
   get text() {
@@ -49,21 +49,21 @@ export class Row {
   recorded({ value, reason, note }) {
     this.rest();
     this.check(value);
-    Object.assign(this, { said: value, reason, note, off: false });
+    Object.assign(this, { answer: value, reason, note, off: false });
   }
 
   /** Clear the row: no answer, and not deferred. */
   reopen() {
     this.rest();
     this.check("");
-    Object.assign(this, { said: "", off: false, undos: this.undos + 1 });
+    Object.assign(this, { answer: "", off: false, undos: this.undos + 1 });
   }
 
   /** Call `settle` when the rater has chosen another value, `why` when "cannot judge" is pressed again to change the
    *  reason, and `touched` when the row gets the focus. */
   watch({ settle, why, touched }) {
     this.element.addEventListener("click", ({ target }) => {
-      if (!walking && target.value === "unable" && this.said === "unable") why();
+      if (!walking && target.value === "unable" && this.answer === "unable") why();
     });
     this.element.addEventListener("change", ({ target }) => {
       if (target.type !== "radio") return;

@@ -4,7 +4,7 @@ const text = find("#note-text");
 
 export class RowBoxes extends EventTarget {
   /** The row that needs a reason. */
-  asked = null;
+  row = null;
   #noted = null;
 
   constructor() {
@@ -16,7 +16,7 @@ export class RowBoxes extends EventTarget {
   why(row) {
     this.#open("unable-box", row);
     find("#unable-h").textContent = `Why can’t you judge “${row.title}”?`;
-    this.asked = row;
+    this.row = row;
   }
 
   note(row) {
@@ -28,14 +28,14 @@ export class RowBoxes extends EventTarget {
 
   /** No reason was given: restore the earlier answer of the row. */
   withoutReason() {
-    this.asked?.check(this.asked.said);
-    this.asked = null;
+    this.row?.check(this.row.answer);
+    this.row = null;
   }
 
   /** A reason was chosen. */
   give(reason) {
-    const row = this.asked;
-    this.asked = null;
+    const row = this.row;
+    this.row = null;
     find("#unable-box").hidePopover();
     row.check("unable");
     this.dispatchEvent(new CustomEvent("unable", { detail: { row, reason } }));

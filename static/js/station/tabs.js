@@ -7,12 +7,12 @@ export class Tabs extends EventTarget {
     super();
     if (!this.#channel) return;
     this.#channel = new BroadcastChannel(`assay-station-${data.user}-${data.round}`);
-    this.#channel.onmessage = ({ data: { kind, pair, said } }) => {
-      this.dispatchEvent(new CustomEvent(kind, { detail: { pair, said } }));
+    this.#channel.onmessage = ({ data: { kind, pair, answer } }) => {
+      this.dispatchEvent(new CustomEvent(kind, { detail: { pair, answer } }));
     };
   }
 
-  tell(kind, pair, said = null) {
-    this.#channel?.postMessage({ kind, pair, said });
+  tell(kind, pair, answer = null) {
+    this.#channel?.postMessage({ kind, pair, answer });
   }
 }

@@ -1,7 +1,7 @@
 // The notice about answers stored in this browser: how many are unsent and why, and the rejected ones with their
 // actions.
 import { reachable } from "./line.js";
-import { toast } from "./said.js";
+import { toast } from "./notices.js";
 import { fleeting } from "./store.js";
 
 const AT_ONCE = 2500; // do not mention answers that are being sent for less than this
@@ -14,8 +14,8 @@ const WORDS = {
   page: (they, { fleeting }) => `this page is out of date. ${they}. To send all answers, ${fleeting ? "also open the page in another tab" : "reload the page"}.`,
 };
 
-export class Kept {
-  #box = document.querySelector("#kept");
+export class StoredAnswers {
+  #box = document.querySelector("#stored");
   #list = document.querySelector("#refused-box [data-list]");
   #row = document.querySelector("#refused-box template");
   #since = 0;
@@ -59,8 +59,8 @@ export class Kept {
 
   /** Stop for now: send the answers, then release open pairs so that others get them at once. */
   async stop(form, held = true) {
-    const sent = await this.outbox.flush() && await reachable(form.dataset.back);
-    if (!sent) return toast("No connection. Your answers are stored here and will be sent when you are online again. Open documents go to other raters after 30 minutes.");
+    const flushed = await this.outbox.flush() && await reachable(form.dataset.back);
+    if (!flushed) return toast("No connection. Your answers are stored here and will be sent when you are online again. Open documents go to other raters after 30 minutes.");
     if (!held) return this.leave(form.dataset.back);
     this.#leave();
     return form.submit();
@@ -68,8 +68,8 @@ export class Kept {
 
   /** Undo the last answer from before this page was opened; only the server has it. */
   async undo(form) {
-    const sent = await this.outbox.flush() && await reachable(this.data.page);
-    if (!sent) return toast("That answer was sent already. You can undo it when you are online again.");
+    const flushed = await this.outbox.flush() && await reachable(this.data.page);
+    if (!flushed) return toast("That answer was sent already. You can undo it when you are online again.");
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
     this.#leave();
     return form.submit();
@@ -102,11 +102,11 @@ export class Kept {
 
   #say(unsent, refused) {
     const why = this.outbox.trouble;
-    const told = [];
+    const parts = [];
     const they = `${unsent === 1 ? "It is" : "They are"} stored ${this.place}`;
-    if (unsent) told.push(`${unsent} unsent: ${WORDS[why](they, { name: this.data.name, fleeting: this.fleeting })}`);
-    if (refused.length) told.push(`${refused.length} rejected by the server.`);
-    const text = told.join(" ");
+    if (unsent) parts.push(`${unsent} unsent: ${WORDS[why](they, { name: this.data.name, fleeting: this.fleeting })}`);
+    if (refused.length) parts.push(`${refused.length} rejected by the server.`);
+    const text = parts.join(" ");
     const words = this.#part("words");
     if (words.textContent !== text) words.textContent = text;
     this.#part("login").hidden = !(unsent && why === "login");
