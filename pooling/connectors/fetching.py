@@ -77,7 +77,7 @@ def _stored(
             made = ingestion.store(upload, actor=actor, options={"name": row.run_name, "description": about})
             run = Run.objects.get(uuid=made["id"])
     if run is None:
-        raise AssertionError("without an earlier run there is an upload of this one")
+        raise AssertionError("neither an earlier run nor an upload of this run exists")
     Fetch.objects.filter(pk=row.pk).update(run=run)
     result = {
         "run": run.name,

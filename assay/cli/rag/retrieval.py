@@ -43,7 +43,7 @@ def add_retrieval_options(parser: argparse.ArgumentParser) -> None:
         "--judge",
         metavar="NAME",
         help=(
-            f"judge that matches retrieved texts with expected answers: {known} (asks --model), or your own "
+            f"judge that matches retrieved texts with expected answers: {known} (needs --model), or your own "
             "MODULE:CLASS"
         ),
     )

@@ -18,8 +18,8 @@ class TokenF1(WordMatch):
     source = "Auepora metrics specification, 4.1.2; Rajpurkar et al. 2016"
     differs = (
         "The text metric `token_f1` of judges treats a sample without accepted answers as a question without an "
-        "answer; here it is skipped. The specification has 0 if either side has no words; SQuAD and this metric "
-        "have 1 if neither side has words."
+        "answer; here it is skipped. The specification returns 0 if either side has no words; SQuAD and this metric "
+        "return 1 if neither side has words."
     )
     pattern = "token_f1"
 
