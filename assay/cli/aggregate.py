@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     if args.real and form == "qrels":
         raise NotValid("--real needs --format csv or json, because qrels contain whole grades")
     from assay.aggregation import aggregate
-    from assay.cli.inputs.labels import read_ratings
+    from assay.cli.inputs.files import read_ratings
 
     file = read_ratings(args.ratings, values)
     labels = aggregate(file.ratings, args.rule, values, real=args.real)

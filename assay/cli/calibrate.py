@@ -24,7 +24,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from assay.cli.inputs.labels import MachineLabels
+    from assay.cli.inputs.files import MachineLabels
     from assay.coefficients.coefficient import Agreement
     from assay.coefficients.human_machine import Calibrated, Share
     from assay.estimators.judge_bias import Biases
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     stdin_once([args.human, args.labels, *(path for _, path in runs)])
     if args.metric and not runs:
         warn_no_effect(f"-m {args.metric[0]}", "no RUN was given")
-    from assay.cli.inputs.labels import read_human_labels, read_machine_labels
+    from assay.cli.inputs.files import read_human_labels, read_machine_labels
     from assay.coefficients.human_machine import against_people
 
     values = scale_values(args.scale)

@@ -8,25 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import (
-    add_out,
-    named_runs,
-    print_unreached,
-    print_warnings,
-    scale_values,
-    stdin_once,
-    warn_no_effect,
-    write_out,
-)
-from assay.cli.inputs.labels import (
     DESIGN_HELP,
     MISSING_HELP,
     QRELS_HELP,
     RUN_HELP,
     about_qrels,
+    add_out,
     add_table_formats,
     machine_note,
+    named_runs,
     print_machine_note,
+    print_unreached,
+    print_warnings,
     read_labels,
+    scale_values,
+    stdin_once,
+    warn_no_effect,
+    write_out,
 )
 from assay.cli.text_table import text_table
 from assay.core.errors import NotValid

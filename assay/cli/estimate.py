@@ -7,8 +7,16 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP, read_machine_labels
+from assay.cli.inputs.files import (
+    QRELS_HELP,
+    RUN_HELP,
+    add_out,
+    named_runs,
+    print_warnings,
+    read_machine_labels,
+    stdin_once,
+    write_out,
+)
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

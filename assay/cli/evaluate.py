@@ -8,27 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import (
-    add_out,
-    named_runs,
-    print_profile,
-    print_unreached,
-    print_warnings,
-    scale_values,
-    seed_of,
-    stdin_once,
-    warn_no_effect,
-    write_out,
-)
-from assay.cli.inputs.labels import (
     DESIGN_HELP,
     MISSING_HELP,
     QRELS_HELP,
     RUN_HELP,
     about_qrels,
+    add_out,
     add_table_formats,
     machine_note,
+    named_runs,
     print_machine_note,
+    print_profile,
+    print_unreached,
+    print_warnings,
     read_labels,
+    scale_values,
+    seed_of,
+    stdin_once,
+    warn_no_effect,
+    write_out,
 )
 from assay.cli.text_table import progress, text_table
 from assay.core.counted_nouns import amount

@@ -10,8 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import STDIN, add_out, named, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP
+from assay.cli.inputs.files import (
+    QRELS_HELP,
+    RUN_HELP,
+    STDIN,
+    add_out,
+    named,
+    named_runs,
+    print_warnings,
+    stdin_once,
+    write_out,
+)
 from assay.cli.text_table import progress, text_table
 from assay.core.content_hash import content_hash
 from assay.core.counted_nouns import amount

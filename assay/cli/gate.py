@@ -15,23 +15,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import (
+    MISSING_HELP,
+    QRELS_HELP,
+    RUN_HELP,
+    about_qrels,
     add_out,
+    add_table_formats,
+    machine_note,
     named_runs,
     print_warnings,
+    read_labels,
     scale_values,
     seed_of,
     stdin_once,
     warn_no_effect,
     write_out,
-)
-from assay.cli.inputs.labels import (
-    MISSING_HELP,
-    QRELS_HELP,
-    RUN_HELP,
-    about_qrels,
-    add_table_formats,
-    machine_note,
-    read_labels,
 )
 from assay.cli.rag import critic as rag_critic
 from assay.cli.text_table import number

@@ -10,8 +10,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, named_runs, print_warnings, read_rows, stdin_once, write_out
-from assay.cli.inputs.labels import RUN_HELP, add_table_formats, print_machine_note
+from assay.cli.inputs.files import (
+    RUN_HELP,
+    add_out,
+    add_table_formats,
+    named_runs,
+    print_machine_note,
+    print_warnings,
+    read_rows,
+    stdin_once,
+    write_out,
+)
 from assay.cli.options.parameters import add_member_options, member_options
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

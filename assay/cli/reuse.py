@@ -8,8 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.inputs.labels import QRELS_HELP, RUN_HELP, add_table_formats, print_machine_note, read_labels
+from assay.cli.inputs.files import (
+    QRELS_HELP,
+    RUN_HELP,
+    add_out,
+    add_table_formats,
+    named_runs,
+    print_machine_note,
+    print_warnings,
+    read_labels,
+    stdin_once,
+    write_out,
+)
 from assay.cli.text_table import number, progress, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput

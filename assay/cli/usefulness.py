@@ -10,8 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.inputs.labels import RUN_HELP
+from assay.cli.inputs.files import RUN_HELP, add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import NotValid
-from assay.core.grouping import grouped, pair_keys, repeated
-from assay.core.text_column import Keys, Places, Texts
+from assay.core.text_column import Keys, Places, Texts, grouped, pair_keys, repeated
 
 if TYPE_CHECKING:
     pass

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import NotValid
-from assay.core.grouping import distinct, pair_keys
-from assay.core.text_column import Texts
+from assay.core.text_column import Texts, distinct, pair_keys
 
 # With more grades than this, only the distinct grades are looked up on the scale.
 LOOKED_UP = 1000

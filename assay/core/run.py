@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import NotValid
-from assay.core.grouping import Groups, grouped, repeated, spans
-from assay.core.text_column import Places, Texts
+from assay.core.text_column import Groups, Places, Texts, grouped, repeated, spans
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.core.grouping import spans
 from assay.core.qrels import Qrels
 from assay.core.run import Run
+from assay.core.text_column import spans
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Match, match
 from assay.metrics.metric import BoundMetric
 from assay.metrics.metric_bounds import Grading, bounds_beside, chosen, graded

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import pair_keys, spans
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.core.text_column import Texts
+from assay.core.text_column import Texts, pair_keys, spans
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

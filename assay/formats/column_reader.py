@@ -23,8 +23,7 @@ from assay.core.text_column import SPREAD, WORD, Bytes, Keys, Places, Texts
 from assay.formats.grade_cells import Keyed
 from assay.formats.row_columns import LARGEST, Coded, Column, Growing, RowColumns, joined, letters_of, like, taken
 from assay.formats.text_lines import LINES_WITH_ENDS, Content
-from assay.formats.trec_columns import NEWLINE, RETURN, Fields, split_fields
-from assay.formats.trec_fields import records
+from assay.formats.trec_lines import NEWLINE, RETURN, Fields, records, split_fields
 
 Row = TypeVar("Row")
 Flags = npt.NDArray[np.bool_]

@@ -15,9 +15,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import spans
 from assay.core.read_report import Tally
-from assay.core.text_column import Bytes, Places, Texts, padded
+from assay.core.text_column import Bytes, Places, Texts, padded, spans
 from assay.formats.column_reader import Layout, Lines
 from assay.formats.delimited import (
     MAX_CELL,
@@ -32,7 +31,7 @@ from assay.formats.delimited import (
 )
 from assay.formats.grade_cells import MAX_DIGITS, Keyed
 from assay.formats.text_lines import Content
-from assay.formats.trec_columns import BLANK, DELETE, NEWLINE, RETURN, Fields
+from assay.formats.trec_lines import BLANK, DELETE, NEWLINE, RETURN, Fields
 
 Row = TypeVar("Row")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.core.text_column import Texts
     from assay.formats.pair_columns import PairColumns
-    from assay.formats.trec_columns import Fields
+    from assay.formats.trec_lines import Fields
 
 # Number of bytes of a file to read at once.
 PIECE = 4 << 20
@@ -61,7 +61,7 @@ def checked_ids(block: Fields, place: int) -> Texts:
 
 def checked_numbers(block: Fields, place: int) -> npt.NDArray[np.float64]:
     """Return a column of numbers."""
-    from assay.formats.trec_columns import numbers
+    from assay.formats.trec_lines import numbers
 
     values = numbers(block.texts(place))
     if values is None:
@@ -81,7 +81,7 @@ def _plain_header(first: bytes, delimiter: str, tally: Tally, columns: Columns) 
 
 def _plain_fields(data: bytes, delimiter: bytes, width: int) -> Fields:
     """Return the cells if each is a plain word, so that the table can be split like a TREC file."""
-    from assay.formats.trec_columns import split_fields
+    from assay.formats.trec_lines import split_fields
 
     if any(mark in data for mark in (b'"', b"'", b" ", b"\n#", b"\x0b", b"\x0c")) or data[:1] == b"#":
         raise NeedsCare

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.formats.column_names import BEIR_HEADER, DOC_ID, GRADE, QUERY_ID, RANK, SCORE
-from assay.formats.trec_fields import fields, number
+from assay.formats.trec_lines import fields, number
 
 if TYPE_CHECKING:
     from assay.formats.text_lines import Source

@@ -9,7 +9,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from assay.core.ids import id_fault
 from assay.core.read_report import MAX_RAW, Tally
-from assay.formats.trec_fields import number
+from assay.formats.trec_lines import number
 
 Row = TypeVar("Row")
 Pick = Literal["first", "last", "min", "max"]

@@ -13,7 +13,7 @@ from assay.core.read_report import Tally
 from assay.formats.grade_cells import Keyed, Pick, RowFault, any_grade, checked_id, scale_grade
 from assay.formats.reader import note_unusual
 from assay.formats.row_types import LabelRow, RunRow
-from assay.formats.trec_fields import EXACT_WHOLE, number, rank_of
+from assay.formats.trec_lines import EXACT_WHOLE, number, rank_of
 
 MIXED = {
     False: ("no score, although earlier rows have one", "expected a score such as 12.5"),
@@ -170,7 +170,7 @@ def _reject(entry: Entry, fault: RowFault, tally: Tally, name: str) -> None:
 
 def compare_ranks(rows: Sequence[RunRow], tally: Tally) -> None:
     """Warn if the ranks of a run contradict its scores (W40)."""
-    from assay.core.grouping import grouped
+    from assay.core.text_column import grouped
     from assay.formats.run_reader import RunRows
 
     columns = RunRows.of(rows)

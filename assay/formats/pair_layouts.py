@@ -31,8 +31,7 @@ from assay.formats.pair_entries import Absent, Cell, Entry, add_label, add_resul
 from assay.formats.reader import filled_lines, note_unusual
 from assay.formats.row_columns import Coded, Column, Meant
 from assay.formats.row_types import LabelRow, RunRow, SubtopicRow
-from assay.formats.trec_columns import Fields, numbers_or_nan
-from assay.formats.trec_fields import EXACT_WHOLE
+from assay.formats.trec_lines import EXACT_WHOLE, Fields, numbers_or_nan
 
 Numbers = npt.NDArray[np.float64]
 Row = TypeVar("Row")

@@ -46,7 +46,7 @@ from assay.formats.row_columns import Coded, Column, Meant
 from assay.formats.row_types import LogRow
 from assay.formats.text_lines import LINES_WITH_ENDS, MAX_LINE, Content
 from assay.formats.timestamp_columns import usual_times
-from assay.formats.trec_columns import BLANK, DELETE, Fields, numbers_or_nan
+from assay.formats.trec_lines import BLANK, DELETE, Fields, numbers_or_nan
 from assay.formats.writer import Written, optional_cell, write_csv
 
 if TYPE_CHECKING:

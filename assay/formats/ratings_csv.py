@@ -21,7 +21,7 @@ from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
 from assay.formats.row_types import RatingRow
 from assay.formats.text_lines import Content, Source
-from assay.formats.trec_columns import Fields
+from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, optional_cell, write_csv
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import Any, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import distinct
-from assay.core.text_column import Bytes, Keys, Places, Texts
+from assay.core.text_column import Bytes, Keys, Places, Texts, distinct
 
 Row = TypeVar("Row")
 

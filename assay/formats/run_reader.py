@@ -17,13 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import NotValid
-from assay.core.grouping import Groups, grouped, repeated
 from assay.core.read_report import Report, Tally
 from assay.core.run import Run
-from assay.core.text_column import Places, Texts
+from assay.core.text_column import Groups, Places, Texts, grouped, repeated
 from assay.formats.reader import finish
 from assay.formats.text_lines import Content, Source
-from assay.formats.trec_fields import EXACT_WHOLE, fields
+from assay.formats.trec_lines import EXACT_WHOLE, fields
 from assay.formats.trec_run import open_strictly, read_rows
 
 if TYPE_CHECKING:

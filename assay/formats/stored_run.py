@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.core.grouping import Groups, grouped
 from assay.core.read_report import Tally
 from assay.core.run import Run
-from assay.core.text_column import Places, Texts, padded
+from assay.core.text_column import Groups, Places, Texts, grouped, padded
 from assay.formats.run_reader import RunFile, RunRows, whole_queries
 
 if TYPE_CHECKING:

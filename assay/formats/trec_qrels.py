@@ -19,7 +19,7 @@ from assay.formats.detection import sniff
 from assay.formats.format import Format, reader_options
 from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early
 from assay.formats.text_lines import Content, Source, numbered_lines
-from assay.formats.trec_fields import records
+from assay.formats.trec_lines import records
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.core.qrels import Qrels
     from assay.formats.grade_cells import Keyed, Pick
     from assay.formats.row_types import LabelRow, SubtopicRow
-    from assay.formats.trec_columns import Fields
+    from assay.formats.trec_lines import Fields
     from assay.formats.writer import Written
 
 EXAMPLE = "q001 0 doc-abc 3\nq001 0 doc-mno 0\nq002 0 doc-xyz 1\n"
@@ -79,7 +79,7 @@ def load_qrels_report(source: Source, path: str = "-", *, hashed: bool = True) -
 
 def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
     from assay.core.qrels import Qrels
-    from assay.formats.trec_columns import split_fields
+    from assay.formats.trec_lines import split_fields
 
     with content:
         _refuse_run(content, tally)
@@ -202,7 +202,7 @@ def _wrong_width(width: int, subtopics: bool) -> tuple[str, str, str]:
 def _columns(data: bytes, tally: Tally) -> Qrels | None:
     """Return the judgments of a well-formed file; None if it needs the careful reader."""
     from assay.core.qrels import Qrels
-    from assay.formats.trec_columns import numbers, split_fields
+    from assay.formats.trec_lines import numbers, split_fields
 
     fields = split_fields(data, 4)
     grades = None if fields is None or len(fields.wider(4)) else numbers(fields.texts(3))
@@ -223,7 +223,7 @@ def _columns(data: bytes, tally: Tally) -> Qrels | None:
 
 def _refuse_conflict(fields: Fields, grades: npt.NDArray[np.float64], tally: Tally) -> None:
     """Report both lines of the first repeated pair, unless they have the same grade."""
-    from assay.core.grouping import grouped, repeated
+    from assay.core.text_column import grouped, repeated
 
     rows = repeated(grouped(fields.texts(0)).query_of, fields.texts(2))
     if rows is None or grades[rows[0]] == grades[rows[1]]:

@@ -15,7 +15,7 @@ from assay.core.read_report import Tally
 from assay.formats.format import Format, reader_options
 from assay.formats.reader import note_skipped, note_unusual, open_as, reader, refuse_early
 from assay.formats.text_lines import Content, Source, numbered_lines
-from assay.formats.trec_fields import number, rank_of, records
+from assay.formats.trec_lines import number, rank_of, records
 
 if TYPE_CHECKING:
     from assay.formats.grade_cells import Keyed
@@ -37,7 +37,7 @@ def _read(content: Content, tally: Tally) -> Sequence[RunRow]:
 
 def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
     """Open a run and read its first lines, so that a wrong file of 200 MB is refused early."""
-    from assay.formats.trec_columns import split_fields
+    from assay.formats.trec_lines import split_fields
 
     content, tally = open_as(source, path, NAME, _LINE, hashed=hashed)
     try:
@@ -52,7 +52,7 @@ def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Co
 def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
     """Return the rows of some whole lines, strictly; None if there are none."""
     from assay.formats.run_reader import RunRows, usable_ranks
-    from assay.formats.trec_columns import numbers, split_fields
+    from assay.formats.trec_lines import numbers, split_fields
 
     fields = split_fields(data, 6)
     scores = None if fields is None else numbers(fields.texts(4))

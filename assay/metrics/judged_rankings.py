@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import NotValid
-from assay.core.grouping import pair_keys, spans
 from assay.core.qrels import Qrels
 from assay.core.run import Run
+from assay.core.text_column import pair_keys, spans
 from assay.metrics.judged_subtopics import JudgedSubtopics
 
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import spans
+from assay.core.text_column import spans
 
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels, Subtopics

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import spans
+from assay.core.text_column import spans
 from assay.metrics.grade_response import Additive, Response, reaching
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, alike
 from assay.metrics.metric import BoundMetric

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import Groups, grouped
 from assay.core.run import Run
-from assay.core.text_column import Keys, Places
+from assay.core.text_column import Groups, Keys, Places, grouped
 from assay.formats.run_reader import RunRows
 from assay.formats.stored_run import stored_order
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import spans
-from assay.core.text_column import MIX, SPREAD, Keys, Places, Texts
+from assay.core.text_column import MIX, SPREAD, Keys, Places, Texts, spans
 
 if TYPE_CHECKING:
     from assay.core.run import Run

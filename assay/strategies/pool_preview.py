@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.grouping import spans
-from assay.core.text_column import Places
+from assay.core.text_column import Places, spans
 from assay.strategies.chosen_pairs import RESIDUAL, Pool
 
 # Two runs with this share of common pairs count as one system.

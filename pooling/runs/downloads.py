@@ -51,7 +51,7 @@ def _record(query_id: str, doc_id: str, rank: int, score: float) -> str:
 
 
 def _blocks(rows: RunRows, heading: str, write: Write) -> Iterator[bytes]:
-    from assay.core.grouping import grouped
+    from assay.core.text_column import grouped
     from assay.formats.stored_run import stored_order
 
     groups = grouped(rows.query_ids)

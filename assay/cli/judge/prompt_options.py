@@ -179,7 +179,7 @@ def _examples(
     most = EXAMPLES if args.examples_most is None else args.examples_most
     if not 1 <= most <= 100:
         raise NotValid(f"--examples-most is {most}; use 1 to 100")
-    from assay.cli.inputs.labels import read_human_labels
+    from assay.cli.inputs.files import read_human_labels
     from assay.formats import pairs_jsonl
     from assay.llm.judges.graded_relevance import Example
     from assay.llm.judges.prompt_templates import draw

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def grades(args: argparse.Namespace) -> int:
     """Learn cut points from documents that people graded, and write qrels with a grade for every scored document."""
-    from assay.cli.inputs.labels import read_human_labels
+    from assay.cli.inputs.files import read_human_labels
     from assay.llm.pairwise.cut_points import learn
 
     (anchors,) = others(args, 1, "human grades: qrels or ratings")

@@ -17,8 +17,8 @@ from assay.core.read_report import Report
 from assay.core.run import Run
 from assay.core.text_column import Texts
 from assay.formats import run_reader, trec_qrels, trec_run
-from assay.formats.trec_columns import numbers, numbers_or_nan, split_fields
-from assay.formats.trec_fields import number as read_number
+from assay.formats.trec_lines import number as read_number
+from assay.formats.trec_lines import numbers, numbers_or_nan, split_fields
 
 QUERIES = ["q1", "q2", "10", "007", "Jacke", "q\u00e9", "#4"]
 DOCUMENTS = [

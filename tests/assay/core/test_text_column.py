@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.core.grouping import grouped, repeated
-from assay.core.text_column import Texts
+from assay.core.text_column import Texts, grouped, repeated
 
 
 @given(st.lists(st.sampled_from(["q1", "q2", "q10", "é", "Z"]), max_size=30))
