@@ -74,7 +74,7 @@ MIDDLEWARE = [
     "judgments.web.middleware.Border",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "judgments.web.body_limit.Bodies",  # must run before any middleware that reads the request body
+    "judgments.web.middleware.Bodies",  # must run before any middleware that reads the request body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -279,7 +279,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "judgments.web.paging.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "judgments.web.api_errors.answer",
+    "EXCEPTION_HANDLER": "judgments.web.error_responses.answer",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",

@@ -40,5 +40,5 @@ urlpatterns = [
 ]
 
 # Programs get JSON errors even for unknown URLs.
-handler404 = "judgments.web.api_errors.no_such_address"
-handler500 = "judgments.web.api_errors.our_mistake"
+handler404 = "judgments.web.error_responses.no_such_address"
+handler500 = "judgments.web.error_responses.our_mistake"

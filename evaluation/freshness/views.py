@@ -32,10 +32,10 @@ from judgments.models import Collection, Declaration, Role, Snapshot
 from judgments.snapshots import baselines, snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
-from judgments.web.body_limit import takes_files
 from judgments.web.downloads import attachment
 from judgments.web.forms import AssayForm
 from judgments.web.lists import answer, download
+from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 

@@ -26,7 +26,7 @@ from judgments.agreement.resolutions import resolved_pairs_for
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Pair
-from judgments.rating.serializers import DocumentNamed, QueryNamed
+from judgments.rating.api import DocumentNamed, QueryNamed
 from judgments.rounds import rerating
 from judgments.rounds.api import DocumentOfPair, QueryOfPair, RoundBody, serialize_round
 from judgments.web import access

@@ -12,7 +12,7 @@ from assay.core.errors import NotValid
 from judgments.labels import carried_labels
 from judgments.models import Adjudication, Judgment, Pair, Round, User, audit
 from judgments.quality import gold_pairs
-from judgments.rating import extra_ratings
+from judgments.rating import pair_state
 
 # The number of recently closed rounds that the home page checks for resolutions.
 LOOKED_THROUGH = 5
@@ -82,7 +82,7 @@ def resolve(pair: Pair, *, grade: int, actor: User, reason: str = "", cause: str
     locked = Pair.objects.select_for_update().get(pk=pair.pk)
     before = Adjudication.objects.filter(pair=pair, superseded_by__isnull=True).first()
     settled = Adjudication.objects.create(pair=pair, grade=grade, reason=why, resolved_by=actor, supersedes=before)
-    with extra_ratings.updating_counters(pair.round, [locked], home=_first_rater(pair) or actor):
+    with pair_state.updating_counters(pair.round, [locked], home=_first_rater(pair) or actor):
         Pair.objects.filter(pk=pair.pk).update(resolved=True)
         locked.resolved = True
     audit.record(

@@ -22,11 +22,11 @@ from judgments.guidelines.guidelines import LONGEST
 from judgments.jobs.file_reading import read_at_once
 from judgments.models import Collection, Example, GuidelinesVersion
 from judgments.web import access
-from judgments.web.body_limit import takes_files
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
+from judgments.web.middleware import takes_files
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 # Number of older versions offered for comparison; the list has all of them.

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from assay.core.errors import NotValid
 from judgments.models import ApiToken, User, audit
-from judgments.models.compiled_queries import Compiled, Given
+from judgments.models.fields import Compiled, Given
 
 PREFIX = "assay_"
 # The last use is stored at most once an hour, because storing every use would be a write per request.

@@ -6,8 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.functional import cached_property
 
-from judgments.models.compiled_queries import Compiled, Given
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Compiled, Given, PublicModel
 from judgments.models.members.collection import Collection
 
 # The four most common grades, with cues in the rater's own voice.

@@ -21,7 +21,7 @@ from judgments import hooks
 from judgments.jobs import jobs
 from judgments.models import Job, Judgment, Pair, Round, RoundRater, Slot, audit
 from judgments.models.judgment import JudgmentQuerySet
-from judgments.rating import assignment, extra_ratings
+from judgments.rating import assignment, pair_state
 
 LONGEST_REASON = 500
 PART = 500
@@ -200,14 +200,15 @@ def _in_parts(
             done += _exclude(round_rater, choice, pairs[begin : begin + PART], why)
         if work is not None:
             work.progress(done, len(pairs))
-    hooks.notify_choosers(round_rater.round)
+    if round_rater.round.growing:
+        hooks.notify_choosers(round_rater.round)
     return done
 
 
 def _exclude(round_rater: RoundRater, choice: Choice, keys: Sequence[int], why: str) -> int:
     """Exclude a batch of judgments: lock their pairs in order of keys, supersede the judgments and free the slots."""
     pairs = list(Pair.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
-    with extra_ratings.updating_counters(round_rater.round, pairs, home=round_rater.user):
+    with pair_state.updating_counters(round_rater.round, pairs, home=round_rater.user):
         rows = list(chosen(round_rater, choice).filter(pair__in=pairs).order_by("pk"))
         Slot.objects.filter(filled_by__in=rows).update(rater=None, filled_by=None, lease_until=None)
         Judgment.objects.bulk_create(

@@ -20,7 +20,7 @@ from django.utils import timezone
 from assay.core.errors import Closed, NotAllowed
 from judgments import hooks
 from judgments.models import Handout, Judgment, Pair, Probe, Round, RoundRater, Slot, Tally, User
-from judgments.models.compiled_queries import Compiled, Given
+from judgments.models.fields import Compiled, Given
 from judgments.rating import inserted_checks, slot_search, start_requirements
 from judgments.rating.group_commit import Together
 from judgments.rating.slot_search import FreeSlot, SlotSearch
@@ -214,7 +214,8 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     if len(waiting) < size:
         taken = take(SlotRequest(places, size - len(waiting), until, draw, waiting))
         waiting += taken
-        hooks.notify_choosers(round_)
+        if round_.growing:
+            hooks.notify_choosers(round_)
     chosen = [place.pair for place in [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]]
     shown = {pair.pk: pair for pair in SHOWN(pairs=chosen)} if chosen else {}
     pairs = [shown[pair] for pair in chosen]

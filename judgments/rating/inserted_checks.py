@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from assay.core.errors import AssayError, Conflict, NotFound
 from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Slot, Tally, User
-from judgments.models.compiled_queries import Compiled, Given
+from judgments.models.fields import Compiled, Given
 from judgments.rating.pair_state import seconds_class
 from judgments.web import access
 

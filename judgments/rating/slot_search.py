@@ -21,7 +21,7 @@ from django.utils.functional import cached_property
 
 from judgments.members.languages import covers
 from judgments.models import Judgment, Membership, Pair, Role, Round, Slot, Tally, User
-from judgments.models.compiled_queries import Compiled, Given
+from judgments.models.fields import Compiled, Given
 
 # This many slots are checked one by one. If the rater had all of them, the database skips the others.
 NEAR = 32

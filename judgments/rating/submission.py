@@ -18,8 +18,8 @@ from django.utils import timezone
 from assay.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments import hooks
 from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, RoundRater, Slot, User
-from judgments.models.compiled_queries import Compiled, Given
-from judgments.rating import extra_ratings, inserted_checks, slot_search
+from judgments.models.fields import Compiled, Given
+from judgments.rating import inserted_checks, pair_state, slot_search
 from judgments.rating.assignment import LEASE, check_open
 from judgments.rating.group_commit import Together
 from judgments.rating.pair_state import Event, Ledger, PairState, pair_states
@@ -129,7 +129,7 @@ class Intake:
         """Write pending answers and the changed state."""
         self._write()
         if self.ledger.reached:
-            extra_ratings.adjust_extra_slots(self.round, self.ledger.pages)
+            pair_state.adjust_extra_slots(self.round, self.ledger.pages)
             self.ledger.write()
 
     def take(self, rater: User, answer: Answer) -> Receipt | AssayError:
@@ -319,7 +319,8 @@ def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list
     request = _Request(round_, rater, answers)
     # Answers of other raters must not depend on the caller's transaction, which may still be rolled back.
     results = _record_together([request])[0] if connection.in_atomic_block else together.do(round_.pk, request)
-    hooks.notify_choosers(round_)
+    if round_.growing:
+        hooks.notify_choosers(round_)
     return results
 
 
@@ -375,7 +376,7 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
         others = Judgment.objects.filter(pair=pair, state=Judgment.State.GRADED).exclude(rater=rater)
         if judgment.state in STANDS and leads(round_, rater) and others.exists():
             raise Conflict(STANDS_BY_IT)
-        with extra_ratings.updating_counters(round_, [pair], home=rater) as ledger:
+        with pair_state.updating_counters(round_, [pair], home=rater) as ledger:
             event = Judgment.objects.create(
                 pair=pair,
                 rater=rater,

@@ -206,7 +206,8 @@ def open_round(round_: Round, *, actor: User) -> Round:
     round_.save(update_fields=["state", "opened_at"])
     sentence = f"{actor} opened round {round_}"
     audit.record("rounds.open_round", sentence, actor=actor, collection=round_.collection, target=round_)
-    hooks.notify_choosers(round_)
+    if round_.growing:
+        hooks.notify_choosers(round_)
     return round_
 
 

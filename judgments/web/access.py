@@ -16,7 +16,7 @@ from django.db.models import F, Model, QuerySet
 
 from assay.core.errors import NotAllowed, NotFound
 from judgments.models import Collection, Job, Membership, Pair, Role, Round, RoundRater, Snapshot
-from judgments.models.compiled_queries import Compiled, Given
+from judgments.models.fields import Compiled, Given
 
 Row = TypeVar("Row", bound=Model)
 

@@ -1,40 +1,30 @@
-"""Middleware for every response: error pages and security headers."""
+"""Middleware: error pages, security headers, and a limit on the size of request bodies.
+
+Django reads the body of a POST before the view runs, to look for the CSRF token, and puts its files into the temporary
+folder. So a view declares that it takes files, and all others accept no more than a form needs. The same holds for
+users who are only raters: no collection takes files from them. Uploads in progress count toward the account's quota.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import DataError
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, get_resolver
 from django.utils.cache import patch_vary_headers
 
-from assay.core.errors import AssayError, Busy, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge, TooMany
+from assay.core.errors import AssayError, NotValid, TooLarge, TooMany
+from judgments.models import Membership
+from judgments.web import access
+from judgments.web.error_responses import headers_of, of_nul, page_of, status_and_body
+from judgments.web.upload_quota import coming
 
-# The single mapping from errors to HTTP statuses, for pages and the API.
-STATUS: dict[type[AssayError], int] = {
-    NotFound: 404,
-    NotAllowed: 403,
-    Conflict: 409,
-    Closed: 410,
-    TooLarge: 413,
-    TooMany: 429,
-    Busy: 503,
-    NotValid: 400,
-    AssayError: 400,
-}
-TITLES = {
-    400: "Invalid request",
-    403: "You don't have access",
-    404: "Page not found",
-    409: "Conflict",
-    410: "This round is closed",
-    413: "Too large",
-    429: "Too many attempts",
-    503: "The server is busy",
-}
+View = TypeVar("View", bound=Callable[..., Any])
+# The allowance for the other parts of a multipart body.
+AROUND_A_FILE = 1 << 20
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -62,20 +52,8 @@ PERMISSIONS = ", ".join(
         "xr-spatial-tracking",
     )
 )
-# The database drivers' messages about a NUL, which PostgreSQL does not accept in text.
-NUL = ("NUL (0x00)", "unsupported Unicode escape", "\\u0000 cannot be converted")
 # Swagger's viewer sets styles in a script, which is one of our own files.
 DOCS_POLICY = POLICY + "; style-src 'self' 'unsafe-inline'"
-
-
-def status_of(error: AssayError) -> int:
-    """Return the HTTP status of an error: that of its nearest listed base class."""
-    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-
-
-def headers_of(error: AssayError) -> dict[str, str]:
-    """Return the headers of an error response."""
-    return {"Retry-After": str(error.retry_after)} if isinstance(error, (TooMany, Busy)) else {}
 
 
 class Border:
@@ -109,16 +87,57 @@ class Border:
         return page_of(request, error) if isinstance(error, AssayError) else None
 
 
-def of_nul(error: Exception) -> bool:
-    """Return whether the database rejected a text because of a NUL, which is an error of the client."""
-    return isinstance(error, ValueError | DataError) and any(words in str(error) for words in NUL)
+def takes_files(view: View) -> View:
+    """Let logged-in users send files to the view."""
+    view.takes_files = True  # type: ignore[attr-defined]
+    return view
 
 
-def page_of(request: HttpRequest, error: AssayError) -> HttpResponse:
-    """Return the error page."""
-    status = status_of(error)
-    context = {"title": TITLES[status], "message": str(error), "status": status}
-    response = render(request, "404.html" if status == 404 else "error.html", context, status=status)
-    for name, value in headers_of(error).items():
-        response.headers[name] = value
-    return response
+class Bodies:
+    """Middleware that rejects an oversized body with 413 without reading it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with ExitStack() as request.while_it_lasts:  # type: ignore[attr-defined]
+            return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        endpoint = getattr(view, "cls", None)
+        try:
+            _check(request, endpoint or view, endpoint is not None)
+        except (TooLarge, TooMany) as error:
+            if endpoint is None:
+                return page_of(request, error)
+            status, body = status_and_body(error)
+            return JsonResponse(body, status=status, headers=headers_of(error))
+        return None
+
+
+def _check(request: HttpRequest, view: Any, is_endpoint: bool) -> None:
+    size = _size(request)
+    if size <= settings.STRANGERS_BODY_BYTES:
+        return
+    # An endpoint reads nothing before authentication, and JSON only up to its own limit.
+    if not request.user.is_authenticated and not (is_endpoint and "Authorization" in request.headers):
+        raise TooLarge("You are not logged in. Log in and send it again.")
+    if is_endpoint and request.content_type == "application/json":
+        return
+    takes_files = getattr(view, "takes_files", False)
+    if takes_files and size > settings.FORM_BYTES and request.user.is_authenticated:
+        takes_files = Membership.objects.filter(user=request.user, role__in=access.STAFF).exists()
+    limit = settings.MAX_UPLOAD_BYTES + AROUND_A_FILE if takes_files else settings.FORM_BYTES
+    if size > limit:
+        megabytes = limit // (1024 * 1024)
+        raise TooLarge(f"The upload is {size / 1024 / 1024:,.1f} MB. The limit for this address is {megabytes:,} MB.")
+    if size > settings.FORM_BYTES and request.user.is_authenticated:
+        request.while_it_lasts.enter_context(coming(request.user, size))  # type: ignore[attr-defined]
+
+
+def _size(request: HttpRequest) -> int:
+    """Return the declared size; Django reads no more than that, and nothing if it is missing."""
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0

@@ -25,7 +25,7 @@ from judgments.rounds.forms import USUAL_EXTRA
 from judgments.rounds.scales import PRESETS
 from judgments.rounds.settings import RoundSettings
 from judgments.web import access
-from judgments.web.body_limit import takes_files
+from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 from pooling.models import Pool

@@ -24,7 +24,7 @@ from judgments.members import tokens as verbs
 from judgments.members.forms import TokenForm
 from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
-from judgments.web.middleware import headers_of, status_of
+from judgments.web.error_responses import headers_of, status_of
 from judgments.web.pages import post_action
 
 

@@ -22,11 +22,11 @@ from judgments.quality.gold_pairs import Known
 from judgments.rounds import settings
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
-from judgments.web.body_limit import takes_files
 from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
+from judgments.web.middleware import takes_files
 from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import uuid_of
 

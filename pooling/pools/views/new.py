@@ -15,7 +15,7 @@ from assay.strategies import STRATEGIES
 from judgments.charts import table_files
 from judgments.models import Collection, Job
 from judgments.web import access
-from judgments.web.body_limit import takes_files
+from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 from pooling.pools import pools, previews

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from judgments.models import Pair, Round, Slot, User
-from judgments.models.compiled_queries import Compiled, Given
+from judgments.models.fields import Compiled, Given
 from judgments.rating import assignment
 
 pytestmark = pytest.mark.django_db

@@ -28,11 +28,11 @@ from judgments.machines.kinds import GRADED, Kind
 from judgments.models import Judge, JudgeRun, Pair, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
-from judgments.web.body_limit import takes_files
 from judgments.web.columns import Column
 from judgments.web.downloads import CONTENT_TYPES, disposition
 from judgments.web.figures import state
 from judgments.web.lists import Listing, answer, on_record
+from judgments.web.middleware import takes_files
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 AT_ONCE = 500

@@ -26,11 +26,11 @@ from judgments.machines.pairwise.views import work
 from judgments.models import BattleRun, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
-from judgments.web.body_limit import takes_files
 from judgments.web.columns import Column
 from judgments.web.figures import percent, state
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
+from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page, get_page, post_action
 
 PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query words without meaning"}

@@ -1,19 +1,53 @@
-"""API errors: every failed call returns ``{"error": {"code", "message", "fields"}}``."""
+"""Responses for errors: a page for people, and ``{"error": {"code", "message", "fields"}}`` for the API."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from assay.core.errors import AssayError, NotValid, Waits
-from judgments.web.middleware import headers_of, of_nul, status_of
+from assay.core.errors import (
+    AssayError,
+    Busy,
+    Closed,
+    Conflict,
+    NotAllowed,
+    NotFound,
+    NotValid,
+    TooLarge,
+    TooMany,
+    Waits,
+)
 
+# The single mapping from errors to HTTP statuses, for pages and the API.
+STATUS: dict[type[AssayError], int] = {
+    NotFound: 404,
+    NotAllowed: 403,
+    Conflict: 409,
+    Closed: 410,
+    TooLarge: 413,
+    TooMany: 429,
+    Busy: 503,
+    NotValid: 400,
+    AssayError: 400,
+}
+TITLES = {
+    400: "Invalid request",
+    403: "You don't have access",
+    404: "Page not found",
+    409: "Conflict",
+    410: "This round is closed",
+    413: "Too large",
+    429: "Too many attempts",
+    503: "The server is busy",
+}
 CODES = {
     400: "not_valid",
     401: "not_authenticated",
@@ -29,7 +63,34 @@ CODES = {
     500: "our_mistake",
     503: "busy",
 }
+# The database drivers' messages about a NUL, which PostgreSQL does not accept in text.
+NUL = ("NUL (0x00)", "unsupported Unicode escape", "\\u0000 cannot be converted")
 PREFIX = "/api/v1/"
+
+
+def status_of(error: AssayError) -> int:
+    """Return the HTTP status of an error: that of its nearest listed base class."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def headers_of(error: AssayError) -> dict[str, str]:
+    """Return the headers of an error response."""
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, (TooMany, Busy)) else {}
+
+
+def of_nul(error: Exception) -> bool:
+    """Return whether the database rejected a text because of a NUL, which is an error of the client."""
+    return isinstance(error, ValueError | DataError) and any(words in str(error) for words in NUL)
+
+
+def page_of(request: HttpRequest, error: AssayError) -> HttpResponse:
+    """Return the error page."""
+    status = status_of(error)
+    context = {"title": TITLES[status], "message": str(error), "status": status}
+    response = render(request, "404.html" if status == 404 else "error.html", context, status=status)
+    for name, value in headers_of(error).items():
+        response.headers[name] = value
+    return response
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
