@@ -6,7 +6,7 @@ sends only the missing questions when the run resumes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,35 +35,41 @@ class HandingOver:
 
     def __init__(self, each: Callable[[Question, Reply], None], together: Callable[[Callable[[], None]], None]) -> None:
         self._each, self._together = each, together
-        self._handing, self._giving = threading.Lock(), threading.Lock()
+        self._changed = threading.Condition()
+        self._working = False
         self._waiting: list[_Given] = []
 
     def give(self, question: Question, reply: Reply) -> None:
         """Pass on one answer; return once it is processed, and raise the consumer's error."""
         mine = _Given(question, reply)
-        with self._giving:
+        with self._changed:
             self._waiting.append(mine)
-        with self._handing:
+            # A thread continues as soon as its own answer is processed, while others process the next ones.
+            self._changed.wait_for(lambda: mine.over or not self._working)
+            every: list[_Given] = []
             if not mine.over:
-                self._hand_over()
+                self._working = True
+                every, self._waiting = self._waiting, []
+        if every:
+            self._hand_over(every)
         if mine.broken is not None:
             raise mine.broken
 
-    def _hand_over(self) -> None:
-        with self._giving:
-            every, self._waiting = self._waiting, []
-
+    def _hand_over(self, every: Sequence[_Given]) -> None:
         def work() -> None:
             for one in every:
                 self._each(one.question, one.reply)
 
+        broken: BaseException | None = None
         try:
             self._together(work)
         except BaseException as error:
+            broken = error
+        with self._changed:
             for one in every:
-                one.broken = error
-        for one in every:
-            one.over = True
+                one.broken, one.over = broken, True
+            self._working = False
+            self._changed.notify_all()
 
 
 __all__ = ["Ended", "ask"]

@@ -36,6 +36,7 @@ def test_answers_that_come_while_others_are_written_down_are_written_down_togeth
         others, deadline = min(8 - sizes[-1], 40 - len(stored)), time.monotonic() + 60
         while len(places[0]._waiting) < others and time.monotonic() < deadline:
             time.sleep(0.005)
+        assert len(places[0]._waiting) >= others, "a thread whose answer is written down waits for the next ones"
 
     monkeypatch.setattr(calls, "HandingOver", Seen)
 
