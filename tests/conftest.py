@@ -57,8 +57,16 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
     return [one for one in collected if not isinstance(one, DoctestModule)]
 
 
+# A browser takes seconds for each test, and a benchmark runs a peer too.
+SLOW_FOLDERS = {"browser", "benchmarks"}
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What one worker must do alone begins first; a second database is shown only the tests that ask a database."""
+    for item in items:
+        if SLOW_FOLDERS & set(item.path.parts) and item.get_closest_marker("quick") is None:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     if os.environ.get("ONLY_DATABASE_TESTS"):
         without = [item for item in items if not _asks_a_database(item)]

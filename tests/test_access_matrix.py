@@ -564,6 +564,7 @@ def test_every_method_of_the_api_is_in_the_table() -> None:
     assert api_calls() == {(line.method, line.route) for line in LINES if line.route.startswith("api/v1/")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("area", sorted({line.route.split("/")[0] for line in LINES}))
 def test_every_role_gets_the_status_of_the_table(area: str, ask: Callable[[str, str], tuple[int, ...]]) -> None:
     lines = [line for line in LINES if line.route.split("/")[0] == area]

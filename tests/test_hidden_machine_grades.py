@@ -214,6 +214,7 @@ def calibrating(world: World, lead: User, rater: User) -> Round:
     return Round.objects.get(pk=round_.pk)
 
 
+@pytest.mark.slow
 def test_no_endpoint_for_raters_reveals_machine_grades(
     world: World, client_of: Callable[[Any], Any], lead: Any, rater: Any, rater2: Any, settings: Any
 ) -> None:

@@ -26,7 +26,12 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from judgments.members import invitations, tokens
 from judgments.models import User
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.shared, pytest.mark.xdist_group("real_walk")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.shared,
+    pytest.mark.xdist_group("real_walk"),
+]
 RUNS = ("gen_bm25", "gen_tfidf", "gen_char34")
 RATERS = ("agent_1", "agent_2", "agent_3")
 METRICS = {"nDCG@10": "ndcg_cut_10", "R@100": "recall_100", "P@10": "P_10", "AP": "map"}

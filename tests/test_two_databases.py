@@ -12,7 +12,7 @@ import pytest
 from tests import migrated
 
 # In one worker, which walks on SQLite once for both.
-pytestmark = pytest.mark.xdist_group("two_databases")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("two_databases")]
 ROOT = Path(__file__).resolve().parent.parent
 
 # The worked example with ids that a locale would sort otherwise, frozen; prints hash, qrels and the list's bytes.

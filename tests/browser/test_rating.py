@@ -15,6 +15,7 @@ from tests.browser.station import mine, press, rate_all, ready
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.quick
 def test_rate_by_keyboard_then_freeze_and_download(page, go, log_in, open_round, rater, rater2, lead, faults):
     log_in(rater)
     go("rate", open_round)

@@ -46,6 +46,7 @@ def log_in_as(page: Page, address: str, user: Any) -> None:
     page.wait_for_url(lambda url: "/login/" not in url)
 
 
+@pytest.mark.quick
 def test_no_judgment_is_lost_offline(page, context, station, enter, open_round, rater):
     enter(rater)
     station(page, open_round)
@@ -224,6 +225,7 @@ def swipe(page: Page, start: int, end: int) -> None:
         driver.send("Input.dispatchTouchEvent", step)
 
 
+@pytest.mark.quick
 def test_list_by_keys(page, live_server, enter, open_round, rater):
     enter(rater)
     page.goto(live_server.url + list_of(open_round))
@@ -331,6 +333,7 @@ def test_changed_guidelines_are_read_once(page, live_server, station, enter, ope
     expect(page.locator("#news")).to_have_count(0)
 
 
+@pytest.mark.quick
 def test_no_script_of_the_station_asks_for_the_day_or_the_hour():
     scripts = [*SCRIPTS.glob("station*.js"), *SCRIPTS.glob("station/*.js")]
     assert len(scripts) > 10

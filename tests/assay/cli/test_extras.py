@@ -43,6 +43,7 @@ MORE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("libraries", "needed_by"),
     [

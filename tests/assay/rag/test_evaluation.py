@@ -51,6 +51,7 @@ def test_the_interval_of_a_mean_is_that_of_the_bootstrap(rows) -> None:
     assert wide.low < score.low
 
 
+@pytest.mark.slow
 def test_bleu_and_ratios_are_computed_anew_from_each_resample(rows) -> None:
     samples, outputs = rows
     bleu, ratio = evaluate(samples, outputs, ["bleu", "NoiseRobustness(TokenF1)"]).systems[0].scores.values()

@@ -158,6 +158,7 @@ def test_model_prompts_hide_them_from_leads_who_rate(shown: Any, lead: Any, clie
         )
 
 
+@pytest.mark.slow
 def test_no_address_tells_a_hidden_version(shown: Any, lead: Any, rater: Any, client_of: Make, api_of: Make) -> None:
     newer = second(shown, lead)
     for person in (rater, shown.lead2):

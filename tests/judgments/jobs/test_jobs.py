@@ -205,6 +205,7 @@ def test_of_many_workers_exactly_one_gets_a_job(collection: Any) -> None:
     assert sorted(won) == [False] * 15 + [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queue", ["database", "redis"])
 def test_a_real_worker_does_the_job(queue: str, request: pytest.FixtureRequest, own_var: Path) -> None:
     """The real thing: a server's database, a worker process of its own, a file large enough to be a job."""

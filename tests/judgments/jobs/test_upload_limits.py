@@ -75,6 +75,7 @@ def done(django_capture_on_commit_callbacks: Any) -> Callable[[Any], Job]:
     return work
 
 
+@pytest.mark.slow
 def test_a_small_file_is_stored_at_once_and_a_large_one_by_a_job(
     api_of: Any, collection: Any, lead: Any, done: Callable[[Any], Job]
 ) -> None:

@@ -130,6 +130,7 @@ def differing(one: list[Response], other: list[Response]) -> list[Any]:
     return [(a.ask, a.status, b.status) for a, b in zip(one, other, strict=True) if parts(a) != parts(b)]
 
 
+@pytest.mark.slow
 def test_judge_pages_hide_answers_to_open_pairs(
     answers: Callable[..., list[Response]],
 ) -> None:
@@ -138,5 +139,6 @@ def test_judge_pages_hide_answers_to_open_pairs(
     assert differing(plain, answers(of_machines, people=True, machines=True)) == []
 
 
+@pytest.mark.slow
 def test_other_pages_hide_machine_answers_to_open_pairs(answers: Callable[..., list[Response]]) -> None:
     assert differing(answers(of_the_round), answers(of_the_round, machines=True)) == []

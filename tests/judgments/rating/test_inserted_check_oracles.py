@@ -28,6 +28,7 @@ def pair_in_hand(round_: Round, rater: Any) -> Pair:
     return next(one for one in batch if isinstance(one, Pair))
 
 
+@pytest.mark.slow
 def test_every_page_counts_the_same_answers(round_: Round, rater: Any, client_of: Make) -> None:
     """Whatever is answered moves each count that the rater sees by one, and all of them say the same."""
     browser = client_of(rater)
@@ -87,6 +88,7 @@ def test_calibration_answers_cannot_be_undone(make_round: Make, rater: Any, lead
     assert len(qualification.sitting(made, rater).done) == 1
 
 
+@pytest.mark.slow
 def test_a_lease_says_nothing(round_: Round, rater: Any, api_of: Make) -> None:
     """Asked for again at once the lease is the same, whatever is in the batch."""
     api, path = api_of(rater, ("rate",)), f"/api/v1/rounds/{round_.uuid}/batch/?size=1"

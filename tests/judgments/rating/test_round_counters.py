@@ -183,6 +183,7 @@ def check(round_: Any, raters: list[Any]) -> None:
     assert Judgment.objects.filter(slot__in=filled, superseded_by__isnull=True).count() == filled.count()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_counters_equal_a_recount(
     make_round: Callable[..., Any], lead: Any, rater: Any, rater2: Any, rater3: Any, collection: Any, name: str

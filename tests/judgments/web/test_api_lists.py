@@ -39,6 +39,7 @@ def more(world: World, lead: Any, store: Callable[..., Any]) -> None:
         snapshots.freeze(world.collection, name=f"s{number}", rounds=[world.closed], actor=lead)
 
 
+@pytest.mark.slow
 def test_longer_lists_cost_no_more_queries(world: World, lead: Any, client_of: Any, store_file: Any) -> None:
     client = client_of(lead)
     paths = ["/api/v1/collections/", *(f"/api/v1/collections/shop/{noun}/" for noun in NOUNS)]

@@ -22,6 +22,7 @@ def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) ->
     return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 
+@pytest.mark.slow
 def test_responses_are_not_cached(world: World, lead: Any, client_of: Browser, api_of: Any) -> None:
     column, client = WHO.index("lead"), client_of(lead)
     paths = [address(line.route, world) for line in LINES if line.method == "GET" and line.expected[column] == 200]

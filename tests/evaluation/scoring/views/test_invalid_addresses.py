@@ -42,6 +42,7 @@ def scored(stage: Stage, engineer: Any) -> Snapshot:
     return snapshot
 
 
+@pytest.mark.slow
 def test_no_parameter_breaks_a_page(scored: Snapshot, client_of: Any, engineer: Any) -> None:
     client = client_of(engineer)
     for place, names in PAGES.items():

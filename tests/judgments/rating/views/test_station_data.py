@@ -50,6 +50,7 @@ def test_places_run_on_over_what_the_browser_holds(ask):
     assert ask(first).json()["cards"][0]["place"] == "6 of 10"
 
 
+@pytest.mark.slow
 def test_places_are_right_whenever_an_answer_comes_between(client_of, make_round, rater, rater2):
     """An answer that is on its way with the request may be taken at any moment of it."""
     client = client_of(rater)

@@ -293,6 +293,7 @@ def test_many_duplicates_are_shown_when_requested(example: Any, store: Any, clie
     )
 
 
+@pytest.mark.slow
 def test_a_pool_of_many_runs_is_reported_in_short_and_whole_in_its_files(
     example: Any, store: Any, client_of: Any, lead: Any, at: Any
 ) -> None:
