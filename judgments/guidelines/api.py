@@ -108,7 +108,7 @@ class Versions(Rows):
         lines = text_diff.changes(newest.markdown, read.markdown) if newest else []
         if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(read.markdown):
             same = f"This text is identical to version {newest.number}. Change it first."
-            raise NotValid(same, {"markdown": same})
+            raise NotValid(same, "markdown")
         stored = None
         if not request_data["dry_run"]:
             waiting = rows_called(
@@ -194,7 +194,7 @@ class Examples(Rows):
         row = settled.filter(pair__uuid=uuid).first()
         if row is None:
             message = f"This collection has no resolved pair {uuid}."
-            raise NotValid(message, {"pair": message})
+            raise NotValid(message, "pair")
         return self.respond(ExampleBody, examples.propose(row, actor=request.user), 201)
 
     def _check_visible(self, uuid: uuid_module.UUID) -> None:

@@ -91,7 +91,7 @@ def remove(example: Example, *, actor: User) -> None:
             f"This example is in guidelines {example.version}, which cannot change. Leave it out of the next version."
         )
     sentence = f"{actor} withdrew the example “{example.query_text}” x {example.document_text}"
-    audit.record("examples.remove", sentence, actor=actor, collection=example.collection, target=example)
+    audit.record("examples.remove", sentence, actor=actor, target=example)
     example.delete()
 
 

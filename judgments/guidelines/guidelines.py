@@ -80,11 +80,11 @@ def add_version(
         )
     if len(text) > LONGEST:
         problem = f"The text has {len(text):,} characters. The limit is {LONGEST:,}. Shorten it."
-        raise NotValid(problem, {"markdown": problem})
+        raise NotValid(problem, "markdown")
     last = latest(collection)
     if last is not None and last.sha256 == GuidelinesVersion.hash_of(text):
         problem = f"The text is identical to version {last.number}. Change it first."
-        raise NotValid(problem, {"markdown": problem})
+        raise NotValid(problem, "markdown")
     number = (GuidelinesVersion.objects.filter(collection=collection).aggregate(top=Max("number"))["top"] or 0) + 1
     try:
         with transaction.atomic():

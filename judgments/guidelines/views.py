@@ -292,7 +292,7 @@ def _refuse_the_same(collection: Collection, file: GuidelineFile) -> None:
     last = verbs.latest(collection)
     if last is not None and last.sha256 == GuidelinesVersion.hash_of(file.markdown):
         message = f"The text of this file is identical to version {last.number}. Nothing was stored."
-        raise NotValid(message, {"file": message})
+        raise NotValid(message, "file")
 
 
 def _page(

@@ -175,8 +175,7 @@ def cancel(job: Job, *, actor: Any) -> None:
     waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
     if not waiting.update(state=Job.State.CANCELLED, finished_at=timezone.now(), error="Canceled before it started."):
         Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_requested=True)
-    sentence = f"{actor} canceled “{job.title}”"
-    audit.record("jobs.cancel", sentence, actor=actor, collection=job.collection, target=job)
+    audit.record("jobs.cancel", f"{actor} canceled “{job.title}”", actor=actor, target=job)
 
 
 def reap() -> int:

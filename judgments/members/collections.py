@@ -26,7 +26,7 @@ def create_collection(*, actor: User, slug: str, name: str, description: str = "
     """Create a collection; its creator becomes its lead."""
     if slug in TAKEN_SLUGS or not SLUG.fullmatch(slug):
         problem = f"{slug!r} cannot be part of a URL. Use letters, digits and hyphens, for example shop-search."
-        raise NotValid(problem, {"slug": problem})
+        raise NotValid(problem, "slug")
     if not name.strip():
         raise NotValid("The name of the collection is missing.", {"name": "Enter a name."})
     try:
@@ -42,7 +42,6 @@ def create_collection(*, actor: User, slug: str, name: str, description: str = "
         "collections.create_collection",
         f"{actor} created the collection {collection.name}",
         actor=actor,
-        collection=collection,
         target=collection,
     )
     return collection
@@ -77,7 +76,6 @@ def update_collection(
         "collections.update_collection",
         f"{actor} changed {', '.join(_FIELD_NAMES[key] for key in changes)} of {collection.name}",
         actor=actor,
-        collection=collection,
         target=collection,
         before={key: _plain(value) for key, value in before.items()},
         after={key: _plain(value) for key, value in changes.items()},
@@ -103,7 +101,7 @@ def add_member(collection: Collection, *, actor: User, username: str, role: str)
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:
         problem = f"Unknown user name {username!r}. Check it, or ask an administrator to create the account."
-        raise NotValid(problem, {"username": problem})
+        raise NotValid(problem, "username")
     try:
         with transaction.atomic():
             membership = Membership.objects.create(collection=collection, user=user, role=role)
@@ -197,7 +195,7 @@ def known_role(role: str) -> None:
     """Refuse an unknown role."""
     if role not in Role.values:
         problem = f"Unknown role {role!r}. Known roles: {', '.join(Role.values)}."
-        raise NotValid(problem, {"role": problem})
+        raise NotValid(problem, "role")
 
 
 def _on_record(verb: str, sentence: str, actor: Any, collection: Collection, user: User, **detail: Any) -> None:

@@ -39,7 +39,7 @@ def invite(collection: Collection, *, actor: User, username: str, role: str) -> 
         return invitation
     if collection.member_invitations.count() >= MOST_WAITING:
         message = f"{MOST_WAITING} invitations are pending. Withdraw some first."
-        raise NotValid(message, {"username": message})
+        raise NotValid(message, "username")
     invitation = MemberInvitation.objects.create(collection=collection, username=name, role=role, created_by=actor)
     _record("ask", f"{actor} invited {name} as {role}", actor, invitation, role=role)
     return invitation
@@ -90,4 +90,4 @@ def withdraw(invitation: MemberInvitation, *, actor: User) -> None:
 
 def _record(verb: str, sentence: str, actor: User, row: MemberInvitation, **detail: Any) -> None:
     verb = f"member_invitations.{verb}"
-    audit.record(verb, sentence, actor=actor, collection=row.collection, target=row, **detail)
+    audit.record(verb, sentence, actor=actor, target=row, **detail)

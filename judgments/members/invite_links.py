@@ -77,8 +77,7 @@ def revoke(link: InviteLink, *, actor: User) -> None:
     link.revoked_at = timezone.now()
     link.save(update_fields=["revoked_at"])
     whom = f" for {link.meant_for}" if link.meant_for else ""
-    sentence = f"{actor} revoked an invitation link{whom}"
-    audit.record("invite_links.revoke", sentence, actor=actor, collection=link.collection, target=link)
+    audit.record("invite_links.revoke", f"{actor} revoked an invitation link{whom}", actor=actor, target=link)
 
 
 def live(collection: Collection | None = None) -> QuerySet[InviteLink]:
@@ -107,7 +106,7 @@ def accept(hashed: str, *, username: str, password: str) -> tuple[User, InviteLi
             with transaction.atomic():
                 user = User.objects.create(username=User.normalize_username(username), password=password_hash)
         except IntegrityError as error:
-            raise NotValid(TAKEN, {"username": TAKEN}) from error
+            raise NotValid(TAKEN, "username") from error
         _join(link, user)
     return user, link
 
@@ -140,7 +139,7 @@ def _join(link: InviteLink, user: User) -> None:
     Membership.objects.get_or_create(collection=link.collection, user=user, defaults={"role": Role.RATER})
     whom = f" for {link.meant_for}" if link.meant_for else ""
     sentence = f"{user} joined through the link that {link.created_by} created{whom}"
-    audit.record("invite_links.join", sentence, actor=user, collection=link.collection, target=link, role=Role.RATER)
+    audit.record("invite_links.join", sentence, actor=user, target=link, role=Role.RATER)
     # The round may require a qualification by now; then a lead has to set it and add the rater.
     if link.round is not None and not link.round.qualification:
         round_raters.invite(link.round, [user], actor=link.created_by)

@@ -41,8 +41,7 @@ def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
         return
     ask(round_, new)
     names = ", ".join(rater.username for rater in new)
-    sentence = f"{actor} added {names} as raters of {round_}"
-    audit.record("rounds.invite", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.invite", f"{actor} added {names} as raters of {round_}", actor=actor, target=round_)
 
 
 @transaction.atomic
@@ -61,8 +60,7 @@ def join(round_: Round, *, rater: User) -> RoundRater:
     except NotValid as seen:
         raise Conflict(str(seen)) from None
     ask(round_, [rater])
-    sentence = f"{rater} joined round {round_}"
-    audit.record("rounds.join", sentence, actor=rater, collection=round_.collection, target=round_)
+    audit.record("rounds.join", f"{rater} joined round {round_}", actor=rater, target=round_)
     assignment: RoundRater = round_.raters.get(user=rater)
     return assignment
 

@@ -83,4 +83,4 @@ def _record(verb: str, did: str, assignment: RoundRater, check: str, actor: Any,
     # Without the note, because leads who still rate see the activity and a note may reveal grades.
     sentence = f"{actor} {did} the alert {check} of {assignment.user} in round {assignment.round}"
     detail |= {"rater": assignment.pseudonym, "check": check}
-    audit.record(verb, sentence, actor=actor, collection=assignment.round.collection, target=assignment.round, **detail)
+    audit.record(verb, sentence, actor=actor, target=assignment.round, **detail)

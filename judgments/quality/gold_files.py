@@ -35,10 +35,10 @@ def rows_in(content: bytes) -> list[Row]:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         problem = f"Line {line} is not UTF-8. Save the file as UTF-8 and upload it again."
-        raise NotValid(problem, {"file": problem}) from None
+        raise NotValid(problem, "file") from None
     if "\0" in text:
         problem = f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} contains a NUL character. Upload a text file."
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(problem, "file")
     return list(_rows(text))
 
 
@@ -66,7 +66,7 @@ def _header(cells: list[str]) -> list[str]:
     missing = [name for name in COLUMNS if name not in names]
     if missing:
         problem = f"Line 1 has no column {', '.join(missing)}. Write {','.join(COLUMNS)},explanation."
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(problem, "file")
     return names
 
 

@@ -144,7 +144,7 @@ def add(round_: Round, known: Sequence[Known], *, use: str, actor: User) -> list
     )
     word = "for qualification" if use == GoldPair.Use.CALIBRATION else "for hidden checks"
     sentence = f"{actor} added {amount(len(made), 'gold pair')} to round {round_}, {word}"
-    audit.record("gold.add", sentence, actor=actor, collection=round_.collection, target=round_, use=use)
+    audit.record("gold.add", sentence, actor=actor, target=round_, use=use)
     return made
 
 
@@ -187,5 +187,5 @@ def remove(gold: GoldPair, *, actor: User) -> None:
     if gold.probes.exists():
         raise Conflict(f"{gold} cannot be removed because a rater has seen it.")
     sentence = f"{actor} removed {gold} from the gold pairs of round {gold.round}"
-    audit.record("gold.remove", sentence, actor=actor, collection=gold.round.collection, target=gold.round)
+    audit.record("gold.remove", sentence, actor=actor, target=gold.round)
     gold.delete()

@@ -60,9 +60,7 @@ def pause(round_rater: RoundRater, *, reason: str, actor: object) -> RoundRater:
     round_rater.save(update_fields=["paused_at", "pause_reason"])
     assignment.release(round_rater.round, round_rater.user, for_good=True)
     sentence = f"{actor} paused {round_rater.user} in round {round_rater.round}: {why}"
-    audit.record(
-        "pausing.pause", sentence, actor=actor, collection=round_rater.round.collection, target=round_rater.round
-    )
+    audit.record("pausing.pause", sentence, actor=actor, target=round_rater.round)
     return round_rater
 
 
@@ -75,9 +73,7 @@ def resume(round_rater: RoundRater, *, actor: object) -> RoundRater:
     round_rater.paused_at, round_rater.pause_reason = None, ""
     round_rater.save(update_fields=["paused_at", "pause_reason"])
     sentence = f"{actor} resumed {round_rater.user} in round {round_rater.round}"
-    audit.record(
-        "pausing.resume", sentence, actor=actor, collection=round_rater.round.collection, target=round_rater.round
-    )
+    audit.record("pausing.resume", sentence, actor=actor, target=round_rater.round)
     return round_rater
 
 
@@ -93,7 +89,7 @@ def chosen(round_rater: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuer
         message = (
             f"{len(choice.queries):,} queries exceed the limit. List at most {MOST_QUERIES:,}, or none to choose all."
         )
-        raise NotValid(message, {"queries": message})
+        raise NotValid(message, "queries")
     rows = (
         Judgment.objects.current().of_round(round_rater.round).filter(rater=round_rater.user_id, state__in=EXCLUDABLE)
     )

@@ -36,7 +36,7 @@ def rejudge_overlap(round_: Round, *, actor: User) -> Round:
     version = newer_guidelines(round_)
     if version is None:
         message = f"{round_} was judged under the newest guidelines, {round_.guidelines}. Write a new version first."
-        raise Conflict(message, {"guidelines": message})
+        raise Conflict(message, "guidelines")
     pairs = list(_overlapping(round_))
     if not pairs:
         raise Conflict(f"No pair of {round_} has two grades yet, so there is no overlap to judge again.")

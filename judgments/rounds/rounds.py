@@ -167,7 +167,7 @@ def create_round(
         message = (
             f"The round already has {amount(len(chosen), 'pair')}. Enter a larger number, or leave the field empty."
         )
-        raise NotValid(message, {"most_pairs": message})
+        raise NotValid(message, "most_pairs")
     with _free(name.strip()):
         round_ = Round.objects.create(
             collection=collection,
@@ -204,8 +204,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
     refuse_readers(round_, [*User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True)])
     round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
     round_.save(update_fields=["state", "opened_at"])
-    sentence = f"{actor} opened round {round_}"
-    audit.record("rounds.open_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.open_round", f"{actor} opened round {round_}", actor=actor, target=round_)
     hooks.notify_choosers(round_)
     return round_
 
@@ -237,7 +236,7 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
     sentence = (
         f"{actor or 'The server'} added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} in total"
     )
-    audit.record("rounds.append_pairs", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.append_pairs", sentence, actor=actor, target=round_)
     return len(new)
 
 
@@ -249,7 +248,7 @@ def stop_growing(round_: Round, *, why: str, actor: User | None) -> Round:
         round_.growing = False
         round_.save(update_fields=["growing"])
         sentence = f"The pairs of round {round_} are complete: {why}"
-        audit.record("rounds.stop_growing", sentence, actor=actor, collection=round_.collection, target=round_)
+        audit.record("rounds.stop_growing", sentence, actor=actor, target=round_)
     return round_
 
 
@@ -262,8 +261,7 @@ def close_round(round_: Round, *, actor: User) -> Round:
         raise Conflict(f"Round {round_} is {round_.state}; only an open round can be closed.")
     round_.state, round_.closed_at, round_.growing = Round.State.CLOSED, timezone.now(), False
     round_.save(update_fields=["state", "closed_at", "growing"])
-    sentence = f"{actor} closed round {round_}"
-    audit.record("rounds.close_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.close_round", f"{actor} closed round {round_}", actor=actor, target=round_)
     return round_
 
 
@@ -291,7 +289,6 @@ def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
         "rounds.reopen_round",
         f"{actor} reopened round {round_}: {reason.strip()}",
         actor=actor,
-        collection=round_.collection,
         target=round_,
         before={"state": "closed", "closed_at": before.isoformat() if before else None},
         after={"state": "open"},
@@ -313,7 +310,7 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
         round_.save(update_fields=["name"])
     sentence = f"{actor} renamed round {before} to {wanted}"
     names = {"before": before, "after": wanted}
-    audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_, **names)
+    audit.record("rounds.rename", sentence, actor=actor, target=round_, **names)
     return round_
 
 

@@ -235,7 +235,7 @@ def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
     values = ", ".join(f"{name} to {getattr(after, name)}" for name in changed)
     detail = {name: [getattr(before, name), getattr(after, name)] for name in changed}
     sentence = f"{actor} set {values} in round {round_}"
-    audit.record("round_settings.change", sentence, actor=actor, collection=round_.collection, target=round_, **detail)
+    audit.record("round_settings.change", sentence, actor=actor, target=round_, **detail)
     return round_
 
 

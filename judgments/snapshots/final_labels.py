@@ -49,7 +49,7 @@ def _named(collection: Collection, name: str) -> Judge:
         message = (
             f"{name} measures how useful documents are to a system and gives no grades. Choose a judge that grades."
         )
-        raise NotValid(message, {"judge": message})
+        raise NotValid(message, "judge")
     return row
 
 

@@ -86,7 +86,7 @@ def freeze(
     how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
     taken = f"A snapshot named {name} already exists. Choose another name."
     if collection.snapshots.filter(name=name).exists():
-        raise Conflict(taken, {"name": taken})
+        raise Conflict(taken, "name")
     # Compute this before locking rows; the call below then uses the cache.
     freeze_gate.evaluate_gates(rounds, how.sources)
     try:
@@ -97,7 +97,7 @@ def freeze(
             return frozen
     except IntegrityError as error:
         # Another snapshot with this name was frozen at the same time.
-        raise Conflict(taken, {"name": taken}) from error
+        raise Conflict(taken, "name") from error
 
 
 def _locked(rounds: Sequence[Round]) -> list[Round]:
@@ -280,7 +280,6 @@ def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, byt
         "snapshots.download",
         f"{reader} downloaded {format} of snapshot {snapshot}",
         actor=reader,
-        collection=snapshot.collection,
         target=snapshot,
         format=format,
     )

@@ -6,12 +6,13 @@ import gc
 import uuid as uuid_module
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.generics import GenericAPIView
@@ -106,6 +107,10 @@ class Endpoint(GenericAPIView):
         gc.collect()
 
     @property
+    def user(self) -> Any:
+        return self.request.user
+
+    @property
     def roles(self) -> tuple[str, ...]:
         return self.reads if self.request.method in SAFE_METHODS else self.writes
 
@@ -118,6 +123,38 @@ class Endpoint(GenericAPIView):
     def respond(self, serializer: type[serializers.Serializer], row: Any, status: int = 200) -> Response:
         """Return one row as a response."""
         return Response(serializer(row, context=self.get_serializer_context()).data, status=status)
+
+
+def call(
+    summary: str,
+    reply: type[serializers.Serializer] | None = None,
+    body: type[serializers.Serializer] | None = None,
+    *,
+    status: int = 200,
+    example: tuple[str, dict[str, Any]] | None = None,
+    **schema: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator for the method of an endpoint, which describes it in the OpenAPI document.
+
+    The method gets the validated ``body``, if there is one, and returns a response, or what ``reply`` serializes.
+    Without ``reply`` the status is 204.
+    """
+    schema.setdefault("responses", {status: reply} if reply else {204: None})
+    if example:
+        schema["examples"] = [OpenApiExample(*example, request_only=True)]
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        @extend_schema(summary=summary, request=body, **schema)
+        @wraps(method)
+        def respond(self: Endpoint, request: Request, *args: Any, **kwargs: Any) -> Any:
+            row = method(self, self.read_body(body)) if body else method(self)
+            if isinstance(row, HttpResponseBase):
+                return row
+            return self.respond(reply, row, status) if reply else Response(status=204)
+
+        return respond
+
+    return decorate
 
 
 class InCollection(Endpoint):

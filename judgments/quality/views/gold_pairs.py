@@ -236,7 +236,7 @@ def _file(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
     try:
         made = gold_pairs.add(round_, known, use=data["use"], actor=request.user)
     except NotValid as error:
-        raise NotValid(str(error), {"file": str(error)}) from None
+        raise NotValid(str(error), "file") from None
     messages.success(request, f"Added {amount(len(made), 'pair')}.")
 
 
