@@ -62,6 +62,16 @@ class OpaqueIdField(models.CharField):
         return parameters
 
 
+def check(name: str, condition: models.Q | None = None, **lookups: Any) -> models.CheckConstraint:
+    """Return a constraint on every row, given as a condition or as lookups that all hold."""
+    return models.CheckConstraint(condition=models.Q(**lookups) if condition is None else condition, name=name)
+
+
+def unique(name: str, *fields: str, condition: models.Q | None = None) -> models.UniqueConstraint:
+    """Return a constraint that the columns together identify a row, perhaps only among some rows."""
+    return models.UniqueConstraint(fields=fields, condition=condition, name=name)
+
+
 class PublicModel(models.Model):
     """A model that pages and the API identify by UUID; the integer key stays internal."""
 

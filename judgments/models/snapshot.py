@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.fields import EventModel, EventQuerySet, PublicModel, unique
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.round import Round
@@ -43,7 +43,7 @@ class Snapshot(PublicModel, EventModel):
 
     class Meta:
         ordering = ["-created_at", "-pk"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="snapshot_name_once")]
+        constraints = [unique("snapshot_name_once", "collection", "name")]
 
     @property
     def of_answers(self) -> bool:

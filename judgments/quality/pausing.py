@@ -20,7 +20,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments import hooks
 from judgments.jobs import jobs
 from judgments.models import Job, Judgment, Pair, Round, RoundRater, Slot, audit
-from judgments.models.judgment import JudgmentQuerySet
+from judgments.models.pair import JudgmentQuerySet
 from judgments.rating import assignment, extra_ratings
 
 LONGEST_REASON = 500

@@ -12,7 +12,7 @@ from django.db.models.functions import Length
 
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, ProbeAnswer, RoundRater
-from judgments.models.judgment import JudgmentQuerySet
+from judgments.models.pair import JudgmentQuerySet
 
 
 def answers_of(round_rater: RoundRater, *, reader: Any) -> JudgmentQuerySet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.core.errors import NotValid
 from judgments.models import Collection, Grade, Scale
-from judgments.models.scale import DEFAULT_GRADES
+from judgments.models.round import DEFAULT_GRADES
 
 Row = tuple[int, str, str]
 

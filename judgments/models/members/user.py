@@ -1,4 +1,4 @@
-"""Users and the API tokens of their programs."""
+"""Users, their API tokens, and the counters of their login attempts."""
 
 from __future__ import annotations
 
@@ -80,3 +80,16 @@ class ApiToken(PublicModel):
     def expired(self) -> bool:
         """Whether the token has expired."""
         return self.expires_at <= timezone.now()
+
+
+class LoginTries(models.Model):
+    """A counter of attempts that decays with time. It is in the database so that all web processes share it."""
+
+    # SHA-256 of what is counted: neither names nor addresses are readable here.
+    key = models.CharField(max_length=64, primary_key=True)
+    level = models.FloatField(default=0.0)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    blocked_until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.level:g}"
