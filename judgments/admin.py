@@ -20,7 +20,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from assay.core.errors import AssayError
-from judgments.members import account_log, collections, grants, tokens
+from judgments.members import collections, grants, login_limits, tokens
 from judgments.members.views.account import LoginForm
 from judgments.models import (
     ApiToken,
@@ -143,7 +143,7 @@ class Users(AuditedAdmin, UserAdmin):
         with transaction.atomic():
             response = super().user_change_password(request, id, form_url)
             if account and hashes.first() != before:
-                account_log.record_password_change(account, actor=request.user)
+                login_limits.record_password_change(account, actor=request.user)
         return response
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

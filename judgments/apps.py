@@ -15,7 +15,7 @@ class Config(AppConfig):
         from judgments.hooks import ARCHIVE_KINDS, BASELINES, DOUBTS, IMPORT_KINDS, JOBS, PERIODIC_WORK
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
-        from judgments.members import recent_login
+        from judgments.members.tokens import on_login
 
         JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
         JOBS.register("read", "judgments.imports.ingestion:work_on_reading")
@@ -36,4 +36,4 @@ class Config(AppConfig):
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
         # Every login sends this signal, including logins to the admin.
-        user_logged_in.connect(recent_login.on_login, dispatch_uid="recent_login")
+        user_logged_in.connect(on_login, dispatch_uid="recent_login")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from judgments.guidelines import examples, text_diff
-from judgments.models import Collection, Example, GuidelinesVersion, Round, User, audit
+from judgments.models import Collection, Example, GuidelinesVersion, Round, RoundRater, User, audit
 
 LONGEST = 100_000
 # The number of unchanged lines to show around a change; other lines are only counted.
@@ -169,3 +171,38 @@ def _pieces(line: text_diff.Line) -> SafeString:
 def is_template(version: GuidelinesVersion) -> bool:
     """Return whether the version is the default template, unchanged."""
     return version.sha256 in {GuidelinesVersion.hash_of(DEFAULT_TEMPLATE), *EARLIER_TEMPLATES}
+
+
+@dataclass(frozen=True)
+class News:
+    """The version that a rater knows, the round's version, and the changes, which are shown once."""
+
+    old: GuidelinesVersion
+    new: GuidelinesVersion
+
+    @property
+    def difference(self) -> SafeString:
+        return difference(self.old, self.new)
+
+
+def news(round_: Round, rater: User) -> News | None:
+    """Return the changes since the rater last rated in the collection; None if there are none or they were read."""
+    unread = round_.raters.filter(user=rater, guidelines_read_at__isnull=True)
+    if round_.guidelines.number == 1 or not unread.exists():
+        return None
+    # Guidelines for answers and for documents are different texts, so their difference has no meaning.
+    alike = round_.collection.rounds.filter(dimension=round_.dimension).exclude(pk=round_.pk)
+    known = RoundRater.objects.filter(user=rater, round__in=alike)
+    rated = Q(guidelines_read_at__isnull=False) | Q(round__pairs__judgments__rater=rater)
+    older = GuidelinesVersion.objects.filter(
+        collection=round_.collection,
+        number__lt=round_.guidelines.number,
+        rounds__in=known.filter(rated).values("round"),
+    )
+    newest = older.order_by("-number").first()
+    return News(newest, round_.guidelines) if newest else None
+
+
+def mark_read(round_: Round, rater: User) -> None:
+    """Record that the rater has read the round's version; only the first time counts."""
+    round_.raters.filter(user=rater, guidelines_read_at__isnull=True).update(guidelines_read_at=timezone.now())

@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from judgments.members import collections as verbs
-from judgments.members import invitations, invite_links, recent_login, tokens
-from judgments.members.token_authentication import PasswordAuthentication
+from judgments.members import invitations, invite_links, tokens
+from judgments.members.tokens import PasswordAuthentication
 from judgments.models import ApiToken, Collection, InviteLink, MemberInvitation, Membership, Role, Round
 from judgments.web import access
 from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, call, listed, rows_called
@@ -409,7 +409,7 @@ class Tokens(Listed, Owned):
     def post(self, body: dict[str, Any]) -> Response:
         """This requires basic authentication, or a login within the last 10 minutes (otherwise 403 `log_in_again`)."""
         if not isinstance(self.request.successful_authenticator, PasswordAuthentication):
-            recent_login.check(self.request)
+            tokens.check_recent_login(self.request)
         row, text = tokens.make_token(self.user, **body)
         return once({**Token(row).data, "token": text})
 

@@ -14,7 +14,7 @@ from assay.core.errors import NotAllowed
 from judgments.labels import round_labels
 from judgments.models import User
 from judgments.progress import progress
-from judgments.progress.pace import pace_of
+from judgments.progress.progress import pace_of
 from judgments.rating.pair_state import median_seconds
 from judgments.rating.rater_progress import own_part
 from judgments.web import access

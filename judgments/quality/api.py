@@ -13,9 +13,8 @@ from rest_framework.response import Response
 from assay.core.errors import NotFound
 from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Job, Judgment, RoundRater
-from judgments.quality import alerts as alarms
 from judgments.quality import checks as quality_checks
-from judgments.quality import gold_files, gold_pairs, pausing, qualification, rater_judgments
+from judgments.quality import gold_pairs, pausing, qualification, rater_judgments
 from judgments.rounds.api import DocumentOfPair, QueryOfPair
 from judgments.web import access
 from judgments.web.endpoints import InRound, Listed, listed
@@ -80,7 +79,7 @@ class QualityBody(serializers.Serializer):
 class LookSent(serializers.Serializer):
     """A note for other leads."""
 
-    note = serializers.CharField(max_length=alarms.LONGEST_NOTE)
+    note = serializers.CharField(max_length=quality_checks.LONGEST_NOTE)
 
 
 class PauseSent(serializers.Serializer):
@@ -202,14 +201,14 @@ class Alarm(OfRater):
         extreme."""
         note, round_rater = self.read_body(LookSent)["note"], self.get_round_rater()
         report, finding = quality_checks.finding_of(round_rater, check, viewer=request.user)
-        alarms.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
-        then = alarms.acknowledgments(self.round)[round_rater.pseudonym, check]
+        quality_checks.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
+        then = quality_checks.acknowledgments(self.round)[round_rater.pseudonym, check]
         return self.respond(LookedBody, {"by": then.by, "at": then.at, "note": then.note, "quiet": True})
 
     @extend_schema(summary="Withdraw an acknowledgment", responses={204: None})
     def delete(self, request: Request, uuid: uuid_module.UUID, rater: str, check: str) -> Response:
         """The note remains in the history."""
-        alarms.undo_acknowledgment(self.get_round_rater(), check, actor=request.user)
+        quality_checks.undo_acknowledgment(self.get_round_rater(), check, actor=request.user)
         return Response(status=204)
 
 
@@ -335,7 +334,7 @@ class Gold(Listed, InRound):
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """All pairs are added, or none; errors name the item by its number. Pairs of the round itself are refused."""
         body = self.read_body(GoldSent)
-        known = gold_files.from_rows(self.round.collection, list(enumerate(body["pairs"], 1)), field="pairs")
+        known = gold_pairs.from_rows(self.round.collection, list(enumerate(body["pairs"], 1)), field="pairs")
         made = gold_pairs.add(self.round, known, use=body["use"], actor=request.user)
         return self.respond(Added, {"added": len(made)}, 201)
 

@@ -1,25 +1,95 @@
-"""Results of the checks of a round's raters, limited to the values that the reader may see."""
+"""Results of the checks of a round's raters, limited to the values that the reader may see, and acknowledged"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
+from django.db import transaction
 from django.db.models import Max, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from assay.core.errors import Conflict, NotFound
+from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.jobs import jobs
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
-from judgments.models import Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User
-from judgments.quality import alerts
-from judgments.quality.alerts import Acknowledgment
+from judgments.models import AuditRow, Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User, audit
+
+if TYPE_CHECKING:
+    from assay.quality import Finding
+
+ACKNOWLEDGED, UNDONE = "alarms.look_at", "alarms.ring_again"
+LONGEST_NOTE = 500
+NUMBERS = ("value", "low", "high", "threshold")
+
+
+@dataclass(frozen=True)
+class Acknowledgment:
+    """A lead's acknowledgment of an alert, with the numbers at that time."""
+
+    by: str
+    at: datetime
+    note: str
+    numbers: dict[str, Any]
+
+
+@transaction.atomic
+def acknowledge(assignment: RoundRater, finding: Finding, *, graded: int, note: str, actor: Any) -> None:
+    """Record that a lead reviewed an alert, with a note. The alert returns if its numbers grow."""
+    text = note.strip()
+    if not text or len(text) > LONGEST_NOTE:
+        what = f"Describe your findings for other leads in at most {LONGEST_NOTE} characters."
+        raise NotValid(f"An acknowledged alert needs a note. {what}", {"note": what})
+    if not finding.alarm:
+        raise Conflict("This check has no active alert, so there is nothing to acknowledge.")
+    numbers = {"graded": graded, **{name: getattr(finding, name) for name in NUMBERS}}
+    _record(ACKNOWLEDGED, "acknowledged", assignment, finding.check, actor, note=text, numbers=numbers)
+
+
+@transaction.atomic
+def undo_acknowledgment(assignment: RoundRater, check: str, *, actor: Any) -> None:
+    """Undo the acknowledgment of an alert."""
+    if (assignment.pseudonym, check) not in acknowledgments(assignment.round):
+        raise Conflict("This alert is not acknowledged.")
+    _record(UNDONE, "reactivated", assignment, check, actor)
+
+
+def acknowledgments(round_: Round) -> dict[tuple[str, str], Acknowledgment]:
+    """Return the latest acknowledgment of each alert in the round, by the rater's pseudonym and the check."""
+    rows = AuditRow.objects.filter(
+        collection=round_.collection_id, verb__in=[ACKNOWLEDGED, UNDONE], target_uuid=round_.uuid
+    ).order_by("pk")
+    latest: dict[tuple[str, str], Acknowledgment] = {}
+    for row in rows.select_related("actor"):
+        key = (row.detail["rater"], row.detail["check"])
+        if row.verb == UNDONE:
+            latest.pop(key, None)
+        else:
+            by = str(row.actor) if row.actor else ""
+            latest[key] = Acknowledgment(by, row.at, row.detail["note"], row.detail["numbers"])
+    return latest
+
+
+def is_unchanged(then: Acknowledgment, finding: Finding, graded: int) -> bool:
+    """Return whether the numbers of an acknowledged alert have not grown markedly."""
+    from assay.quality import CHECKS
+    from assay.quality.finding import Numbers, grown
+
+    now = {name: getattr(finding, name) for name in NUMBERS}
+    return not grown(Numbers(**then.numbers), Numbers(graded=graded, **now), CHECKS[finding.check].rings)
+
+
+def _record(verb: str, did: str, assignment: RoundRater, check: str, actor: Any, **detail: Any) -> None:
+    # Without the note, because leads who still rate see the activity and a note may reveal grades.
+    sentence = f"{actor} {did} the alert {check} of {assignment.user} in round {assignment.round}"
+    detail |= {"rater": assignment.pseudonym, "check": check}
+    audit.record(verb, sentence, actor=actor, target=assignment.round, **detail)
+
 
 if TYPE_CHECKING:
     from assay.quality import Finding, GradeComparisons, Record, Timed
@@ -62,7 +132,7 @@ class RaterReport:
     def quiet(self, finding: Finding) -> bool:
         """Return whether a lead has acknowledged the alert and its numbers have not grown since."""
         then = self.looked.get(finding.check)
-        return then is not None and alerts.is_unchanged(then, finding, self.graded)
+        return then is not None and is_unchanged(then, finding, self.graded)
 
     @property
     def severity(self) -> str:
@@ -140,7 +210,7 @@ def _rows(
     """Return the reports made from plain data; raters who joined later have none yet."""
     rows = round_.raters.select_related("user").order_by("pseudonym")
     looked: dict[str, dict[str, Acknowledgment]] = defaultdict(dict)
-    for (rater, check), then in alerts.acknowledgments(round_).items():
+    for (rater, check), then in acknowledgments(round_).items():
         looked[rater][check] = replace(then, note="") if blind else then
     return [
         RaterReport(row, graded.get(row.user_id, 0), _read(results[row.pseudonym]), looked[row.pseudonym])

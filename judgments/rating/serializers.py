@@ -14,7 +14,7 @@ from judgments.models import Judgment
 from judgments.models.document import DocumentKind
 from judgments.rating.submission import LONGEST_NOTE, STATES
 from judgments.rounds.api import GradeBody
-from judgments.web.openapi import ErrorBody
+from judgments.web.endpoints import ErrorBody
 from judgments.web.rich_text import document_html
 
 CHOICES = {

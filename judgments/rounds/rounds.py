@@ -10,17 +10,74 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Count, Max
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Closed, Conflict, NotValid
 from judgments import hooks
-from judgments.members.round_raters import ask, invite, is_rater, leave_who_has_seen, refuse_readers
-from judgments.models import Collection, Document, Example, GuidelinesVersion, Pair, Query, Round, Slot, User, audit
-from judgments.rounds.rerating import LONGEST_NAME, still_raters
+from judgments.guidelines.guidelines import latest
+from judgments.members.round_raters import ask, invite, is_rater, leave_who_has_seen, refuse_readers  # noqa: F401
+from judgments.models import (
+    Collection,
+    Document,
+    Example,
+    GuidelinesVersion,
+    Judgment,
+    Pair,
+    Query,
+    Role,
+    Round,
+    Slot,
+    User,
+    audit,
+)
 from judgments.rounds.scales import make_scale
 from judgments.rounds.settings import RoundSettings
+
+LONGEST_NAME = 120
+
+
+def newer_guidelines(round_: Round) -> GuidelinesVersion | None:
+    """Return the newest version of the guidelines if it is newer than the round's."""
+    newest = latest(round_.collection, round_.dimension)
+    return newest if newest is not None and newest.number > round_.guidelines.number else None
+
+
+def judged_again(round_: Round) -> Round | None:
+    """Return the round that judges this round's overlap again, unless there are newer guidelines."""
+    later = round_.collection.rounds.filter(provenance__judged_again__round=round_.name)
+    latest = later.select_related("guidelines").order_by("-created_at", "-pk").first()
+    newest = newer_guidelines(round_)
+    return latest if latest is not None and (newest is None or newest.number <= latest.guidelines.number) else None
+
+
+@transaction.atomic
+def rejudge_overlap(round_: Round, *, actor: User) -> Round:
+    """Create a draft round of the pairs that two or more raters graded, under the newest guidelines, with the same
+    raters."""
+    version = newer_guidelines(round_)
+    if version is None:
+        message = f"{round_} was judged under the newest guidelines, {round_.guidelines}. Write a new version first."
+        raise Conflict(message, "guidelines")
+    counted = Judgment.objects.counted().of_round(round_).order_by()
+    twice = counted.values("pair").annotate(grades=Count("pk")).filter(grades__gte=2)
+    pairs = list(round_.pairs.filter(pk__in=twice.values("pair")).select_related("query", "document"))
+    if not pairs:
+        raise Conflict(f"No pair of {round_} has two grades yet, so there is no overlap to judge again.")
+    made = draft_of(
+        round_,
+        pairs,
+        origin={"judged_again": {"round": round_.name}},
+        actor=actor,
+        suffix="overlap again",
+        guidelines=version,
+        ratings_per_pair=max(2, round_.ratings_per_pair),
+        overlap=1.0,
+    )
+    sentence = f"{actor} created round {made} to judge {amount(len(pairs), 'overlapping pair')} of {round_} again"
+    audit.record("rejudging.rejudge_overlap", sentence, actor=actor, target=made)
+    return made
 
 
 def draft_of(
@@ -30,31 +87,37 @@ def draft_of(
     origin: Mapping[str, Any],
     actor: User,
     raters: Sequence[User] | None = None,
+    suffix: str = "for people",
+    **changes: Any,
 ) -> Round:
-    """Create a draft round of some pairs of a round, with its raters, scale and guidelines."""
+    """Create a draft round of some pairs of a round; raters, scale and guidelines are the same unless given."""
     ordered = sorted(pairs, key=lambda pair: pair.position)
+    same = {name: getattr(round_, name) for name in ("guidelines", "ratings_per_pair", "overlap", "seed", "dimension")}
     return create_round(
         round_.collection,
-        name=_free_name(round_),
+        name=_free_name(round_, suffix),
         # The reason for the choice is left out, because it would reveal machine results.
         candidates=[Candidate(pair.query, pair.document, pair.origin) for pair in ordered],
         provenance={**round_.provenance, "pairs": len(ordered), **origin},
-        guidelines=round_.guidelines,
         actor=actor,
         grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
         relevant_from=round_.scale.relevant_from,
         settings=RoundSettings.of(round_),
-        ratings_per_pair=round_.ratings_per_pair,
-        overlap=round_.overlap,
         raters=still_raters(round_) if raters is None else raters,
-        seed=round_.seed,
-        dimension=round_.dimension,
+        **{**same, **changes},
     )
 
 
-def _free_name(round_: Round) -> str:
+def still_raters(round_: Round) -> list[User]:
+    """Return the round's raters who may still rate in it."""
+    invited = User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True, is_active=True)
+    may = invited.filter(memberships__collection=round_.collection, memberships__role__in=[Role.RATER, Role.LEAD])
+    return list(may.order_by("username"))
+
+
+def _free_name(round_: Round, suffix: str) -> str:
     taken = set(round_.collection.rounds.values_list("name", flat=True))
-    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, for people", 1
+    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, {suffix}", 1
     while (name := stem if number == 1 else f"{stem} {number}") in taken:
         number += 1
     return name
@@ -114,21 +177,6 @@ def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
     text = f"{round_.seed} overlap {before}" if before else f"{round_.seed} overlap"
     picked = set(random.Random(text).sample(range(pairs), overlapping))  # noqa: S311
     return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
-
-
-# Functions of round_raters.py are also available here.
-__all__ = [
-    "Candidate",
-    "append_pairs",
-    "close_round",
-    "create_round",
-    "invite",
-    "is_rater",
-    "open_round",
-    "rename",
-    "reopen_round",
-    "stop_growing",
-]
 
 
 @transaction.atomic

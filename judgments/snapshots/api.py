@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,7 +22,7 @@ from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Cons
 from judgments.snapshots.merging import MERGES
 from judgments.web import access
 from judgments.web.downloads import attachment
-from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, listed, rows_called
+from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, listed, rows_called
 
 
 class SnapshotBody(serializers.Serializer):
@@ -157,85 +157,72 @@ class Snapshots(Rows):
     also = (409,)
     tag = "snapshots"
 
-    @extend_schema(
-        summary="Create a snapshot",
-        request=Freeze,
-        responses={201: SnapshotBody},
-        examples=[
-            OpenApiExample("One round", {"name": "autumn-1", "rounds": ["<id>"], "rule": "median"}, request_only=True)
-        ],
+    @call(
+        "Create a snapshot",
+        SnapshotBody,
+        Freeze,
+        status=201,
+        example=("One round", {"name": "autumn-1", "rounds": ["<id>"], "rule": "median"}),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Snapshot:
         """Every pair gets one label: the lead's resolution, or else the grade by the label rule."""
-        body = self.read_body(Freeze)
         body["rounds"] = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
         body["override_reason"] = body["override_reason"] or ""
-        made = snapshots.freeze(self.collection, actor=request.user, **body)
-        return self.respond(SnapshotBody, shown_snapshots().get(pk=made.pk), 201)
+        made = snapshots.freeze(self.collection, actor=self.user, **body)
+        return shown_snapshots().get(pk=made.pk)
 
 
 class Preview(InCollection):
-    """A preview of a snapshot."""
-
     reads = writes = access.LEADS
     serializer_class = FreezePreviewBody
     tag = "snapshots"
 
-    @extend_schema(summary="Preview a snapshot", request=LabelChoice, responses=FreezePreviewBody)
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Preview a snapshot", FreezePreviewBody, LabelChoice)
+    def post(self, body: dict[str, Any]) -> Response:
         """Send the same choice as for freezing. Nothing is stored."""
-        body = self.read_body(LabelChoice)
-        rounds = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
-        how = Consolidation(
-            body["rule"],
-            tuple(body["sources"]),
-            body["merge"],
-            tuple(body["named"]),
-            body["unrateable"],
-            body["judge"],
-        )
-        preview = freeze_preview.look(self.collection, rounds, how)
-        withheld = grade_visibility.hiding_round(request.user, self.collection, lambda: preview.documents) is not None
-        return Response(freeze_preview.as_json(preview, withheld=withheld))
+        rounds = rows_called(self.collection.rounds.all(), body.pop("rounds"), "rounds", "round")
+        preview = freeze_preview.look(self.collection, rounds, Consolidation(**body))
+        labeled = grade_visibility.hiding_round(self.user, self.collection, lambda: preview.settled.documents)
+        return Response(freeze_preview.as_json(preview, withheld=labeled is not None))
 
 
-class OneSnapshot(Endpoint):
+class OfSnapshot(Endpoint):
+    """Base of addresses below ``snapshots/<uuid>/``."""
+
+    tag = "snapshots"
+    snapshot: Snapshot
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.snapshot = access.snapshot_for(request.user, kwargs["uuid"], self.roles)
+
+
+class OneSnapshot(OfSnapshot):
     """One snapshot."""
 
     serializer_class = SnapshotBody
-    tag = "snapshots"
 
-    @extend_schema(summary="Get a snapshot")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        return self.respond(SnapshotBody, access.snapshot_for(request.user, uuid, self.roles))
+    @call("Get a snapshot", SnapshotBody)
+    def get(self) -> Snapshot:
+        return self.snapshot
 
 
-class Export(AnyAccept, Endpoint):
-    """A snapshot as a file."""
-
-    tag = "snapshots"
-
-    @extend_schema(
-        summary="Download labels",
+class Export(AnyAccept, OfSnapshot):
+    @call(
+        "Download labels",
         parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
-    def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
+    def get(self) -> HttpResponse:
         """Return the frozen file after checking its hash."""
-        snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        if name == "manifest":  # the manifest has its own URL
+        if self.kwargs["name"] == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")
-        return attachment(*snapshots.download(snapshot, name, reader=request.user))
+        return attachment(*snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user))
 
 
-class Manifest(Endpoint):
-    """The manifest of a snapshot."""
-
-    tag = "snapshots"
-
-    @extend_schema(summary="Get the manifest", responses={200: dict})
-    def get(self, request: Request, uuid: uuid_module.UUID) -> HttpResponse:
+class Manifest(OfSnapshot):
+    @call("Get the manifest", responses={200: dict})
+    def get(self) -> HttpResponse:
         """Return the frozen file with hashes of all files, provenance, label rule and agreement."""
-        snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        _, body = snapshots.download(snapshot, "manifest", reader=request.user)
+        _, body = snapshots.download(self.snapshot, "manifest", reader=self.user)
         return HttpResponse(body, content_type="application/json")

@@ -41,10 +41,7 @@ class Freezing:
     @cached_property
     def judged(self) -> dict[str, set[str]]:
         """The documents with a label, by query."""
-        doc_ids: dict[str, set[str]] = {}
-        for label in self.settled.labels:
-            doc_ids.setdefault(label.query_id, set()).add(label.doc_id)
-        return doc_ids
+        return self.settled.documents
 
     @cached_property
     def hashes(self) -> dict[str, str]:

@@ -14,8 +14,7 @@ from judgments.labels import round_labels
 from judgments.labels.snapshot_files import FILES
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
 from judgments.queries import strata
-from judgments.snapshots.final_labels import Consolidation, LabelSet
-from judgments.snapshots.imported_labels import chosen_sources
+from judgments.snapshots.final_labels import Consolidation, LabelSet, chosen_sources
 
 if TYPE_CHECKING:
     from assay.formats.row_types import QueryRow

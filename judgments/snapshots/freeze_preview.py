@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +10,57 @@ from typing import Any
 
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
-from judgments.labels.round_labels import RatedRound
+from judgments.labels.round_labels import Key, RatedRound, label
 from judgments.models import Collection, Round
 from judgments.snapshots import final_labels, manifest, merging, stale_labels
 from judgments.snapshots.final_labels import Consolidation, LabelSet
-from judgments.snapshots.rule_effects import RuleEffect, compare_rules
+
+# With more grades only the chosen rule is computed, because the others would take seconds.
+MOST_GRADES = 300_000
+# Rules that fit a model, which is slow for many grades.
+SLOW = ("dawid-skene",)
+
+
+@dataclass(frozen=True)
+class RuleEffect:
+    """The labels of the rounds under one rule, compared with those under the chosen rule."""
+
+    rule: str
+    by_grade: dict[int, int]
+    raised: int
+    lowered: int
+    gone: int
+    new: int
+
+    @property
+    def labels(self) -> int:
+        return sum(self.by_grade.values())
+
+    @property
+    def differ(self) -> int:
+        return self.raised + self.lowered + self.gone + self.new
+
+
+def compare_rules(judged: Sequence[RatedRound], chosen: str) -> list[RuleEffect]:
+    """Compare each rule's labels with the chosen rule's; for very large rounds return only the chosen rule."""
+    from assay.aggregation.rules import RULES
+
+    many = sum(len(rated.rows) for rated in judged) > MOST_GRADES
+    tried = [chosen] if many else list(RULES)
+    under = {name: merging.merge([label(rated, name) for rated in judged]).labels for name in tried}
+    return [_beside(name, under[name], under[chosen]) for name in tried]
+
+
+def _beside(rule: str, labels: dict[Key, int], chosen: dict[Key, int]) -> RuleEffect:
+    both = labels.keys() & chosen.keys()
+    return RuleEffect(
+        rule=rule,
+        by_grade=dict(sorted(Counter(labels.values()).items())),
+        raised=sum(labels[key] > chosen[key] for key in both),
+        lowered=sum(labels[key] < chosen[key] for key in both),
+        gone=len(chosen.keys() - both),
+        new=len(labels.keys() - both),
+    )
 
 
 @dataclass(frozen=True)
@@ -41,14 +88,6 @@ class FreezePreview:
         """Warnings to check before freezing, as sentences."""
         doubts = manifest.doubts(self.settled, self.how, self.stale)
         return [*doubts, *(one.warning for one in self.held if one.warning)]
-
-    @property
-    def documents(self) -> dict[str, set[str]]:
-        """The documents with a label, by query."""
-        doc_ids: dict[str, set[str]] = {}
-        for label in self.settled.labels:
-            doc_ids.setdefault(label.query_id, set()).add(label.doc_id)
-        return doc_ids
 
     @cached_property
     def rules(self) -> list[RuleEffect]:

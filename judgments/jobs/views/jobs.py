@@ -16,9 +16,9 @@ from judgments.jobs import jobs as verbs
 from judgments.models import AuditRow, Collection, Job
 from judgments.web import access
 from judgments.web.columns import Column
+from judgments.web.components import jobs_running
 from judgments.web.figures import number, state
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.page_tags import jobs_running
 from judgments.web.pages import get_page, post_action
 
 COLUMNS = (

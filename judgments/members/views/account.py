@@ -19,7 +19,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import Busy, TooMany
-from judgments.members import account_log, login_limits, recent_login
+from judgments.members import login_limits
 from judgments.members import tokens as verbs
 from judgments.members.forms import TokenForm
 from judgments.models import ApiToken, Membership, Round, User
@@ -45,7 +45,7 @@ class PasswordTokenForm(TokenForm):
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
         user: Any = self.request.user
-        with login_limits.attempt(self.request, user.get_username(), account_log.TOKENS):
+        with login_limits.attempt(self.request, user.get_username(), login_limits.TOKENS):
             if not user.check_password(password):
                 raise forms.ValidationError("Incorrect password.")
         return password
@@ -63,7 +63,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
             # Shown only in the response to the POST: not stored in the session or a message, nor shown after a reload.
             made, text = verbs.make_token(request.user, **cleaned)
             if "password" in form.cleaned_data:
-                recent_login.note(request)
+                verbs.note_password(request)
             form = TokenForm()
     context = {
         "form": form,
@@ -77,7 +77,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
 
 def _form(request: HttpRequest) -> TokenForm:
     data = request.POST or None
-    return TokenForm(data) if recent_login.is_recent(request) else PasswordTokenForm(data, request=request)
+    return TokenForm(data) if verbs.is_recent(request) else PasswordTokenForm(data, request=request)
 
 
 def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str, str]]:
@@ -126,7 +126,7 @@ class LoginForm(AuthenticationForm):
         name = self.cleaned_data.get("username")
         if not name or not self.cleaned_data.get("password"):
             return self.cleaned_data  # the password is not checked
-        with login_limits.attempt(self.request, name, account_log.LOG_IN):
+        with login_limits.attempt(self.request, name, login_limits.LOG_IN):
             return super().clean()
 
 
@@ -153,7 +153,7 @@ class Logout(LogoutView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if isinstance(request.user, User):
-            account_log.record_logout(request.user, login_limits.address_of(request))
+            login_limits.record_logout(request.user, login_limits.address_of(request))
         return super().post(request, *args, **kwargs)
 
 
@@ -165,7 +165,7 @@ class PasswordForm(PasswordChangeForm):
         self.label_suffix, self.request = "", request
 
     def clean_old_password(self) -> str:
-        with login_limits.attempt(self.request, self.user.get_username(), account_log.OLD_PASSWORD):
+        with login_limits.attempt(self.request, self.user.get_username(), login_limits.OLD_PASSWORD):
             return super().clean_old_password()
 
 
@@ -185,7 +185,7 @@ class Password(PasswordChangeView):
             "Your password was changed. Other browsers have to log in again, and your API tokens are revoked.",
         )
         with transaction.atomic():
-            account_log.record_password_change(form.user, actor=form.user)
+            login_limits.record_password_change(form.user, actor=form.user)
             return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:

@@ -17,7 +17,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotFound, NotValid
 from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Role, Round
-from judgments.quality import gold_files, gold_pairs, qualification
+from judgments.quality import gold_pairs, qualification
 from judgments.quality.gold_pairs import Known
 from judgments.rounds import settings
 from judgments.rounds.views.rounds import frame
@@ -226,13 +226,13 @@ def _remove(request: HttpRequest, round_: Round) -> str:
 
 
 def _one(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
-    known = gold_files.from_rows(round_.collection, [(1, data)], field="query_id")
+    known = gold_pairs.from_rows(round_.collection, [(1, data)], field="query_id")
     gold_pairs.add(round_, known, use=data["use"], actor=request.user)
     messages.success(request, f"Added {known[0].query} with {known[0].document}.")
 
 
 def _file(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
-    known = gold_files.read_csv(round_.collection, data["file"].read(gold_files.LARGEST + 1))
+    known = gold_pairs.read_csv(round_.collection, data["file"].read(gold_pairs.LARGEST + 1))
     try:
         made = gold_pairs.add(round_, known, use=data["use"], actor=request.user)
     except NotValid as error:

@@ -127,7 +127,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         if subject := next(iter(choice.cleaned_data["rounds"]), None):
             choice.worded_for(subject, choices=["rule", "unrateable"])
         with choice.telling():
-            preview = _preview(collection, choice.cleaned_data, request.user)
+            preview = _preview(collection, _what(choice), request.user)
             if preview["failed"]:
                 form.ask_why()
     if request.method == "POST" and preview and form.is_valid():
@@ -158,25 +158,22 @@ def _what(choice: ChoiceForm) -> dict[str, Any]:
 
 def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[str, Any]:
     """Return the labels that would be frozen, and the warnings."""
-    rounds = list(what["rounds"])
-    named = tuple(what.get("named", ()))
-    judge = what.get("judge", "")
-    how = Consolidation(what["rule"], tuple(what["sources"]), what["merge"], named, what["unrateable"], judge)
-    preview = look(collection, rounds, how)
+    rounds = what.pop("rounds")
+    preview = look(collection, rounds, Consolidation(**what))
     settled = preview.settled
     grades = {one.value: one.label for round_ in rounds for one in round_.scale.grades.all()}
     return {
         "subject": next(iter(rounds), None),
         "settled": settled,
         "bars": bars(settled.by_grade, grades),
-        "withheld": grade_visibility.hiding_round(reader, collection, lambda: preview.documents) is not None,
+        "withheld": grade_visibility.hiding_round(reader, collection, lambda: settled.documents) is not None,
         "top": max(grades, default=3),
         "grades": list(grades.items()),
         "rules": _rules(preview, grades),
         "held": [{"one": one, "shape": SHAPES[one.state], "words": WORDS[one.state]} for one in preview.held],
         "failed": preview.failed,
         "stale": preview.stale,
-        "pairs": address(rounds, how),
+        "pairs": address(rounds, preview.how),
         "waiting": _waiting(rounds, reader) if settled.unresolved else [],
         "bridges": [_bridge(one) for one in settled.merged.bridges],
         "refused": preview.refused,
