@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed
@@ -18,7 +15,7 @@ from judgments.progress.progress import pace_of
 from judgments.rating.pair_state import median_seconds
 from judgments.rating.rater_progress import own_part
 from judgments.web import access
-from judgments.web.endpoints import InRound
+from judgments.web.endpoints import InRound, call
 
 
 class ProgressOfRater(serializers.Serializer):
@@ -78,18 +75,16 @@ class ProgressBody(serializers.Serializer):
 
 
 class Progress(InRound):
-    """The progress of a round."""
-
     reads = access.EVERYBODY
     serializer_class = ProgressBody
     tag = "rounds"
 
-    @extend_schema(summary="Get the progress")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Get the progress", ProgressBody)
+    def get(self) -> Response:
         """Leads and engineers see the whole round by pseudonym; raters see their own share."""
-        if access.role_in(request.user, self.round.collection) in access.STAFF:
+        if access.role_in(self.user, self.round.collection) in access.STAFF:
             return Response(progress.progress(self.round).as_json())
-        return Response(self._own(request.user))
+        return Response(self._own(self.user))
 
     def _own(self, rater: User) -> dict[str, Any]:
         name = round_labels.pseudonyms(self.round).get(rater.pk)

@@ -15,7 +15,7 @@ from assay.core.errors import AssayError
 from judgments.models import Job, RoundRater
 from judgments.quality import pausing, qualification
 from judgments.quality.pausing import Choice
-from judgments.quality.views.quality import round_rater_of
+from judgments.quality.rater_judgments import round_rater_of
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.forms import AssayForm

@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from assay.core.errors import NotFound
 from assay.quality import CHECKS, Check, Finding
 from judgments.labels import grade_visibility
 from judgments.models import Probe, ProbeAnswer, Round, RoundRater, User
 from judgments.quality import checks
 from judgments.quality.checks import Acknowledgment, RaterReport
+from judgments.quality.rater_judgments import round_rater_of
 from judgments.rating import start_requirements
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
@@ -215,15 +215,6 @@ def _known(round_: Round, reports: list[RaterReport]) -> list[RaterReport]:
     for report in reports:
         report.round_rater.round = round_
     return reports
-
-
-def round_rater_of(round_: Round, pseudonym: str) -> RoundRater:
-    """Return the rater of the round with this pseudonym."""
-    round_rater = round_.raters.select_related("user").filter(pseudonym=pseudonym.replace("\0", "")).first()
-    if round_rater is None:
-        raise NotFound("This round has no such rater.")
-    round_rater.round = round_
-    return round_rater
 
 
 @dataclass(frozen=True)

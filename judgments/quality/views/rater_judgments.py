@@ -13,8 +13,7 @@ from django.utils.safestring import SafeString
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, Probe, RoundRater
 from judgments.quality import rater_judgments
-from judgments.quality.rater_judgments import grades_of_others
-from judgments.quality.views.quality import round_rater_of
+from judgments.quality.rater_judgments import grades_of_others, round_rater_of
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.columns import Column
