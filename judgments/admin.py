@@ -209,8 +209,6 @@ class Memberships(admin.ModelAdmin):
 
 
 class GrantForm(forms.ModelForm):
-    """Form of a grant, which checks the value against the kind."""
-
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         try:

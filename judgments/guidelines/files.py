@@ -54,7 +54,6 @@ class GuidelineFile:
 
 
 def file_name(version: GuidelinesVersion) -> str:
-    """Return the file name of a version."""
     return f"guidelines-v{version.number}.md"
 
 

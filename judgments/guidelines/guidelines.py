@@ -124,11 +124,6 @@ def latest(collection: Collection, dimension: str = "") -> GuidelinesVersion | N
     return versions_for(collection, dimension).first()
 
 
-def difference(old: GuidelinesVersion, new: GuidelinesVersion) -> SafeString:
-    """Return the changes between two versions, as from :func:`difference_of_texts`."""
-    return difference_of_texts(old.markdown, new.markdown)
-
-
 @lru_cache(maxsize=64)
 def difference_of_texts(old: str, new: str) -> SafeString:
     """Return the changes between two texts as safe HTML, by line and word; the Markdown is not rendered."""
@@ -182,7 +177,7 @@ class News:
 
     @property
     def difference(self) -> SafeString:
-        return difference(self.old, self.new)
+        return difference_of_texts(self.old.markdown, self.new.markdown)
 
 
 def news(round_: Round, rater: User) -> News | None:

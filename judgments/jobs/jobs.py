@@ -165,7 +165,6 @@ def in_line(
 
 
 def find_recent(kind: str, collection: Collection, parameters: dict[str, str]) -> Job | None:
-    """Return the job with these parameters, or None."""
     filters = {f"parameters__{name}": value for name, value in parameters.items()}
     return Job.objects.filter(kind=kind, collection=collection, **filters).order_by("pk").first()
 

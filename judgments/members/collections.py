@@ -96,7 +96,6 @@ _FIELD_NAMES = {
 
 @transaction.atomic
 def add_member(collection: Collection, *, actor: User, username: str, role: str) -> Membership:
-    """Add a user to the collection with a role."""
     known_role(role)
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:

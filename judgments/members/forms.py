@@ -12,8 +12,6 @@ from judgments.web.forms import AssayForm
 
 
 class CollectionForm(AssayForm):
-    """Form for a new collection."""
-
     name = forms.CharField(max_length=120, help_text="For example: Outdoor shop, site search.")
     slug = forms.SlugField(
         label="Address (optional)",
@@ -39,8 +37,6 @@ class CollectionForm(AssayForm):
 
 
 class CollectionSettingsForm(AssayForm):
-    """Form for the settings of a collection."""
-
     name = forms.CharField(max_length=120)
     description = forms.CharField(
         label="Description (optional)", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3})
@@ -61,15 +57,11 @@ ROLE_WORDS = {
 
 
 class MemberForm(AssayForm):
-    """Form to add a member to a collection."""
-
     username = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     role = forms.ChoiceField(choices=list(ROLE_WORDS.items()), initial=Role.RATER, widget=forms.RadioSelect)
 
 
 class TokenForm(AssayForm):
-    """Form for a new API token."""
-
     name = forms.CharField(max_length=100, help_text="The program that will use it, for example: nightly build.")
     scopes = forms.MultipleChoiceField(
         label="Permissions",

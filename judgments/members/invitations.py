@@ -13,9 +13,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assay.core.errors import Conflict, NotFound, NotValid
+from assay.core.errors import Conflict, NotValid
 from judgments.members import collections
 from judgments.models import Collection, MemberInvitation, Membership, User, audit
+from judgments.web import access
 
 # The maximum number of pending invitations in one collection.
 MOST_WAITING = 500
@@ -54,10 +55,7 @@ def waiting_for(user: Any) -> QuerySet[MemberInvitation]:
 
 def get(rows: QuerySet[MemberInvitation], uuid: uuid_module.UUID | str) -> MemberInvitation:
     """Return the invitation with this id."""
-    invitation = rows.filter(uuid=uuid).first()
-    if invitation is None:
-        raise NotFound("This invitation does not exist. It may have been withdrawn.")
-    return invitation
+    return access.existing(rows.filter(uuid=uuid), "This invitation does not exist. It may have been withdrawn.")
 
 
 @transaction.atomic

@@ -21,7 +21,6 @@ def covers(read: str, wanted: str) -> bool:
 
 
 def is_tag(text: str) -> bool:
-    """Return whether a text has the form of a language tag."""
     return len(text) <= LONGEST and bool(TAG.fullmatch(text))
 
 

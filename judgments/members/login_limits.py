@@ -32,6 +32,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import Busy, TooMany
 from assay.network.allowed_addresses import Address, unwrapped
 from judgments.models import LoginTries, User, audit
@@ -239,7 +240,4 @@ def _address_limits(address: str) -> dict[str, Limit]:
 
 
 def _in_words(seconds: int) -> str:
-    if seconds < 60:
-        return f"{seconds} second{'' if seconds == 1 else 's'}"
-    minutes = math.ceil(seconds / 60)
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+    return amount(seconds, "second") if seconds < 60 else amount(math.ceil(seconds / 60), "minute")

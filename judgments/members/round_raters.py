@@ -73,7 +73,8 @@ def refusal(round_: Round, member: Membership | None) -> str:
         return f"Only invited raters can join round {round_}. Ask the lead for an invitation."
     if round_.qualification and round_.qualification not in member.qualifications:
         return f"Round {round_} requires the qualification {round_.qualification}. Ask a lead to set it for you."
-    if round_.by_language and member.languages and not _reads_any(round_, member):
+    reads = any(not one or any(covers(tag, one) for tag in member.languages) for one in round_.languages_made)
+    if round_.by_language and member.languages and not reads:
         there = ", ".join(sorted(language for language in round_.languages_made if language))
         return f"Round {round_} has queries in {there}, but you read {', '.join(member.languages)}."
     return ""
@@ -134,7 +135,6 @@ def _rounds_of(collection: Collection, rater: User) -> list[Round]:
 
 
 def is_rater(user: Any, round_: Round) -> bool:
-    """Return whether the user is a rater of this round."""
     return round_.raters.filter(user_id=user.pk, left_at__isnull=True).exists()
 
 
@@ -180,7 +180,7 @@ def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
             "Leads and engineers since the first grade could see this round's grades and cannot rate it blind.",
             {"raters": f"Add these users to the next round before its first grade: {', '.join(seen)}."},
         )
-    if not _draft(round_):
+    if round_.state != Round.State.DRAFT:
         refuse_readers(round_, raters)
 
 
@@ -197,11 +197,7 @@ def refuse_readers(round_: Round, raters: Sequence[User]) -> None:
 
 def _barred(round_: Round, raters: Sequence[User]) -> set[int]:
     """Return the users who cannot rate the round blind: they could see its grades, or guidelines reveal one."""
-    return _has_seen(round_, raters) | (set() if _draft(round_) else _readers(round_, raters))
-
-
-def _draft(round_: Round) -> bool:
-    return round_.state == Round.State.DRAFT
+    return _has_seen(round_, raters) | (set() if round_.state == Round.State.DRAFT else _readers(round_, raters))
 
 
 def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
@@ -229,7 +225,8 @@ def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
 def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
     """Return the users who could see grades of the round: leads, and former leads or engineers since its first
     grade."""
-    if not raters or not _begun(round_):
+    counted = Q(state=Judgment.State.GRADED, surplus=False, superseded_by__isnull=True)
+    if not raters or not Judgment.objects.filter(counted, pair__round=round_).exists():
         return set()
     members = Membership.objects.filter(collection=round_.collection_id, user__in=raters)
     seen = set(members.filter(role__in=STAFF).values_list("user_id", flat=True))
@@ -242,12 +239,3 @@ def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
     )
     before = set(acts.filter(target_uuid__in=[one.uuid for one in raters]).values_list("target_uuid", flat=True))
     return seen | {rater.pk for rater in raters if rater.uuid in before}
-
-
-def _begun(round_: Round) -> bool:
-    counted = Q(state=Judgment.State.GRADED, surplus=False, superseded_by__isnull=True)
-    return Judgment.objects.filter(counted, pair__round=round_).exists()
-
-
-def _reads_any(round_: Round, member: Membership) -> bool:
-    return any(not one or any(covers(tag, one) for tag in member.languages) for one in round_.languages_made)

@@ -92,7 +92,6 @@ def make_token(user: User, *, name: str, scopes: list[str], days: int = ApiToken
 
 @transaction.atomic
 def revoke_token(token: ApiToken, *, actor: User) -> None:
-    """Revoke a token."""
     ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
     sentence = f"{actor} revoked the token {token.name}"
     audit.record("tokens.revoke_token", sentence, actor=actor, collection=None, target=token)

@@ -162,7 +162,6 @@ class Progress:
 
     @property
     def time_left(self) -> str | None:
-        """The time left, as text."""
         if self.hours_left is None:
             return None
         return in_hours(self.hours_left * 3600) if self.within_reach else "none"
@@ -214,17 +213,24 @@ def progress(round_: Round) -> Progress:
     together = _all_seconds(tallies.values())
     usual = pace_of(together)
     shortages = unfillable_slots.shortages(round_)
-    left = _within_reach(round_, tallies.values(), shortages)
+    left = max(0, wanted - filled - sum(shortage.places for shortage in shortages))
     parts = _parts(round_raters, tallies, left)
     paces = paces_of([tallies[one.user_id].seconds if one.user_id in tallies else {} for one in round_raters], together)
     raters = [
         _rater(one, tallies.get(one.user_id), parts.get(one.user_id, 0), pace)
         for one, pace in zip(round_raters, paces, strict=True)
     ]
-    low, high = _range(raters, paces, left, usual)
-    hours = _hours(raters, left, usual)
-    most = wanted + _ratings_to_come(round_)
-    a_day = _a_day(round_, filled)
+    # The hours left: each rater's share at their own pace, the rest at the common pace.
+    rest = left - sum(rater.left for rater in raters)
+    shares = [*((rater.left, pace) for rater, pace in zip(raters, paces, strict=True)), (rest, usual)]
+    low, high = eighty_percent((share, pace) for share, pace in shares if pace is not None) or (None, None)
+    hours = None if usual is None else sum(one.hours_left or 0.0 for one in raters) + rest * usual.mean / 3600
+    most = wanted
+    if round_.growing and round_.most_pairs is not None:
+        most += round_.planned_ratings(round_.most_pairs) - round_.planned_ratings(round_.pairs_made)
+    open_for = (round_.closed_at or timezone.now()) - round_.opened_at if round_.opened_at else timedelta()
+    a_day = filled / (open_for / timedelta(days=1)) if filled and open_for >= SHORTEST_PACE else None
+    ends = round_.state == Round.State.OPEN and left > 0 and a_day and left / a_day <= 3650
     return Progress(
         round_.pairs_made,
         wanted,
@@ -232,35 +238,22 @@ def progress(round_: Round) -> Progress:
         sum(tally.surplus for tally in tallies.values()),
         raters,
         hours,
-        hours_low=low,
-        hours_high=high,
+        hours_low=None if low is None else low / 3600,
+        hours_high=None if high is None else high / 3600,
         most_pairs=round_.most_pairs,
         growing=round_.growing,
         most_wanted=most,
         most_hours_left=None if hours is None or usual is None else hours + (most - wanted) * usual.mean / 3600,
         called_in=max(0, wanted - round_.planned_ratings(round_.pairs_made)),
         a_day=a_day,
-        done_by=_done_by(round_, left, a_day),
+        done_by=timezone.now() + timedelta(days=left / a_day) if ends else None,
         shortages=tuple(shortages),
     )
-
-
-def _within_reach(round_: Round, tallies: Iterable[Tally], shortages: Iterable[Shortage]) -> int:
-    """Return how many of the missing ratings current raters can give."""
-    filled = sum(tally.filled for tally in tallies)
-    return max(0, round_.slots_made - filled - sum(shortage.places for shortage in shortages))
 
 
 def usual_pace(round_: Round) -> Pace | None:
     """Return the pace of all raters of the round together; None while no grade has a measured time."""
     return pace_of(_all_seconds(Tally.objects.filter(round=round_)))
-
-
-def _ratings_to_come(round_: Round) -> int:
-    """Return how many ratings pairs that may still be added will need at most."""
-    if not round_.growing or round_.most_pairs is None:
-        return 0
-    return round_.planned_ratings(round_.most_pairs) - round_.planned_ratings(round_.pairs_made)
 
 
 def _all_seconds(tallies: Any) -> dict[str, int]:
@@ -290,47 +283,14 @@ def _parts(round_raters: list[RoundRater], tallies: dict[int, Tally], left: int)
 
 
 def _rater(round_rater: RoundRater, tally: Tally | None, left: int, pace: Pace | None) -> RaterProgress:
-    own = median_seconds(tally.seconds) if tally else None
     return RaterProgress(
         round_rater.pseudonym,
         round_rater.user.username,
         *((tally.graded, tally.unrateable, tally.later) if tally else (0, 0, 0)),
-        own,
+        median_seconds(tally.seconds) if tally else None,
         left=left,
         hours_left=None if pace is None else left * pace.mean / 3600,
         last_at=tally.last_at if tally else None,
         paused=round_rater.paused_at is not None,
         gone=round_rater.left_at is not None,
     )
-
-
-def _hours(raters: list[RaterProgress], left: int, usual: Pace | None) -> float | None:
-    """Return the hours left: each rater's share at their own pace, the rest at the common pace."""
-    if usual is None:
-        return None
-    parts = sum(rater.hours_left or 0.0 for rater in raters)
-    return parts + (left - sum(rater.left for rater in raters)) * usual.mean / 3600
-
-
-def _range(
-    raters: list[RaterProgress], paces: list[Pace | None], left: int, usual: Pace | None
-) -> tuple[float, float] | tuple[None, None]:
-    """Return the 80% interval of the hours left."""
-    parts = [(rater.left, pace) for rater, pace in zip(raters, paces, strict=True) if pace is not None]
-    if usual is not None:
-        parts.append((left - sum(rater.left for rater in raters), usual))
-    bounds = eighty_percent(parts)
-    return (None, None) if bounds is None else (bounds[0] / 3600, bounds[1] / 3600)
-
-
-def _a_day(round_: Round, filled: int) -> float | None:
-    if round_.opened_at is None or not filled:
-        return None
-    open_for = (round_.closed_at or timezone.now()) - round_.opened_at
-    return None if open_for < SHORTEST_PACE else filled / (open_for / timedelta(days=1))
-
-
-def _done_by(round_: Round, left: int, a_day: float | None) -> datetime | None:
-    if round_.state != Round.State.OPEN or left <= 0 or not a_day or left / a_day > 3650:
-        return None
-    return timezone.now() + timedelta(days=left / a_day)

@@ -150,11 +150,6 @@ class Look:
     job: Job | None = None
 
 
-def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
-    """Return the reports of `look`: one per rater, ordered by pseudonym."""
-    return look(round_, viewer=viewer).reports
-
-
 def look(round_: Round, *, viewer: User) -> Look:
     """Return the results of the checks for each rater, ordered by pseudonym."""
     hidden = grade_visibility.pairs_with_hidden_grades(viewer, round_)
@@ -187,9 +182,8 @@ def look(round_: Round, *, viewer: User) -> Look:
 
 def finding_of(round_rater: RoundRater, check: str, *, viewer: User) -> tuple[RaterReport, Finding]:
     """Return the result of one check for one rater, limited to the values that the reader may see."""
-    report = next(
-        (one for one in reports(round_rater.round, viewer=viewer) if one.round_rater.pk == round_rater.pk), None
-    )
+    reports = look(round_rater.round, viewer=viewer).reports
+    report = next((one for one in reports if one.round_rater.pk == round_rater.pk), None)
     if report is None:
         raise Conflict("The checks are still being computed. Try again in a moment.")
     if check not in report.findings:

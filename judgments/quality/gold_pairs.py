@@ -51,7 +51,9 @@ class Known:
 
 def known_elsewhere(round_: Round, *, viewer: User) -> list[Known]:
     """Return pairs that other rounds with the same scale resolved, or with equal grades by two or more raters."""
-    rounds = [one for one in round_.collection.rounds.exclude(pk=round_.pk) if _same_grades(one, round_)]
+    alike = round_.collection.rounds.exclude(pk=round_.pk).filter(dimension=round_.dimension)
+    # A grade means the same in rounds with the same values and labels.
+    rounds = [one for one in alike if _named(one) == _named(round_)]
     settled = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
     counted = Judgment.objects.counted().filter(pair__round__in=rounds).order_by().values("pair")
     alike = counted.annotate(n=Count("pk"), low=Min("grade"), high=Max("grade")).filter(n__gte=2, low=F("high"))
@@ -74,11 +76,6 @@ def _newest(pairs: Iterable[int], rounds: Sequence[Round]) -> set[int]:
     known = set(pairs)
     keys = [pk for pk in rows.iterator(chunk_size=5_000) if pk in known]
     return set(keys[:MOST])
-
-
-def _same_grades(one: Round, other: Round) -> bool:
-    """Return whether a grade means the same in both rounds: same dimension, values and labels."""
-    return one.dimension == other.dimension and _named(one) == _named(other)
 
 
 def _named(round_: Round) -> list[tuple[int, str]]:

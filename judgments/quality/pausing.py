@@ -66,7 +66,6 @@ def pause(round_rater: RoundRater, *, reason: str, actor: object) -> RoundRater:
 
 @transaction.atomic
 def resume(round_rater: RoundRater, *, actor: object) -> RoundRater:
-    """Resume a paused rater."""
     round_rater = _locked(round_rater)
     if round_rater.paused_at is None:
         raise Conflict(f"{round_rater.user} is not paused.")

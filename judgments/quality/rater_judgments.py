@@ -17,7 +17,6 @@ from judgments.web import access
 
 
 def round_rater_of(round_: Round, pseudonym: str) -> RoundRater:
-    """Return the rater of the round with this pseudonym."""
     rows = round_.raters.select_related("user").filter(pseudonym=pseudonym.replace("\0", ""))
     round_rater = access.existing(rows, "This round has no such rater.")
     round_rater.round = round_

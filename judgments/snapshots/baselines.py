@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from django.db.models import Count, F
@@ -55,10 +54,11 @@ Provider = Callable[[Freezing], dict[str, Any]]
 def documents(freezing: Freezing) -> dict[str, Any]:
     """Return the number of documents by category and language, and a hash of the judged documents."""
     collection = freezing.collection
+    hashes = json.dumps(sorted(freezing.hashes.items()), ensure_ascii=False, separators=(",", ":"))
     return {
         "count": collection.documents.filter(stub=False).count(),
         "judged": len(freezing.hashes),
-        "hashes_sha256": _digest(sorted(freezing.hashes.items())),
+        "hashes_sha256": hashlib.sha256(hashes.encode()).hexdigest(),
         "fields": {kind: values_of(collection, name) for kind, name in recorded_changes.fields_of(collection).items()},
     }
 
@@ -85,7 +85,9 @@ def judged_hashes(
 def hashes_now(collection: TestCollection, doc_ids: Iterable[str]) -> dict[str, str]:
     """Return the current content hash of each of these documents."""
     hashes: dict[str, str] = {}
-    for some in _batches(sorted(doc_ids)):
+    ordered = sorted(doc_ids)
+    for begin in range(0, len(ordered), BATCH):
+        some = ordered[begin : begin + BATCH]
         # If a document and an answer share an id, the document takes precedence, because ids of answers are generated.
         for rows in (collection.documents(manager="answers"), collection.documents):
             hashes.update(rows.filter(doc_id__in=some).values_list("doc_id", "content_sha256"))
@@ -122,13 +124,3 @@ def plain_values(value: Any) -> list[str]:
         except (ValueError, TypeError, RecursionError):
             return [text]
     return [text]
-
-
-def _batches(doc_ids: Sequence[str]) -> Iterator[list[str]]:
-    rest = iter(doc_ids)
-    while some := list(islice(rest, BATCH)):
-        yield some
-
-
-def _digest(rows: Sequence[tuple[str, str]]) -> str:
-    return hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()

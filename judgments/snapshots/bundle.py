@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,8 @@ def judged_queries(collection: Collection, rounds: list[Round], settled: LabelSe
 
 def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: Consolidation) -> dict[str, Any]:
     """Return everything that the hash covers, as JSON values."""
+    # The files of imported labels by hash, in the order in which newer ones take precedence.
+    sources = [one.sha256 for one in chosen_sources(queries[0].collection, how.named)] if queries else []
     samples = {query.sample for query in queries if query.sample}
     places = strata.places(queries)
     further = Place.objects.filter(query__in=queries).select_related("sample") if places else ()
@@ -81,25 +83,14 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
             "sampling": sorted((_sampling(sample) for sample in samples), key=_canonical),
             "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
             "consolidation": how.as_json(),
-            **({"label_sources": _label_sources(queries, how)} if "imported" in how.sources else {}),
+            **({"label_sources": sources} if "imported" in how.sources else {}),
             "software": software(),
         },
     }
 
 
-def _label_sources(queries: list[Query], how: Consolidation) -> list[str]:
-    """Return the files of imported labels by hash, in the order in which newer ones take precedence."""
-    return [source.sha256 for source in chosen_sources(queries[0].collection, how.named)] if queries else []
-
-
 def _sampling(sample: Any) -> dict[str, Any]:
-    return {
-        "log_sha256": sample.log_sha256,
-        "method": sample.method,
-        "seed": sample.seed,
-        "parameters": sample.parameters,
-        "frame": sample.frame,
-    }
+    return {name: getattr(sample, name) for name in ("log_sha256", "method", "seed", "parameters", "frame")}
 
 
 def _round_content(round_: Round) -> dict[str, Any]:
@@ -158,7 +149,11 @@ def files(
         "ratings-csv": [*_ratings(rounds), *_verdicts(rounds)],
         "document-hashes-csv": [DocumentHash(doc_id, digest) for doc_id, digest in hashes.items()],
     }
-    return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
+    written = {}
+    for name, part in rows.items():
+        FORMATS[name].write(part, stream := io.BytesIO())
+        written[FILES[name]] = (len(part), stream.getvalue())
+    return written
 
 
 def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
@@ -188,12 +183,6 @@ def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
             )
         )
     return rows
-
-
-def _written(write: Any, rows: Sequence[Any]) -> bytes:
-    stream = io.BytesIO()
-    write(rows, stream)
-    return stream.getvalue()
 
 
 def _ratings(rounds: list[Round]) -> Iterable[Any]:

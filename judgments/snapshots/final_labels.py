@@ -183,7 +183,7 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
     carried = carrying.carried(own, merged.labels, rule=consolidation.rule, judgments=lambda: behind(judged))
     labels += [Label(one.query_id, one.doc_id, one.grade, CARRIED) for one in carried]
     known = {(one.query_id, one.doc_id) for one in labels}
-    zeroed = _not_judged(judged) - known if consolidation.unrateable == ZERO else set()
+    zeroed = set().union(*(rated.not_judged for rated in judged)) - known if consolidation.unrateable == ZERO else set()
     labels += [Label(query_id, doc_id, scale[0]) for query_id, doc_id in zeroed]
     known |= zeroed
     chosen = chosen_sources(collection, consolidation.named)
@@ -218,10 +218,6 @@ def _machine_labels(
         return []
     grades = machine_labels(collection, [rated.round for rated in judged], consolidation.sources, consolidation.judge)
     return [Label(*key, grade, MACHINE) for key, grade in grades.items() if key not in known]
-
-
-def _not_judged(judged: Sequence[RatedRound]) -> set[Key]:
-    return set().union(*(rated.not_judged for rated in judged))
 
 
 def _few_for_errors(judged: Sequence[RatedRound], rule: str) -> float | None:

@@ -111,6 +111,7 @@ def look(collection: Collection, rounds: Sequence[Round], how: Consolidation) ->
 def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
     """Return the preview for the API, without grades of pairs that the caller may still grade."""
     settled, merged = preview.settled, preview.settled.merged
+    hidden = {"value": None, "low": None, "high": None, "more_pairs": None, "advice": ""} if withheld else {}
     body = {"by_grade": {str(value): number for value, number in settled.by_grade.items()}, "rules": _rules(preview)}
     return {
         "labels": len(settled.labels),
@@ -123,7 +124,7 @@ def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
         "left_open": settled.left_open,
         "stale": preview.stale,
         "rated_again": merged.rated_again,
-        "gates": [{"round": one.round.uuid, **_gate(one, withheld)} for one in preview.held],
+        "gates": [{"round": one.round.uuid, **one.as_json(), **hidden} for one in preview.held],
         "bridges": [] if withheld else [{**one.as_json(), "round": one.round.uuid} for one in merged.bridges],
         "changed": None if withheld else len(merged.changes),
         **(dict.fromkeys(body) if withheld else body),
@@ -131,11 +132,6 @@ def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
         "needs_reason": bool(preview.failed),
         "can_freeze": bool(settled.labels) and not preview.refused,
     }
-
-
-def _gate(result: GateResult, withheld: bool) -> dict[str, Any]:
-    hidden = {"value": None, "low": None, "high": None, "more_pairs": None, "advice": ""} if withheld else {}
-    return {**result.as_json(), **hidden}
 
 
 def _rules(preview: FreezePreview) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -35,7 +35,11 @@ def about(
     agreement = {one.pk: agreement_summary.agreement(one) for one in rounds}
     gate = {one.round.pk: one.as_json() for one in held}
     stale = stale_labels.count(rounds)
-    merged = labels.merged
+    merge = {
+        "rated_again": labels.merged.rated_again,
+        "changed": len(labels.merged.changes),
+        "bridges": [bridge.as_json() for bridge in labels.merged.bridges],
+    }
     return {
         "assay_manifest": 1,
         "consolidation": {
@@ -56,8 +60,8 @@ def about(
             }
             for one in rounds
         ],
-        **({"merge": _merge(merged)} if len(rounds) > 1 else {}),
-        "warnings": _warnings(labels, consolidation, stale, held),
+        **({"merge": merge} if len(rounds) > 1 else {}),
+        "warnings": [*doubts(labels, consolidation, stale), *(one.warning for one in held if one.warning)],
     }
 
 
@@ -89,62 +93,32 @@ def _counts(rounds: list[Round], labels: LabelSet) -> dict[str, int]:
     }
 
 
-def _merge(merged: merging.Merged) -> dict[str, Any]:
-    return {
-        "rated_again": merged.rated_again,
-        "changed": len(merged.changes),
-        "bridges": [bridge.as_json() for bridge in merged.bridges],
-    }
-
-
-def _warnings(labels: LabelSet, consolidation: Consolidation, stale: int, held: Sequence[GateResult]) -> list[str]:
+def doubts(labels: LabelSet, consolidation: Consolidation, stale: int) -> list[str]:
+    """Return the warnings to review before freezing, as sentences without a period; gates are not included."""
+    left_out = max(0, labels.without_rating - labels.zeroed - labels.by_machine)
+    few = "Dawid-Skene estimates rater errors and needs about five grades per pair; there are"
+    counted = [
+        (len(labels.carried), "label", "carried from another pair, because these pairs were not judged themselves"),
+        (
+            labels.by_machine,
+            "label",
+            "given by a machine and not by a person, marked with 1 in the second column of the qrels",
+        ),
+        (labels.unresolved, "conflict", "unresolved and labeled by the label rule"),
+        (labels.left_open, "pair", "with grades for which the label rule gives no label"),
+        (left_out, "pair", "without a grade, left out of the labels"),
+        (labels.zeroed, "unrateable pair", "labeled with the lowest grade"),
+    ]
+    merged = [(len(labels.merged.changes), "pair", "with a different label in a newer round, which takes precedence")]
+    unbridged = labels.merged.unbridged if consolidation.merge == merging.NEWEST else []
     return [
-        *_label_warnings(labels),
-        *_merge_warnings(labels, consolidation),
-        *_document_warnings(stale),
-        *(one.warning for one in held if one.warning),
+        *_counted(counted),
+        *([] if labels.few_for_errors is None else [f"{few} {labels.few_for_errors:.1f}"]),
+        *_counted(merged),
+        *(f"guidelines differ: {merging.in_words(bridge)}" for bridge in unbridged),
+        *_counted([(stale, "pair", "whose document changed after the judgment")]),
     ]
 
 
-def doubts(labels: LabelSet, consolidation: Consolidation, stale: int) -> list[str]:
-    """Return the warnings to review before freezing, as sentences without a period; gates are not included."""
-    return [*_label_warnings(labels), *_merge_warnings(labels, consolidation), *_document_warnings(stale)]
-
-
-def _label_warnings(labels: LabelSet) -> list[str]:
-    warnings = []
-    if labels.carried:
-        many = amount(len(labels.carried), "label")
-        warnings.append(f"{many} carried from another pair, because these pairs were not judged themselves")
-    if labels.by_machine:
-        many = amount(labels.by_machine, "label")
-        warnings.append(
-            f"{many} given by a machine and not by a person, marked with 1 in the second column of the qrels"
-        )
-    if labels.unresolved:
-        warnings.append(f"{amount(labels.unresolved, 'conflict')} unresolved and labeled by the label rule")
-    if labels.left_open:
-        warnings.append(f"{amount(labels.left_open, 'pair')} with grades for which the label rule gives no label")
-    left_out = labels.without_rating - labels.zeroed - labels.by_machine
-    if left_out > 0:
-        warnings.append(f"{amount(left_out, 'pair')} without a grade, left out of the labels")
-    if labels.zeroed:
-        warnings.append(f"{amount(labels.zeroed, 'unrateable pair')} labeled with the lowest grade")
-    if labels.few_for_errors is not None:
-        each = f"{labels.few_for_errors:.1f}"
-        warnings.append(f"Dawid-Skene estimates rater errors and needs about five grades per pair; there are {each}")
-    return warnings
-
-
-def _merge_warnings(labels: LabelSet, consolidation: Consolidation) -> list[str]:
-    warnings = []
-    if labels.merged.changes:
-        many = amount(len(labels.merged.changes), "pair")
-        warnings.append(f"{many} with a different label in a newer round, which takes precedence")
-    if consolidation.merge == merging.NEWEST:
-        warnings += [f"guidelines differ: {merging.in_words(bridge)}" for bridge in labels.merged.unbridged]
-    return warnings
-
-
-def _document_warnings(stale: int) -> list[str]:
-    return [f"{amount(stale, 'pair')} whose document changed after the judgment"] if stale else []
+def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[str]:
+    return (f"{amount(number, noun)} {words}" for number, noun, words in rows if number)

@@ -128,7 +128,6 @@ def existing(rows: QuerySet[Row], problem: str) -> Row:
 
 
 def pair_for(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
-    """Return a pair of a round that the user has access to."""
     try:
         return round_.pairs.select_related("query", "document", "round").get(uuid=uuid)
     except (Pair.DoesNotExist, ValueError, ValidationError) as error:

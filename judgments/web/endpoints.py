@@ -193,7 +193,6 @@ class Endpoint(GenericAPIView):
         return dict(checked.validated_data)
 
     def respond(self, serializer: type[serializers.Serializer], row: Any, status: int = 200) -> Response:
-        """Return one row as a response."""
         return Response(serializer(row, context=self.get_serializer_context()).data, status=status)
 
 

@@ -115,7 +115,6 @@ def of_nul(error: Exception) -> bool:
 
 
 def page_of(request: HttpRequest, error: AssayError) -> HttpResponse:
-    """Return the error page."""
     status = status_of(error)
     context = {"title": TITLES[status], "message": str(error), "status": status}
     response = render(request, "404.html" if status == 404 else "error.html", context, status=status)

@@ -56,7 +56,8 @@ class PasswordTokenForm(TokenForm):
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
-    form, text, made = _form(request), "", None
+    data, text, made = request.POST or None, "", None
+    form = TokenForm(data) if verbs.is_recent(request) else PasswordTokenForm(data, request=request)
     if request.method == "POST" and form.is_valid():
         with form.telling():
             cleaned = {name: form.cleaned_data[name] for name in ("name", "scopes", "days")}
@@ -73,11 +74,6 @@ def token_list(request: HttpRequest) -> HttpResponse:
         "tokens": ApiToken.objects.filter(user=request.user, revoked_at__isnull=True),
     }
     return render(request, "judgments/members/tokens.html", context, status=form.status)
-
-
-def _form(request: HttpRequest) -> TokenForm:
-    data = request.POST or None
-    return TokenForm(data) if verbs.is_recent(request) else PasswordTokenForm(data, request=request)
 
 
 def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str, str]]:

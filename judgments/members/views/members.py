@@ -10,7 +10,6 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from assay.core.errors import NotFound
 from judgments.members import collections as verbs
 from judgments.members import invitations
 from judgments.members.forms import CollectionForm, CollectionSettingsForm, MemberForm
@@ -107,7 +106,15 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
         name="members",
         noun=("member", "members"),
         columns=(
-            Column("name", "Name", order="user__username", head=True, style="clip", value=_name, show=name),
+            Column(
+                "name",
+                "Name",
+                order="user__username",
+                head=True,
+                style="clip",
+                value=lambda row: str(row.user),
+                show=name,
+            ),
             Column("role", "Role", order="role", show=acts if lead else None),
             Column("fit", "Languages, qualifications", value=_fit, show=notes if lead else None),
             Column("created_at", "Since", order="created_at", style="nowrap"),
@@ -116,10 +123,6 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
         choices=(Choice("role", "Role", "role", Role.choices),),
         order="name",
     )
-
-
-def _name(member: Membership) -> str:
-    return str(member.user)
 
 
 def _fit(member: Membership) -> str:
@@ -131,7 +134,8 @@ def _fit(member: Membership) -> str:
 @post_action
 def change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
-    membership = _membership(collection, uuid)
+    rows = collection.memberships.select_related("user", "collection").filter(user__uuid=uuid)
+    membership = access.existing(rows, "This person is not a member.")
     with errors_as_messages(request):
         messages.success(request, _change(request, membership))
     # A lead who gave up the role may no longer see the list.
@@ -149,10 +153,3 @@ def _change(request: HttpRequest, membership: Membership) -> str:
         return f"{membership.user} is no longer a member. Their judgments are kept."
     changed = verbs.change_role(membership, actor=request.user, role=request.POST.get("role", ""))
     return f"{changed.user} now has the role {changed.role}."
-
-
-def _membership(collection: Collection, uuid: str) -> Membership:
-    membership = collection.memberships.select_related("user", "collection").filter(user__uuid=uuid).first()
-    if membership is None:
-        raise NotFound("This person is not a member.")
-    return membership

@@ -35,8 +35,6 @@ SUGGESTED = 10
 
 
 class OneForm(AssayForm):
-    """Form for one pair by its ids, with its grade."""
-
     use = forms.ChoiceField(label="Use", choices=USES)
     query_id = forms.CharField(label="Query id", max_length=500)
     doc_id = forms.CharField(label="Document id", max_length=500)
@@ -51,15 +49,11 @@ class OneForm(AssayForm):
 
 
 class FileForm(AssayForm):
-    """Form for a file of pairs."""
-
     use = forms.ChoiceField(label="Use", choices=USES)
     file = forms.FileField(label="CSV file", help_text="UTF-8 with the header query_id,doc_id,grade,explanation.")
 
 
 class SettingsForm(AssayForm):
-    """Form for the number of gold pairs and repeats, and the pass mark."""
-
     pass_mark = forms.FloatField(
         label="Share of correct grades required",
         required=False,

@@ -23,8 +23,6 @@ from judgments.web.pages import errors_as_messages, form_page, post_action
 
 
 class RequeueForm(AssayForm):
-    """Form to choose the judgments to exclude, with a reason."""
-
     since = forms.DateTimeField(
         label="Judged since (optional)",
         required=False,

@@ -97,7 +97,6 @@ MOST_WRONG = 50
 
 
 def rater_state(report: RaterReport) -> SafeString:
-    """Return the state of the rater."""
     round_rater = report.round_rater
     if round_rater.left_at is not None:
         return state("done", "left")

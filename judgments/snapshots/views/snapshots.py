@@ -100,8 +100,6 @@ def _round_words(round_: Round) -> str:
 
 
 class FreezeForm(AssayForm):
-    """Form for the snapshot's name, and the reason to freeze despite a warning."""
-
     name = forms.CharField(max_length=120, help_text="For example autumn-1. A snapshot and its name never change.")
     override_reason = forms.CharField(
         label="Reason for freezing anyway (optional)",

@@ -39,7 +39,7 @@ def name(round_: Round, rater: Any) -> str:
 
 
 def report(round_: Round, rater: Any, lead: Any) -> Any:
-    return next(one for one in checks.reports(round_, viewer=lead) if one.round_rater.user_id == rater.pk)
+    return next(one for one in checks.look(round_, viewer=lead).reports if one.round_rater.user_id == rater.pk)
 
 
 def look(round_: Round, rater: Any, lead: Any, check: str = "same-grade", note: str = "All tents.") -> None:
