@@ -45,7 +45,6 @@ class DeletionBody(serializers.Serializer):
 
 
 class OfThing(InCollection):
-    serializer_class = ThingBody
     tag = "archive"
     also = (409,)
 

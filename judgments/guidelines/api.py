@@ -115,7 +115,6 @@ class Versions(Rows):
 
 
 class OneVersion(InCollection):
-    serializer_class = WholeVersion
     tag = "guidelines"
 
     @call(
@@ -192,7 +191,6 @@ class Examples(Rows):
 
 
 class OneExample(InCollection):
-    serializer_class = ExampleBody
     also = (409,)
     tag = "guidelines"
 

@@ -60,7 +60,6 @@ def started(job: Job, on: uuid_module.UUID | None = None) -> Response:
 
 
 class OneJob(Endpoint):
-    serializer_class = JobBody
     tag = "jobs"
 
     @call("Get the progress of a job", JobBody)
@@ -70,7 +69,6 @@ class OneJob(Endpoint):
 
 
 class CancelJob(Endpoint):
-    serializer_class = JobBody
     writes = access.STAFF
     also = (409,)
     tag = "jobs"

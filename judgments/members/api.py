@@ -69,7 +69,6 @@ class Members(Rows):
 
 
 class OneMember(InCollection):
-    serializer_class = Member
     also = (409,)
     tag = "collections"
 
@@ -182,7 +181,6 @@ class Collections(Listed, Endpoint):
 class OneCollection(InCollection):
     """One collection."""
 
-    serializer_class = CollectionBody
     tag = "collections"
 
     @call("Get a collection", CollectionBody)
@@ -227,7 +225,6 @@ class Invitations(Rows):
 
 
 class OneInvitation(InCollection):
-    serializer_class = Invitation
     tag = "collections"
 
     @call("Withdraw an invitation")
@@ -250,7 +247,6 @@ class MyInvitations(Listed, Endpoint):
 
 
 class MyOneInvitation(Endpoint):
-    serializer_class = Member
     also = (409,)
     tag = "collections"
 
@@ -329,7 +325,6 @@ class InviteLinks(Rows):
 
 
 class OneInviteLink(InCollection):
-    serializer_class = LinkBody
     also = (409,)
     tag = "collections"
 

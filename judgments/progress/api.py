@@ -76,7 +76,6 @@ class ProgressBody(serializers.Serializer):
 
 class Progress(InRound):
     reads = access.EVERYBODY
-    serializer_class = ProgressBody
     tag = "rounds"
 
     @call("Get the progress", ProgressBody)

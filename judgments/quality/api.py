@@ -129,7 +129,6 @@ class Requeued(serializers.Serializer):
 
 class Quality(InRound):
     reads = access.LEADS
-    serializer_class = QualityBody
     tag = "rounds"
 
     @call("List rater quality checks", QualityBody)
@@ -206,8 +205,6 @@ class LetPass(OfRater):
 
 
 class Requeue(OfRater):
-    serializer_class = Requeued
-
     @call(
         "Exclude a rater's judgments",
         Requeued,
@@ -320,7 +317,6 @@ class Gold(Listed, InRound):
 
 
 class OneGold(InRound):
-    serializer_class = GoldBody
     also = (409,)
     tag = "rounds"
 

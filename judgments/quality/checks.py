@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Max, Sum
@@ -15,13 +16,13 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotFound, NotValid
+from assay.quality import CHECKS, Finding, GradeComparisons, Record, Timed, examine
+from assay.quality.finding import Numbers, grown
+from assay.quality.rater_record import floats, ints, units
 from judgments.jobs import jobs
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.models import AuditRow, Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User, audit
-
-if TYPE_CHECKING:
-    from assay.quality import Finding
 
 ACKNOWLEDGED, UNDONE = "alarms.look_at", "alarms.ring_again"
 LONGEST_NOTE = 500
@@ -77,9 +78,6 @@ def acknowledgments(round_: Round) -> dict[tuple[str, str], Acknowledgment]:
 
 def is_unchanged(then: Acknowledgment, finding: Finding, graded: int) -> bool:
     """Return whether the numbers of an acknowledged alert have not grown markedly."""
-    from assay.quality import CHECKS
-    from assay.quality.finding import Numbers, grown
-
     now = {name: getattr(finding, name) for name in NUMBERS}
     return not grown(Numbers(**then.numbers), Numbers(graded=graded, **now), CHECKS[finding.check].rings)
 
@@ -90,9 +88,6 @@ def _record(verb: str, did: str, assignment: RoundRater, check: str, actor: Any,
     detail |= {"rater": assignment.pseudonym, "check": check}
     audit.record(verb, sentence, actor=actor, target=assignment.round, **detail)
 
-
-if TYPE_CHECKING:
-    from assay.quality import Finding, GradeComparisons, Record, Timed
 
 # The version of the comparison rules; another number invalidates cached results.
 COMPARED = 2
@@ -119,8 +114,6 @@ class RaterReport:
     @property
     def alarms(self) -> list[Finding]:
         """The active alerts that no lead has acknowledged, serious ones first."""
-        from assay.quality import CHECKS
-
         rung = [one for one in self.findings.values() if one.alarm and not self.quiet(one)]
         return sorted(rung, key=lambda one: CHECKS[one.check].severity != "serious")
 
@@ -137,8 +130,6 @@ class RaterReport:
     @property
     def severity(self) -> str:
         """The severity of the worst alert: "serious", "mild" or ""."""
-        from assay.quality import CHECKS
-
         return CHECKS[self.alarms[0].check].severity if self.alarms else ""
 
 
@@ -235,8 +226,6 @@ def as_json(round_: Round, result: Look) -> dict[str, Any]:
 
 
 def _finding(one: Finding, report: RaterReport) -> dict[str, Any]:
-    from assay.quality import CHECKS
-
     row = one.to_dict()
     del row["rater"]
     check = CHECKS[one.check]
@@ -263,8 +252,6 @@ def _state(round_: Round, viewer: User | None, hides: bool) -> str:
 
 def _computed(round_: Round, hidden: Any) -> dict[str, list[dict[str, Any]]]:
     """Return every finding as plain data, by pseudonym."""
-    from assay.quality import examine
-
     by_rater: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for findings in examine(record(round_, hidden)).values():
         for one in findings:
@@ -273,18 +260,11 @@ def _computed(round_: Round, hidden: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 def _read(rows: Sequence[dict[str, Any]]) -> dict[str, Finding]:
-    from assay.quality import Finding
-
     return {row["check"]: Finding.from_dict(row) for row in rows}
 
 
 def record(round_: Round, hidden: Any = None) -> Record:
     """Return the data that the checks examine, without the ``hidden`` pairs."""
-    import numpy as np
-
-    from assay.quality import Record
-    from assay.quality.rater_record import floats, ints, units
-
     names = list(round_.raters.order_by("pseudonym").values_list("user_id", "pseudonym"))
     code = {user: place for place, (user, _) in enumerate(names)}
     rows = Judgment.objects.counted().of_round(round_).with_origin().order_by("pk")
@@ -313,10 +293,6 @@ def record(round_: Round, hidden: Any = None) -> Record:
 
 def _timed(rater: Any, pair: Any, seconds: Any, raters: int) -> Timed:
     """Return the newest timed judgments of each rater with the length of the text."""
-    import numpy as np
-
-    from assay.quality import Timed
-
     known = np.flatnonzero(~np.isnan(seconds))
     chosen = [known[rater[known] == one][-TIMED:] for one in range(raters)]
     rows = np.concatenate(chosen) if chosen else known
@@ -331,9 +307,6 @@ def _timed(rater: Any, pair: Any, seconds: Any, raters: int) -> Timed:
 
 def _check_answers(round_: Round, kind: str, code: dict[int, int]) -> GradeComparisons:
     """Return the graded answers to gold pairs or repeats, of current raters only."""
-    from assay.quality import GradeComparisons
-    from assay.quality.rater_record import ints
-
     rows = ProbeAnswer.objects.current().filter(
         probe__round=round_, probe__kind=kind, state=ProbeAnswer.State.GRADED, rater__in=list(code)
     )

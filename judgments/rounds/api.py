@@ -166,7 +166,6 @@ def serialize_round(round_: Round) -> Any:
 
 
 class OfRound(InRound):
-    serializer_class = RoundBody
     also = (409,)
     tag = "rounds"
 
@@ -292,7 +291,6 @@ class AnswerRoundsBody(serializers.Serializer):
 
 
 class AnswerRounds(InCollection):
-    serializer_class = AnswerRoundsBody
     also = (409,)
     tag = "rounds"
 

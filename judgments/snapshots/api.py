@@ -174,7 +174,6 @@ class Snapshots(Rows):
 
 class Preview(InCollection):
     reads = writes = access.LEADS
-    serializer_class = FreezePreviewBody
     tag = "snapshots"
 
     @call("Preview a snapshot", FreezePreviewBody, LabelChoice)
@@ -199,8 +198,6 @@ class OfSnapshot(Endpoint):
 
 class OneSnapshot(OfSnapshot):
     """One snapshot."""
-
-    serializer_class = SnapshotBody
 
     @call("Get a snapshot", SnapshotBody)
     def get(self) -> Snapshot:

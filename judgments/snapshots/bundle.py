@@ -8,16 +8,17 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from assay.formats import FORMATS
+from assay.formats.document_hashes_csv import DocumentHash
+from assay.formats.manifest import file_entry
+from assay.formats.row_types import LabelRow, QueryRow, RatingRow, StratumRow
 from judgments.labels import round_labels
 from judgments.labels.snapshot_files import FILES
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
 from judgments.queries import strata
 from judgments.snapshots.final_labels import Consolidation, LabelSet, chosen_sources
-
-if TYPE_CHECKING:
-    from assay.formats.row_types import QueryRow
 
 CONTENT_VERSION = 1
 # The lead who resolved a conflict stays anonymous, like the raters.
@@ -123,10 +124,6 @@ def files(
     queries: list[Query], rounds: list[Round], settled: LabelSet, hashes: Mapping[str, str]
 ) -> dict[str, tuple[int, bytes]]:
     """Return the files with their numbers of rows; ``hashes`` are the content hashes of judged documents by id."""
-    from assay.formats import FORMATS
-    from assay.formats.document_hashes_csv import DocumentHash
-    from assay.formats.row_types import LabelRow
-
     text = {query.query_id: query.text for query in queries}
     sources = {(one.query_id, one.doc_id): one.source for one in settled.carried}
     labels = [
@@ -158,8 +155,6 @@ def files(
 
 def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
     """Return the queries as rows of a file, with tier, probability and weight of their stratum."""
-    from assay.formats.row_types import QueryRow, StratumRow
-
     places = strata.places(queries)
     rows = []
     for query in queries:
@@ -187,8 +182,6 @@ def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
 
 def _ratings(rounds: list[Round]) -> Iterable[Any]:
     """Return each rater's current answer for each pair, with the same pseudonyms in all rounds of the bundle."""
-    from assay.formats.row_types import RatingRow
-
     names = _pseudonyms(rounds)
     versions = {round_.pk: str(round_.guidelines.number) for round_ in rounds}
     all_queries = Query.of_any_kind.filter(collection__in={round_.collection_id for round_ in rounds})
@@ -218,8 +211,6 @@ def _ratings(rounds: list[Round]) -> Iterable[Any]:
 
 def _verdicts(rounds: list[Round]) -> Iterable[Any]:
     """Return the resolutions, which are needed to compute the labels again; one row per pair, from the newest round."""
-    from assay.formats.row_types import RatingRow
-
     current = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
     current = current.select_related("pair__query", "pair__document", "pair__round__guidelines")
     newest = {
@@ -253,6 +244,4 @@ def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
 
 def entries(files: dict[str, tuple[int, bytes]]) -> list[dict[str, Any]]:
     """Return each file's entry in the manifest: format, rows, size and hash."""
-    from assay.formats.manifest import file_entry
-
     return [file_entry(path, FORMAT_OF[path], rows, body) for path, (rows, body) in sorted(files.items())]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from assay.aggregation.rules import RULES
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels.round_labels import Key, RatedRound, label
@@ -43,8 +44,6 @@ class RuleEffect:
 
 def compare_rules(judged: Sequence[RatedRound], chosen: str) -> list[RuleEffect]:
     """Compare each rule's labels with the chosen rule's; for very large rounds return only the chosen rule."""
-    from assay.aggregation.rules import RULES
-
     many = sum(len(rated.rows) for rated in judged) > MOST_GRADES
     tried = [chosen] if many else list(RULES)
     under = {name: merging.merge([label(rated, name) for rated in judged]).labels for name in tried}

@@ -6,7 +6,7 @@ import io
 import uuid as uuid_module
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
@@ -14,6 +14,10 @@ from django.db import IntegrityError, transaction
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
 from assay.core.ids import id_fault
+from assay.core.qrels import Qrels
+from assay.formats.bundles import write_zip
+from assay.formats.manifest import manifest_bytes
+from assay.formats.trec_qrels import load_qrels
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.hooks import SNAPSHOT_LISTENERS
@@ -24,9 +28,6 @@ from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, 
 from judgments.snapshots import baselines, bundle, merging
 from judgments.snapshots import manifest as manifests
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
-
-if TYPE_CHECKING:
-    from assay.core.qrels import Qrels
 
 
 def freeze(
@@ -111,8 +112,6 @@ def _write(
     created_by: User,
 ) -> Snapshot:
     """Store the bundle, and the row that refers to it."""
-    from assay.formats.manifest import manifest_bytes
-
     queries = bundle.judged_queries(collection, rounds, settled)
     content = bundle.content(queries, rounds, settled, how)
     freezing = baselines.Freezing(collection, rounds, queries, settled)
@@ -179,8 +178,6 @@ def _without_hashes(body: Any, name: str = "") -> Any:
 
 def qrels_of(snapshot: Snapshot) -> Qrels:
     """Return the snapshot's labels, read from its qrels file, whose hash is checked."""
-    from assay.formats.trec_qrels import load_qrels
-
     return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}")
 
 
@@ -238,8 +235,6 @@ def _file_name(snapshot: Snapshot) -> str:
 
 
 def _zipped(snapshot: Snapshot) -> bytes:
-    from assay.formats.bundles import write_zip
-
     stream = io.BytesIO()
     paths = [MANIFEST, *(entry["path"] for entry in snapshot.manifest["files"])]
     write_zip({path: read_file(snapshot, path) for path in paths}, stream)

@@ -40,28 +40,11 @@ POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 # Browser features that no page uses.
-PERMISSIONS = ", ".join(
-    f"{feature}=()"
-    for feature in (
-        "accelerometer",
-        "autoplay",
-        "browsing-topics",
-        "camera",
-        "display-capture",
-        "encrypted-media",
-        "geolocation",
-        "gyroscope",
-        "hid",
-        "magnetometer",
-        "microphone",
-        "midi",
-        "payment",
-        "screen-wake-lock",
-        "serial",
-        "usb",
-        "xr-spatial-tracking",
-    )
-)
+FEATURES = """
+accelerometer autoplay browsing-topics camera display-capture encrypted-media geolocation gyroscope hid magnetometer
+microphone midi payment screen-wake-lock serial usb xr-spatial-tracking
+"""
+PERMISSIONS = ", ".join(f"{feature}=()" for feature in FEATURES.split())
 # The database drivers' messages about a NUL, which PostgreSQL does not accept in text.
 NUL = ("NUL (0x00)", "unsupported Unicode escape", "\\u0000 cannot be converted")
 # Swagger's viewer sets styles in a script, which is one of our own files.

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from assay.aggregation.rules import RULES
 from judgments.documents.answers import questions_of
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Document, Pair, Round
@@ -72,8 +73,6 @@ def stale(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, collection: Collection) -> tuple[list[Round], dict[str, str]]:
-    from assay.aggregation.rules import RULES
-
     wanted = [uuid for text in request.GET.get("rounds", "").split(",") if (uuid := uuid_of(text))]
     rule = request.GET.get("rule", "")
     given = {"rounds": ",".join(map(str, wanted)), "rule": rule if rule in RULES else "median"}

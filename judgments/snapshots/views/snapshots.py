@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from assay.aggregation.rules import RULES
 from assay.core.counted_nouns import amount
 from judgments.agreement import conflicts
 from judgments.labels import grade_visibility
@@ -70,8 +71,6 @@ class ChoiceForm(AssayForm):
     merge = forms.ChoiceField(label="Pairs in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
-        from assay.aggregation.rules import RULES
-
         super().__init__(*args, **kwargs)
         with_words = collection.rounds.active().select_related("guidelines", "scale").prefetch_related("scale__grades")
         self.fields["rounds"].queryset = with_words
@@ -187,8 +186,6 @@ def _waiting(rounds: list[Round], reader: Any) -> list[tuple[Round, int]]:
 
 def _rules(preview: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any]]:
     """Return each rule with its labels by grade and the number of graded pairs that it leaves without a label."""
-    from assay.aggregation.rules import RULES
-
     return [
         {
             "effect": one,
