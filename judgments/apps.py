@@ -25,7 +25,7 @@ class Config(AppConfig):
         JOBS.register("prejudge", "judgments.machines.judge_runs.offline_judging:work_on")
         JOBS.register("quality", "judgments.quality.checks:work_on")
         JOBS.register("requeue", "judgments.quality.pausing:work_on")
-        PERIODIC_WORK.register("task-results", "judgments.jobs.task_cleanup:forget")
+        PERIODIC_WORK.register("task-results", "judgments.jobs.jobs:forget_queue_rows")
         PERIODIC_WORK.register("judges", "judgments.machines.judge_runs.retry:retry_due")
         IMPORT_KINDS.register("documents", "judgments.imports.documents:DOCUMENTS")
         IMPORT_KINDS.register("queries", "judgments.imports.queries:QUERIES")

@@ -58,7 +58,12 @@ def readable(user: User, collection: Collection) -> QuerySet[GuidelinesVersion]:
         open_ = Round.objects.open_to(user).filter(collection=collection)
         oldest = min(open_.values_list("guidelines__number", flat=True), default=max(numbers, default=0))
         return collection.guidelines.filter(own | Q(number__lte=oldest))
-    hidden = _hidden_from(user, collection)
+    if not Round.objects.open_to(user).filter(collection=collection).exists():
+        return collection.guidelines.all()
+    written = Example.objects.filter(collection=collection, version__isnull=False, adjudication__isnull=False)
+    rows = written.select_related("version", "adjudication__pair__round__collection")
+    # The versions with an example that is still hidden from a lead who rates.
+    hidden = [one.version.number for one in rows if not grade_visibility.grades_visible(user, one.adjudication.pair)]
     if not hidden:
         return collection.guidelines.all()
     return collection.guidelines.filter(own | Q(number__lt=min(hidden)))
@@ -71,15 +76,6 @@ def check_readable(user: User, version: GuidelinesVersion | None) -> None:
             f"You can't read guidelines {version} yet. They may show grades of pairs that you may still grade. You "
             "can read them after your round is closed, or when you rate in a round that uses them."
         )
-
-
-def _hidden_from(user: User, collection: Collection) -> set[int]:
-    """Return the numbers of versions with an example that is still hidden from a lead who rates."""
-    if not Round.objects.open_to(user).filter(collection=collection).exists():
-        return set()
-    written = Example.objects.filter(collection=collection, version__isnull=False, adjudication__isnull=False)
-    rows = written.select_related("version", "adjudication__pair__round__collection")
-    return {one.version.number for one in rows if not grade_visibility.grades_visible(user, one.adjudication.pair)}
 
 
 @transaction.atomic

@@ -53,10 +53,6 @@ class GuidelineFile:
         return remarks
 
 
-def file_name(version: GuidelinesVersion) -> str:
-    return f"guidelines-v{version.number}.md"
-
-
 def as_text(version: GuidelinesVersion) -> str:
     """Return the whole file of a version."""
     header = (version.collection.slug, version.number, version.sha256)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
@@ -75,7 +75,9 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
     """Show the text, or with ``?against=N`` the changes since version N."""
     row = _version(request, uuid)
     readable = examples.readable(request.user, row.collection)
-    earlier = _other_version(readable.exclude(pk=row.pk), request.GET.get("against", ""))
+    number = request.GET.get("against", "")
+    known = number.isascii() and number.isdigit() and len(number) < 7
+    earlier = readable.exclude(pk=row.pk).filter(number=int(number)).first() if known else None
     context = {
         "collection": row.collection,
         "version": row,
@@ -96,7 +98,7 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
 def file(request: HttpRequest, uuid: str) -> HttpResponse:
     """Return the version as a Markdown file."""
     row = _version(request, uuid)
-    return attachment(files.file_name(row), files.as_text(row))
+    return attachment(f"guidelines-v{row.number}.md", files.as_text(row))
 
 
 def _version(request: HttpRequest, uuid: str) -> GuidelinesVersion:
@@ -105,13 +107,6 @@ def _version(request: HttpRequest, uuid: str) -> GuidelinesVersion:
     row = access.reach(rows, request.user, access.EVERYBODY, uuid=uuid)
     examples.check_readable(request.user, row)
     return row
-
-
-def _other_version(readable: QuerySet[GuidelinesVersion], number: str) -> GuidelinesVersion | None:
-    """Return the other version named in the address, or None."""
-    if not (number.isascii() and number.isdigit() and len(number) < 7):
-        return None
-    return readable.filter(number=int(number)).first()
 
 
 def round_address(collection: Collection, row: GuidelinesVersion | None) -> str:

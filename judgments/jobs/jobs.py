@@ -204,3 +204,20 @@ def tick() -> int:
             # A failed check, for example because of a locked database, must not stop the others or `serve`.
             logger.exception("The periodic check %s failed and will run again.", name)
     return reap()
+
+
+# The queue in the database stores a row for each job that it receives. `Job` has the outcome, so these rows are deleted
+# after the default period of the queue's own command (prune_db_task_results). Redis removes its own entries.
+RETENTION = timedelta(days=14)
+# Maximum rows per run, so that other requests do not wait for the database.
+AT_ONCE = 5_000
+
+
+def forget_queue_rows() -> int:
+    """Delete rows of the queue that finished long ago; return their number."""
+    from django_tasks_db.models import DBTaskResult
+
+    old = DBTaskResult.objects.finished().filter(finished_at__lt=timezone.now() - RETENTION)
+    some = list(old.order_by().values_list("pk", flat=True)[:AT_ONCE])
+    removed, _ = DBTaskResult.objects.filter(pk__in=some).delete()
+    return int(removed)

@@ -161,7 +161,7 @@ class Collections(Listed, Endpoint):
         mine = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk)
         rounds = Round.objects.open_to(user).order_by("opened_at")
         archived = self.request.query_params.get("archived") == "true"
-        rows = Collection.objects.visible_to(user).filter(archived_at__isnull=not archived)
+        rows = Collection.objects.filter(memberships__user_id=user.pk, archived_at__isnull=not archived)
         rows = rows.annotate(role=Subquery(mine.values("role")[:1]))
         return rows.prefetch_related(Prefetch("rounds", rounds, to_attr="asking"))
 

@@ -20,14 +20,10 @@ def covers(read: str, wanted: str) -> bool:
     return wanted.lower() == read.lower() or wanted.lower().startswith(f"{read.lower()}-")
 
 
-def is_tag(text: str) -> bool:
-    return len(text) <= LONGEST and bool(TAG.fullmatch(text))
-
-
 def tags(texts: Iterable[str]) -> list[str]:
     """Return the language tags without whitespace and duplicates, in the given order."""
     unique = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
-    wrong = [text for text in unique if not is_tag(text)]
+    wrong = [text for text in unique if len(text) > LONGEST or not TAG.fullmatch(text)]
     if wrong or len(unique) > MOST:
         hint = f"Enter at most {MOST} language tags such as de or pt-BR."
         raise NotValid(

@@ -76,12 +76,6 @@ def acknowledgments(round_: Round) -> dict[tuple[str, str], Acknowledgment]:
     return latest
 
 
-def is_unchanged(then: Acknowledgment, finding: Finding, graded: int) -> bool:
-    """Return whether the numbers of an acknowledged alert have not grown markedly."""
-    now = {name: getattr(finding, name) for name in NUMBERS}
-    return not grown(Numbers(**then.numbers), Numbers(graded=graded, **now), CHECKS[finding.check].rings)
-
-
 def _record(verb: str, did: str, assignment: RoundRater, check: str, actor: Any, **detail: Any) -> None:
     # Without the note, because leads who still rate see the activity and a note may reveal grades.
     sentence = f"{actor} {did} the alert {check} of {assignment.user} in round {assignment.round}"
@@ -124,8 +118,10 @@ class RaterReport:
 
     def quiet(self, finding: Finding) -> bool:
         """Return whether a lead has acknowledged the alert and its numbers have not grown since."""
-        then = self.looked.get(finding.check)
-        return then is not None and is_unchanged(then, finding, self.graded)
+        if (then := self.looked.get(finding.check)) is None:
+            return False
+        now = Numbers(graded=self.graded, **{name: getattr(finding, name) for name in NUMBERS})
+        return not grown(Numbers(**then.numbers), now, CHECKS[finding.check].rings)
 
     @property
     def severity(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judgments.models import Round
-from judgments.rounds.scales import Row
+from judgments.rounds.settings import Row
 
 
 @dataclass(frozen=True)

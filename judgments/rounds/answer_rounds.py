@@ -19,8 +19,7 @@ from judgments.guidelines import guidelines
 from judgments.models import Collection, Document, GuidelinesVersion, Query, Round, User, audit
 from judgments.rounds import rounds
 from judgments.rounds.answer_dimensions import DIMENSIONS
-from judgments.rounds.scales import Row
-from judgments.rounds.settings import RoundSettings
+from judgments.rounds.settings import RoundSettings, Row
 from judgments.web.rich_text import LONGEST
 
 # More answers than people can grade in one round; a longer list is a mistake.

@@ -32,8 +32,7 @@ from judgments.models import (
     User,
     audit,
 )
-from judgments.rounds.scales import make_scale
-from judgments.rounds.settings import RoundSettings
+from judgments.rounds.settings import RoundSettings, make_scale
 
 LONGEST_NAME = 120
 

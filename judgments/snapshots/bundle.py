@@ -23,6 +23,7 @@ from judgments.snapshots.final_labels import Consolidation, LabelSet, chosen_sou
 CONTENT_VERSION = 1
 # The lead who resolved a conflict stays anonymous, like the raters.
 ADJUDICATOR = "adjudicator"
+SAMPLING = ("log_sha256", "method", "seed", "parameters", "frame")
 FORMAT_OF = {path: name for name, path in FILES.items()}
 
 
@@ -81,17 +82,13 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
             for query in queries
         ],
         "provenance": {
-            "sampling": sorted((_sampling(sample) for sample in samples), key=_canonical),
+            "sampling": sorted(({name: getattr(one, name) for name in SAMPLING} for one in samples), key=_canonical),
             "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
             "consolidation": how.as_json(),
             **({"label_sources": sources} if "imported" in how.sources else {}),
             "software": software(),
         },
     }
-
-
-def _sampling(sample: Any) -> dict[str, Any]:
-    return {name: getattr(sample, name) for name in ("log_sha256", "method", "seed", "parameters", "frame")}
 
 
 def _round_content(round_: Round) -> dict[str, Any]:

@@ -194,7 +194,9 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
             "Label sources are named, but the label sources do not include `imported`.",
             {"sources": "Add `imported`."},
         )
-    by_machine = _machine_labels(collection, judged, consolidation, {(one.query_id, one.doc_id) for one in labels})
+    labeled = {(one.query_id, one.doc_id) for one in labels}
+    machines = machine_labels(collection, own, consolidation.sources, consolidation.judge)
+    by_machine = [Label(*key, grade, MACHINE) for key, grade in machines.items() if key not in labeled]
     labels += by_machine
     labels.sort()
     by_grade = dict(sorted(Counter(one.grade for one in labels).items()))
@@ -208,16 +210,6 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
         by_machine=len(by_machine),
         **_totals(each),
     )
-
-
-def _machine_labels(
-    collection: Collection, judged: Sequence[RatedRound], consolidation: Consolidation, known: set[Key]
-) -> list[Label]:
-    """Return the machine labels of pairs without any other label; empty unless the sources include them."""
-    if not OF_MACHINES & set(consolidation.sources) and not consolidation.judge:
-        return []
-    grades = machine_labels(collection, [rated.round for rated in judged], consolidation.sources, consolidation.judge)
-    return [Label(*key, grade, MACHINE) for key, grade in grades.items() if key not in known]
 
 
 def _few_for_errors(judged: Sequence[RatedRound], rule: str) -> float | None:

@@ -89,18 +89,13 @@ class EndpointSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
-        for status, description in self._errors().items():
-            bodies.setdefault(status, self._error_body(description))
-        return bodies
-
-    def _errors(self) -> dict[str, str]:
         statuses = [*(["404"] if "{" in self.path else []), *(["400"] if self.method in ("POST", "PATCH") else [])]
         statuses += [str(status) for status in getattr(self.view, "also", ())] if self.method != "GET" else []
-        return {**ALWAYS, **{status: ERROR_TEXTS[status] for status in statuses}}
-
-    def _error_body(self, description: str) -> dict[str, Any]:
-        reference = self.resolve_serializer(Error, "response").ref
-        return {"description": description, "content": {"application/json": {"schema": reference}}}
+        for status, description in {**ALWAYS, **{status: ERROR_TEXTS[status] for status in statuses}}.items():
+            reference = self.resolve_serializer(Error, "response").ref
+            error = {"description": description, "content": {"application/json": {"schema": reference}}}
+            bodies.setdefault(status, error)
+        return bodies
 
 
 Row = TypeVar("Row", bound=PublicModel)

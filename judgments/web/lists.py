@@ -102,7 +102,7 @@ class Listing:
         columns = tuple(column for column in self.columns if column.key not in keys)
         return replace(self, columns=columns, search=tuple(name for name in self.search if name not in keys))
 
-    def worded_for(self, subject: Subject) -> Listing:
+    def worded_for(self, subject: Subject | None) -> Listing:
         """Return the list with headings in the words of what is graded; column keys do not change."""
         columns = tuple(replace(column, title=worded(column.title, subject)) for column in self.columns)
         return replace(self, columns=columns)

@@ -21,11 +21,29 @@ from django.views.decorators.http import require_http_methods
 from assay.core.errors import Busy, TooMany
 from judgments.members import login_limits
 from judgments.members import tokens as verbs
-from judgments.members.forms import TokenForm
 from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
+from judgments.web.forms import AssayForm
 from judgments.web.middleware import headers_of, status_of
 from judgments.web.pages import post_action
+
+
+class TokenForm(AssayForm):
+    name = forms.CharField(max_length=100, help_text="The program that will use it, for example: nightly build.")
+    scopes = forms.MultipleChoiceField(
+        label="Permissions",
+        choices=[(value, f"{value}: {title}") for value, title in ApiToken.Scope.choices],
+        initial=[ApiToken.Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    days = forms.TypedChoiceField(
+        label="Expires after",
+        coerce=int,
+        choices=[(7, "7 days"), (30, "30 days"), (90, "90 days"), (180, "180 days"), (365, "365 days")],
+        initial=ApiToken.USUAL_DAYS,
+        required=False,
+        empty_value=ApiToken.USUAL_DAYS,
+    )
 
 
 class PasswordTokenForm(TokenForm):

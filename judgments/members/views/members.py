@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -9,15 +12,66 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 
 from judgments.members import collections as verbs
 from judgments.members import invitations
-from judgments.members.forms import CollectionForm, CollectionSettingsForm, MemberForm
 from judgments.models import Collection, Membership, Role
 from judgments.web import access
 from judgments.web.columns import Column
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import errors_as_messages, form_page, post_action
+
+
+class CollectionForm(AssayForm):
+    name = forms.CharField(max_length=120, help_text="For example: Outdoor shop, site search.")
+    slug = forms.SlugField(
+        label="Address (optional)",
+        required=False,
+        max_length=60,
+        help_text="Letters, digits and hyphens. It is part of every link and can’t be changed later. Leave empty to "
+        "derive it from the name.",
+        error_messages={"invalid": "Use letters, digits and hyphens only, for example shop-search."},
+    )
+    description = forms.CharField(
+        label="Description (optional)",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One or two sentences about the purpose of the collection.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not cleaned["slug"]:
+            cleaned["slug"] = slugify(cleaned["name"])[:60].strip("-")
+        return cleaned
+
+
+class CollectionSettingsForm(AssayForm):
+    name = forms.CharField(max_length=120)
+    description = forms.CharField(
+        label="Description (optional)", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    embedding_changed_at = forms.DateTimeField(
+        label="Embeddings last changed (optional)",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        help_text="UTC. Assay cannot detect a change of the vector space. Enter its date to flag older judgments.",
+    )
+
+
+ROLE_WORDS = {
+    Role.RATER: "rater: grades assigned pairs and sees nothing else",
+    Role.ENGINEER: "engineer: adds runs, evaluates, views agreement and snapshots",
+    Role.LEAD: "lead: does everything, including managing members",
+}
+
+
+class MemberForm(AssayForm):
+    username = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    role = forms.ChoiceField(choices=list(ROLE_WORDS.items()), initial=Role.RATER, widget=forms.RadioSelect)
 
 
 @form_page

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import Archivable, ArchivableQuerySet, PublicModel, check, unique
+from judgments.models.fields import Archivable, PublicModel, check, unique
 from judgments.models.members.user import User
 
 
@@ -17,12 +15,6 @@ class Role(models.TextChoices):
     LEAD = "lead", "lead"
     ENGINEER = "engineer", "engineer"
     RATER = "rater", "rater"
-
-
-class CollectionQuerySet(ArchivableQuerySet):
-    def visible_to(self, user: Any) -> CollectionQuerySet:
-        """Filter the collections that the user is a member of; others do not exist for them."""
-        return self.filter(memberships__user_id=user.pk)
 
 
 class Collection(PublicModel, Archivable):
@@ -35,8 +27,6 @@ class Collection(PublicModel, Archivable):
     created_at = models.DateTimeField(auto_now_add=True)
     # Recorded by a lead, since the data cannot show that the embeddings changed.
     embedding_changed_at = models.DateTimeField(null=True, blank=True)
-
-    objects = CollectionQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "slug"]

@@ -48,7 +48,7 @@ def changes(request: HttpRequest, slug: str) -> HttpResponse:
     context["subject"] = next(iter(rounds), None)
     return answer(
         request,
-        _worded(_changes(given, top), rounds),
+        _changes(given, top).worded_for(context["subject"]),
         rows,
         "judgments/snapshots/snapshot_pairs.html",
         context | _back(given),
@@ -65,7 +65,7 @@ def stale(request: HttpRequest, slug: str) -> HttpResponse:
     context["subject"] = next(iter(rounds), None)
     return answer(
         request,
-        _worded(_stale(given, collection), rounds),
+        _stale(given, collection).worded_for(context["subject"]),
         rows,
         "judgments/snapshots/snapshot_pairs.html",
         context | _back(given),
@@ -132,15 +132,6 @@ def _changes(given: dict[str, str], top: int) -> Listing:
         order="-steps",
         given=given,
     )
-
-
-def _worded(listing: Listing, rounds: Sequence[Round]) -> Listing:
-    """Return the list in the words of the chosen rounds, which all grade the same kind."""
-    return listing.worded_for(rounds[0]) if rounds else listing
-
-
-def _doc_id(pair: Pair) -> str:
-    return pair.document.doc_id
 
 
 def _stale(given: dict[str, str], collection: Collection) -> Listing:

@@ -172,7 +172,10 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
         "stale": preview.stale,
         "pairs": address(rounds, preview.how),
         "waiting": _waiting(rounds, reader) if settled.unresolved else [],
-        "bridges": [_bridge(one) for one in settled.merged.bridges],
+        "bridges": [
+            {"bridge": one, "words": merging.in_words(one), "agreement": one.agreement if one.shared else None}
+            for one in settled.merged.bridges
+        ],
         "refused": preview.refused,
         "doubts": preview.doubts,
     }
@@ -196,11 +199,6 @@ def _rules(preview: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any
         }
         for one in preview.rules
     ]
-
-
-def _bridge(bridge: merging.Bridge) -> dict[str, Any]:
-    agreement = bridge.agreement if bridge.shared else None
-    return {"bridge": bridge, "words": merging.in_words(bridge), "agreement": agreement}
 
 
 SHAPES = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
