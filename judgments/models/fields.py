@@ -81,6 +81,15 @@ class PublicModel(models.Model):
         abstract = True
 
 
+class Named:
+    """A model that is shown by its name."""
+
+    name: Any
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+
 class OfKind(models.Manager):
     """A manager for the rows of one kind in a table of several kinds."""
 

@@ -7,11 +7,11 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import OfKind, OpaqueIdField, PublicModel, check, unique
+from judgments.models.fields import Named, OfKind, OpaqueIdField, PublicModel, check, unique
 from judgments.models.members.collection import Collection
 
 
-class Stratum(PublicModel):
+class Stratum(Named, PublicModel):
     """A named part of the traffic that is sampled on its own: a category, a language, a market."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="strata")
@@ -29,9 +29,6 @@ class Stratum(PublicModel):
             check("stratum_has_name", ~Q(name="")),
             check("stratum_share_in_0_1", share__gt=0, share__lte=1),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class Place(models.Model):
@@ -59,7 +56,7 @@ class Place(models.Model):
         return f"{self.query_id} in {self.stratum}"
 
 
-class QueryGroup(PublicModel):
+class QueryGroup(Named, PublicModel):
     """A group of queries with the same need, named in their column ``group``."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="query_groups")
@@ -73,9 +70,6 @@ class QueryGroup(PublicModel):
             unique("query_group_name_once", "collection", "name"),
             check("query_group_has_name", ~Q(name="")),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def queries(self) -> models.QuerySet[Any]:

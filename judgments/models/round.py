@@ -15,6 +15,7 @@ from judgments.models.fields import (
     Archivable,
     ArchivableQuerySet,
     EventModel,
+    Named,
     OpaqueIdField,
     PublicModel,
     check,
@@ -112,7 +113,7 @@ class RoundQuerySet(ArchivableQuerySet):
         return self.filter(state=Round.State.OPEN, raters__user_id=user.pk, raters__left_at__isnull=True)
 
 
-class Round(PublicModel, Archivable):
+class Round(Named, PublicModel, Archivable):
     """A set of pairs judged under one version of the guidelines and one scale."""
 
     class State(models.TextChoices):
@@ -184,9 +185,6 @@ class Round(PublicModel, Archivable):
             check("round_pass_mark_is_a_share", Q(pass_mark__isnull=True) | Q(pass_mark__gt=0, pass_mark__lte=1)),
             check("round_gate_can_be_met", gate_threshold__gte=-1, gate_threshold__lte=1),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     def planned_ratings(self, pairs: int) -> int:
         """Return the number of planned ratings for this many pairs: k for overlapping pairs, one for the others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from judgments.models.document import Document
-from judgments.models.fields import PublicModel, check, unique
+from judgments.models.fields import Named, PublicModel, check, unique
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.query import Query
@@ -35,7 +35,7 @@ class Upload(PublicModel):
         return self.filename
 
 
-class LabelSource(PublicModel):
+class LabelSource(Named, PublicModel):
     """One import of labels, or labels computed from clicks."""
 
     class Kind(models.TextChoices):
@@ -57,9 +57,6 @@ class LabelSource(PublicModel):
             unique("label_source_file_once", "collection", "sha256"),
             check("label_source_kind_known", kind__in=["import", "clicks"]),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class ImportedLabel(models.Model):

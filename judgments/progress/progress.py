@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -178,31 +178,6 @@ class Progress:
     def most_time_left(self) -> str | None:
         """The time left as text, if all possible pairs are added."""
         return None if self.most_hours_left is None else in_hours(self.most_hours_left * 3600)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the progress for the API, with raters by pseudonym only."""
-        fields = ("graded", "unrateable", "later", "median_seconds", "left", "hours_left")
-        return {
-            "pairs": self.pairs,
-            "most_pairs": self.most_pairs,
-            "more_may_come": self.growing,
-            "ratings_wanted": self.wanted,
-            "most_ratings": self.most_wanted,
-            "ratings": self.filled,
-            "called_in": self.called_in,
-            "surplus": self.surplus,
-            "stranded": self.stranded,
-            "stranded_by_language": [shortage.as_json() for shortage in self.shortages],
-            "hours_left": self.hours_left,
-            "hours_low": self.hours_low,
-            "hours_high": self.hours_high,
-            "most_hours_left": self.most_hours_left,
-            "ratings_a_day": self.a_day,
-            "raters": [
-                {"rater": rater.pseudonym, **{name: value for name, value in asdict(rater).items() if name in fields}}
-                for rater in self.raters
-            ],
-        }
 
 
 def progress(round_: Round) -> Progress:

@@ -17,6 +17,7 @@ from judgments import hooks
 from judgments.agreement import round_report
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, Pair, Query, Round, RoundRater, Slot
+from judgments.progress.api import ProgressBody
 from judgments.progress.progress import progress as progress_of
 from judgments.rounds.views.rounds import frame, to_invite
 from judgments.web import access
@@ -130,7 +131,7 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
     round_progress = progress_of(round_)
     file_format = request.GET.get("format")
     if file_format == "json":
-        return JsonResponse({"round": round_.name, "state": round_.state, **round_progress.as_json()})
+        return JsonResponse({"round": round_.name, "state": round_.state, **ProgressBody(round_progress).data})
     if file_format == "raters":
         heads = ["graded", "unrateable", "later", "median_seconds", "left", "hours_left"]
         lines = ([one.pseudonym, *(getattr(one, name) for name in heads)] for one in round_progress.raters)

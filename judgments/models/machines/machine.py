@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import EventModel, PublicModel, check, unique
+from judgments.models.fields import EventModel, Named, PublicModel, check, unique
 from judgments.models.job import Job
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
@@ -39,7 +39,7 @@ class PromptVersion(PublicModel, EventModel):
         return f"{self.name} v{self.number}"
 
 
-class Provider(PublicModel):
+class Provider(Named, PublicModel):
     """A model service. Its key is encrypted (``judgments.jobs.encrypted_secrets``) and never shown again."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="providers")
@@ -64,9 +64,6 @@ class Provider(PublicModel):
             check("provider_has_a_name", ~Q(name="")),
         ]
 
-    def __str__(self) -> str:
-        return self.name
-
     def offered(self, model: str) -> dict[str, Any] | None:
         """Return the listed settings of a model; None if the provider does not list it."""
         return next((one for one in self.models_offered if one["name"] == model), None)
@@ -83,7 +80,7 @@ ANSWERED = Q(outcome="graded", grade__isnull=False, usefulness__isnull=True) | Q
 )
 
 
-class Judge(PublicModel):
+class Judge(Named, PublicModel):
     """A machine that grades: its kind, model and inputs."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="judges")
@@ -102,9 +99,6 @@ class Judge(PublicModel):
     class Meta:
         ordering = ["name"]
         constraints = [unique("judge_name_once", "collection", "name")]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class MachineJudgment(PublicModel, EventModel):

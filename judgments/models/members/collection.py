@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import Archivable, PublicModel, check, unique
+from judgments.models.fields import Archivable, Named, PublicModel, check, unique
 from judgments.models.members.user import User
 
 
@@ -17,7 +17,7 @@ class Role(models.TextChoices):
     RATER = "rater", "rater"
 
 
-class Collection(PublicModel, Archivable):
+class Collection(Named, PublicModel, Archivable):
     """A test collection: the tenant boundary of everything below it."""
 
     slug = models.SlugField(max_length=60, unique=True)
@@ -31,9 +31,6 @@ class Collection(PublicModel, Archivable):
     class Meta:
         ordering = ["name", "slug"]
         constraints = [check("collection_slug_is_free_of_addresses", ~Q(slug="new") & ~Q(slug=""))]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class Membership(models.Model):

@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models, transaction
 from django.utils import timezone
 
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Named, PublicModel
 
 
 class User(PublicModel, AbstractUser):
@@ -51,7 +51,7 @@ def in_90_days() -> datetime:
     return timezone.now() + timedelta(days=ApiToken.USUAL_DAYS)
 
 
-class ApiToken(PublicModel):
+class ApiToken(Named, PublicModel):
     """A program's key. Only its SHA-256 is stored, so the text is shown once."""
 
     USUAL_DAYS, MOST_DAYS = 90, 365
@@ -72,9 +72,6 @@ class ApiToken(PublicModel):
 
     class Meta:
         ordering = ["-created_at"]
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def expired(self) -> bool:

@@ -20,6 +20,7 @@ from judgments.models import GoldPair, Role, Round
 from judgments.quality import gold_pairs, qualification
 from judgments.quality.gold_pairs import Known
 from judgments.rounds import settings
+from judgments.rounds.forms import setting_field
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.body_limit import takes_files
@@ -54,31 +55,17 @@ class FileForm(AssayForm):
 
 
 class SettingsForm(AssayForm):
-    pass_mark = forms.FloatField(
+    pass_mark = setting_field(
+        "pass_mark",
+        "0.01",
         label="Share of correct grades required",
-        required=False,
-        min_value=0.01,
-        max_value=1,
         help_text="For example 0.8. Leave it empty for no qualification.",
-        widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
-    pass_within = forms.IntegerField(
-        label="Difference that still counts as correct", min_value=0, max_value=100, help_text="0: exact grade only."
+    pass_within = setting_field("pass_within", required=True, max_value=100, help_text="0: exact grade only.")
+    gold_every = setting_field(
+        "gold_every", label="One hidden gold pair per", help_text="For example 20. Leave it empty for none."
     )
-    gold_every = forms.IntegerField(
-        label="One hidden gold pair per",
-        required=False,
-        min_value=2,
-        max_value=1000,
-        help_text="For example 20. Leave it empty for none.",
-    )
-    repeat_share = forms.FloatField(
-        label="Share of repeats",
-        min_value=0,
-        max_value=0.5,
-        help_text="For example 0.05. 0 means none.",
-        widget=forms.NumberInput(attrs={"step": "0.01"}),
-    )
+    repeat_share = setting_field("repeat_share", "0.01", required=True, help_text="For example 0.05. 0 means none.")
 
     def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -138,7 +125,10 @@ def page(request: HttpRequest, uuid: str) -> HttpResponse:
     one = OneForm(request.POST if act == "one" else None, prefix="one").worded_for(round_)
     file = FileForm(*((request.POST, request.FILES) if act == "file" else ()), prefix="file").worded_for(round_)
     wanted = SettingsForm(
-        round_, request.POST if act == "settings" else None, prefix="settings", initial=_settings(round_)
+        round_,
+        request.POST if act == "settings" else None,
+        prefix="settings",
+        initial={name: getattr(round_, name) for name in SettingsForm.base_fields},
     )
     forms_ = {"one": one, "file": file, "settings": wanted}
     form = forms_.get(act)
@@ -158,10 +148,6 @@ def page(request: HttpRequest, uuid: str) -> HttpResponse:
     )
     shown.status_code = max(shown.status_code, *(one.status for one in (one, file, wanted)))
     return shown
-
-
-def _settings(round_: Round) -> dict[str, Any]:
-    return {name: getattr(round_, name) for name in ("pass_mark", "pass_within", "gold_every", "repeat_share")}
 
 
 def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
