@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed, NotValid
-from judgments.guidelines import examples, files, guidelines, text_diff
+from judgments.guidelines import examples, files, guidelines
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Example, GuidelinesVersion, Pair
 from judgments.web import access
@@ -57,7 +57,7 @@ class WholeVersion(VersionBody):
         against: GuidelinesVersion | None = self.context.get("against")
         if against is None:
             return None
-        return LineBody(text_diff.changes(against.markdown, version.markdown), many=True).data
+        return LineBody(guidelines.changes(against.markdown, version.markdown), many=True).data
 
 
 class NewVersion(Strict):
@@ -102,7 +102,7 @@ class Versions(Rows):
         read, newest = files.parse(body["markdown"]), guidelines.latest(self.collection)
         examples.check_readable(self.user, newest)
         remarks = read.remarks(self.collection)
-        lines = text_diff.changes(newest.markdown, read.markdown) if newest else []
+        lines = guidelines.changes(newest.markdown, read.markdown) if newest else []
         if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(read.markdown):
             raise NotValid(f"This text is identical to version {newest.number}. Change it first.", "markdown")
         stored = None

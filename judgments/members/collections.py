@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.members import recorded_changes, round_raters
-from judgments.members.languages import tags
+from judgments.members.round_raters import tags
 from judgments.models import Collection, Membership, Role, User, audit
 
 # These slugs would collide with URLs under /c/.

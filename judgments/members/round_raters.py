@@ -1,8 +1,9 @@
-"""Raters of a round: invite them, let them join, and let them leave."""
+"""Raters of a round: invite them, let them join and leave; and the languages that they read."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotAllowed, NotValid
-from judgments.members.languages import covers
 from judgments.models import (
     AuditRow,
     Collection,
@@ -25,6 +25,28 @@ from judgments.models import (
     User,
     audit,
 )
+
+LONGEST = 35
+MOST = 30
+TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+def covers(read: str, wanted: str) -> bool:
+    """Return whether a reader of one language reads the other: ``pt`` covers ``pt-BR``, but not the reverse."""
+    return wanted.lower() == read.lower() or wanted.lower().startswith(f"{read.lower()}-")
+
+
+def tags(texts: Iterable[str]) -> list[str]:
+    """Return the language tags without whitespace and duplicates, in the given order."""
+    unique = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    wrong = [text for text in unique if len(text) > LONGEST or not TAG.fullmatch(text)]
+    if wrong or len(unique) > MOST:
+        hint = f"Enter at most {MOST} language tags such as de or pt-BR."
+        raise NotValid(
+            f"The languages are not valid: {', '.join(wrong) or f'{len(unique)} tags'}. {hint}", {"languages": hint}
+        )
+    return unique
+
 
 RATE = (Role.RATER, Role.LEAD)
 STAFF = (Role.LEAD, Role.ENGINEER)

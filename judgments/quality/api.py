@@ -275,7 +275,7 @@ class Added(serializers.Serializer):
 class CalibrationBody(serializers.Serializer):
     """A rater's qualification."""
 
-    rater = serializers.CharField()
+    rater = serializers.CharField(source="assignment.pseudonym")
     attempts = serializers.IntegerField()
     answered = serializers.IntegerField(help_text="Number of answers in the last attempt.")
     share = serializers.FloatField(allow_null=True, help_text="Share of correct answers in the last completed attempt.")
@@ -337,9 +337,7 @@ class Calibration(Listed, InRound):
     tag = "rounds"
 
     def rows(self) -> Any:
-        rows = qualification.results(self.round)
-        names = ("attempts", "answered", "share", "passed")
-        return [{"rater": row.assignment.pseudonym, **{name: getattr(row, name) for name in names}} for row in rows]
+        return qualification.results(self.round)
 
 
 class AnswerOfRater(serializers.Serializer):

@@ -15,7 +15,7 @@ from django.utils.translation import get_language_info
 
 from assay.core.counted_nouns import amount
 from judgments.members import round_raters
-from judgments.members.languages import covers
+from judgments.members.round_raters import covers
 from judgments.models import AuditRow, Judgment, Membership, Pair, Role, Round, RoundReport, Slot, Tally
 
 # The maximum number of slots to check during a request; larger rounds use the last report.

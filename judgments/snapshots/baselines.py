@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, F
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from judgments.hooks import BASELINES
 from judgments.members import recorded_changes
 from judgments.models import Collection as TestCollection
-from judgments.models import Judgment, Query, Round
+from judgments.models import Judgment, Pair, Query, Round
 from judgments.snapshots.final_labels import LabelSet
 
 BATCH = 500
@@ -124,3 +124,16 @@ def plain_values(value: Any) -> list[str]:
         except (ValueError, TypeError, RecursionError):
             return [text]
     return [text]
+
+
+def stale_pairs(rounds: Sequence[Round]) -> QuerySet[Pair]:
+    """Return the pairs of the rounds with a grade for an earlier content of the document."""
+    given = Judgment.objects.counted().filter(pair=OuterRef("pk")).exclude(document_sha256="")
+    other = given.exclude(document_sha256=OuterRef("document__content_sha256"))
+    return Pair.objects.filter(Exists(other), round__in=list(rounds))
+
+
+def count_stale(rounds: Sequence[Round]) -> int:
+    """Count the stale pairs, starting from the judgments, which is fast if few documents changed."""
+    given = Judgment.objects.counted().filter(pair__round__in=list(rounds)).exclude(document_sha256="")
+    return given.exclude(document_sha256=F("pair__document__content_sha256")).values("pair").distinct().count()

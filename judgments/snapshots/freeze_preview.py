@@ -13,7 +13,7 @@ from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels.round_labels import Key, RatedRound, label
 from judgments.models import Collection, Round
-from judgments.snapshots import final_labels, manifest, merging, stale_labels
+from judgments.snapshots import baselines, final_labels, manifest, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet
 
 # With more grades only the chosen rule is computed, because the others would take seconds.
@@ -103,7 +103,7 @@ def look(collection: Collection, rounds: Sequence[Round], how: Consolidation) ->
     """Compute the labels that would be frozen, and check them against the gates."""
     judged = final_labels.read(collection, rounds, how)
     settled = final_labels.compute(collection, judged, how)
-    stale = stale_labels.count(rounds) if judged else 0
+    stale = baselines.count_stale(rounds) if judged else 0
     return FreezePreview(how, judged, settled, freeze_gate.evaluate_gates(rounds, how.sources), stale)
 
 

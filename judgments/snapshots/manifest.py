@@ -12,7 +12,7 @@ from judgments.agreement import agreement_summary
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels import round_labels
 from judgments.models import Round
-from judgments.snapshots import bundle, merging, stale_labels
+from judgments.snapshots import baselines, bundle, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet
 
 OPTIONS = {"csv_escape": "apostrophe", "encode_ids": False, "omit_unrated": True, "pseudonyms": True}
@@ -34,7 +34,7 @@ def about(
     """Return the part of the manifest about the origin of the labels: rule, rounds, merge and warnings."""
     agreement = {one.pk: agreement_summary.agreement(one) for one in rounds}
     gate = {one.round.pk: one.as_json() for one in held}
-    stale = stale_labels.count(rounds)
+    stale = baselines.count_stale(rounds)
     merge = {
         "rated_again": labels.merged.rated_again,
         "changed": len(labels.merged.changes),

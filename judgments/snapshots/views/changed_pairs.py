@@ -13,7 +13,7 @@ from assay.aggregation.rules import RULES
 from judgments.documents.answers import questions_of
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Document, Pair, Round
-from judgments.snapshots import final_labels, merging, stale_labels
+from judgments.snapshots import baselines, final_labels, merging
 from judgments.snapshots.final_labels import Consolidation
 from judgments.web import access
 from judgments.web.columns import Column
@@ -60,7 +60,7 @@ def stale(request: HttpRequest, slug: str) -> HttpResponse:
     """List the pairs whose document has changed since it was judged."""
     collection = access.collection_for(request.user, slug, access.LEADS)
     rounds, given = _chosen(request, collection)
-    rows = stale_labels.stale_pairs(rounds).select_related("query", "document", "round", "query__collection")
+    rows = baselines.stale_pairs(rounds).select_related("query", "document", "round", "query__collection")
     context = {"collection": collection, "step": "snapshot", "kind": STALE}
     context["subject"] = next(iter(rounds), None)
     return answer(
