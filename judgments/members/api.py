@@ -168,14 +168,14 @@ class Collections(Listed, Endpoint):
     @call(
         "Create a collection",
         CollectionBody,
-        NewCollection,
+        request=NewCollection,
         status=201,
         example=("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}),
     )
-    def post(self, body: dict[str, Any]) -> Collection:
+    def post(self) -> Collection:
         """The creator becomes its lead. This requires the permission to create collections, which operators grant."""
         access.check_may_create_collections(self.user)
-        return verbs.create_collection(actor=self.user, **body)
+        return verbs.create_collection(actor=self.user, **self.read_body(NewCollection))
 
 
 class OneCollection(InCollection):
@@ -310,14 +310,15 @@ class InviteLinks(Rows):
     @call(
         "Create an invitation link",
         FreshLink,
-        NewLink,
+        request=NewLink,
         status=201,
         example=("For a week", {"meant_for": "Rosa", "days": 7}),
     )
-    def post(self, body: dict[str, Any]) -> Response:
+    def post(self) -> Response:
         """One person can use the link once, to create an account and become a rater. The address is only in this
         response."""
         invite_links.switched_on()
+        body = self.read_body(NewLink)
         uuids = [body.pop("round")]
         [round_] = rows_called(self.collection.rounds.all(), uuids, "round", "round") if uuids[0] else [None]
         link, text = invite_links.make(self.collection, actor=self.user, round_=round_, **body)
@@ -397,15 +398,15 @@ class Tokens(Listed, Owned):
     @call(
         "Create a token",
         FreshToken,
-        NewToken,
+        request=NewToken,
         status=201,
         example=("A build", {"name": "nightly build", "scopes": ["read"]}),
     )
-    def post(self, body: dict[str, Any]) -> Response:
+    def post(self) -> Response:
         """This requires basic authentication, or a login within the last 10 minutes (otherwise 403 `log_in_again`)."""
         if not isinstance(self.request.successful_authenticator, PasswordAuthentication):
             tokens.check_recent_login(self.request)
-        row, text = tokens.make_token(self.user, **body)
+        row, text = tokens.make_token(self.user, **self.read_body(NewToken))
         return once({**Token(row).data, "token": text})
 
 

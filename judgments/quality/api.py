@@ -158,12 +158,12 @@ class Pause(OfRater):
     @call(
         "Pause a rater",
         RaterState,
-        PauseSent,
+        request=PauseSent,
         example=("A reason", {"reason": "Let us look at some pairs together."}),
     )
-    def post(self, body: dict[str, Any]) -> RoundRater:
+    def post(self) -> RoundRater:
         """The rater's leased pairs are released immediately. Judgments stay."""
-        return pausing.pause(self.get_round_rater(), actor=self.user, **body)
+        return pausing.pause(self.get_round_rater(), actor=self.user, **self.read_body(PauseSent))
 
 
 class Resume(OfRater):

@@ -203,14 +203,15 @@ def call(
     """Return a decorator for the method of an endpoint, which describes it in the OpenAPI document.
 
     The method gets the validated ``body``, if there is one, and returns a response, or what ``reply`` serializes.
-    Without ``reply`` the status is 204.
+    Without ``reply`` the status is 204. A method that checks something first reads its body itself and names its
+    serializer as ``request``.
     """
-    schema.setdefault("responses", {status: reply} if reply else {204: None})
+    schema = {"request": body, "responses": {status: reply} if reply else {204: None}, **schema}
     if example:
         schema["examples"] = [OpenApiExample(*example, request_only=True)]
 
     def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
-        @extend_schema(summary=summary, request=body, **schema)
+        @extend_schema(summary=summary, **schema)
         @wraps(method)
         def respond(self: Endpoint, request: Request, *args: Any, **kwargs: Any) -> Any:
             row = method(self, self.read_body(body)) if body else method(self)
