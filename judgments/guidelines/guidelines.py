@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -19,6 +19,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from judgments.guidelines import examples
 from judgments.models import Collection, Example, GuidelinesVersion, Round, RoundRater, User, audit
+from judgments.models.fields import duplicates_raise
 
 # The cost of comparing is about the product of both lengths. Longer differing parts count as replaced.
 MOST_LINES = 4_000
@@ -189,17 +190,14 @@ def add_version(
         problem = f"The text is identical to version {last.number}. Change it first."
         raise NotValid(problem, "markdown")
     number = (GuidelinesVersion.objects.filter(collection=collection).aggregate(top=Max("number"))["top"] or 0) + 1
-    try:
-        with transaction.atomic():
-            version = GuidelinesVersion.objects.create(
-                collection=collection,
-                number=number,
-                markdown=text,
-                sha256=GuidelinesVersion.hash_of(text),
-                created_by=actor,
-            )
-    except IntegrityError as error:
-        raise Conflict("Another user has just added a version. Read it before you add yours.") from error
+    with duplicates_raise(Conflict("Another user has just added a version. Read it before you add yours.")):
+        version = GuidelinesVersion.objects.create(
+            collection=collection,
+            number=number,
+            markdown=text,
+            sha256=GuidelinesVersion.hash_of(text),
+            created_by=actor,
+        )
     examples.mark(written, version)
     sentence = f"{actor} added guidelines {version}"
     audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)

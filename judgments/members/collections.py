@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.members import recorded_changes, round_raters
 from judgments.members.round_raters import tags
 from judgments.models import Collection, Membership, Role, User, audit
+from judgments.models.fields import duplicates_raise
 
 # These slugs would collide with URLs under /c/.
 TAKEN_SLUGS = ("new",)
@@ -29,14 +30,11 @@ def create_collection(*, actor: User, slug: str, name: str, description: str = "
         raise NotValid(problem, "slug")
     if not name.strip():
         raise NotValid("The name of the collection is missing.", {"name": "Enter a name."})
-    try:
-        with transaction.atomic():
-            collection = Collection.objects.create(
-                slug=slug, name=name.strip(), description=description.strip(), created_by=actor
-            )
-    except IntegrityError as error:
-        # Do not reveal whether the other collection is visible to the actor.
-        raise Conflict(f"The slug {slug} is taken. Choose another slug, for example {slug}-2.") from error
+    # Do not reveal whether the other collection is visible to the actor.
+    with duplicates_raise(Conflict(f"The slug {slug} is taken. Choose another slug, for example {slug}-2.")):
+        collection = Collection.objects.create(
+            slug=slug, name=name.strip(), description=description.strip(), created_by=actor
+        )
     Membership.objects.create(collection=collection, user=actor, role=Role.LEAD)
     audit.record(
         "collections.create_collection",
@@ -101,11 +99,8 @@ def add_member(collection: Collection, *, actor: User, username: str, role: str)
     if user is None:
         problem = f"Unknown user name {username!r}. Check it, or ask an administrator to create the account."
         raise NotValid(problem, "username")
-    try:
-        with transaction.atomic():
-            membership = Membership.objects.create(collection=collection, user=user, role=role)
-    except IntegrityError as error:
-        raise Conflict(f"{user} is already a member. Change the role in the list.") from error
+    with duplicates_raise(Conflict(f"{user} is already a member. Change the role in the list.")):
+        membership = Membership.objects.create(collection=collection, user=user, role=role)
     _on_record("add_member", f"{actor} added {user} as {role}", actor, collection, user, role=role)
     return membership
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotValid
 from judgments.members import collections
 from judgments.models import Collection, MemberInvitation, Membership, User, audit
+from judgments.models.fields import duplicates_raise
 from judgments.web import access
 
 # The maximum number of pending invitations in one collection.
@@ -62,11 +63,8 @@ def get(rows: QuerySet[MemberInvitation], uuid: uuid_module.UUID | str) -> Membe
 def accept(invitation: MemberInvitation, *, actor: User) -> Membership:
     """Accept an invitation and become a member."""
     invitation = get(waiting_for(actor).select_for_update(of=("self",)), invitation.uuid)
-    try:
-        with transaction.atomic():
-            made = Membership.objects.create(collection=invitation.collection, user=actor, role=invitation.role)
-    except IntegrityError as error:
-        raise Conflict(f"You are already a member of {invitation.collection}.") from error
+    with duplicates_raise(Conflict(f"You are already a member of {invitation.collection}.")):
+        made = Membership.objects.create(collection=invitation.collection, user=actor, role=invitation.role)
     by = str(invitation.created_by or "")
     sentence = f"{actor} joined as {invitation.role}, invited by {by or 'a deleted user'}"
     _record("accept", sentence, actor, invitation, role=invitation.role, asked_by=by)

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.members import round_raters
 from judgments.members.tokens import digest
 from judgments.models import Collection, InviteLink, Membership, Role, Round, User, audit
+from judgments.models.fields import duplicates_raise
 
 USUAL_DAYS, MOST_DAYS = 7, 30
 # More unused links than a team has raters; lost links must be revoked first.
@@ -102,11 +103,8 @@ def accept(hashed: str, *, username: str, password: str) -> tuple[User, InviteLi
     password_hash = make_password(password)
     with transaction.atomic():
         link = _locked(hashed)
-        try:
-            with transaction.atomic():
-                user = User.objects.create(username=User.normalize_username(username), password=password_hash)
-        except IntegrityError as error:
-            raise NotValid(TAKEN, "username") from error
+        with duplicates_raise(NotValid(TAKEN, "username")):
+            user = User.objects.create(username=User.normalize_username(username), password=password_hash)
         _join(link, user)
     return user, link
 

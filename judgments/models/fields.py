@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from django.core.exceptions import EmptyResultSet
@@ -70,6 +72,16 @@ def check(name: str, condition: models.Q | None = None, **lookups: Any) -> model
 def unique(name: str, *fields: str, condition: models.Q | None = None) -> models.UniqueConstraint:
     """Return a constraint that the columns together identify a row, perhaps only among some rows."""
     return models.UniqueConstraint(fields=fields, condition=condition, name=name)
+
+
+@contextmanager
+def duplicates_raise(problem: Exception) -> Iterator[None]:
+    """Write rows in a transaction; raise the problem if a constraint refuses one, as after a concurrent write."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise problem from error
 
 
 class PublicModel(models.Model):

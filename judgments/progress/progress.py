@@ -6,10 +6,10 @@ All numbers come from the counters of the round and its raters, so no judgments 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.utils import timezone
 
@@ -231,12 +231,11 @@ def usual_pace(round_: Round) -> Pace | None:
     return pace_of(_all_seconds(Tally.objects.filter(round=round_)))
 
 
-def _all_seconds(tallies: Any) -> dict[str, int]:
-    seconds: dict[str, int] = {}
+def _all_seconds(tallies: Iterable[Tally]) -> dict[str, int]:
+    seconds = Counter[str]()
     for tally in tallies:
-        for name, number in tally.seconds.items():
-            seconds[name] = seconds.get(name, 0) + number
-    return seconds
+        seconds.update(tally.seconds)
+    return dict(seconds)
 
 
 def _parts(round_raters: list[RoundRater], tallies: dict[int, Tally], left: int) -> dict[int, int]:

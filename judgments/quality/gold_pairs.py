@@ -228,7 +228,11 @@ def _rows(text: str) -> Iterator[Row]:
             if not any(cell.strip() for cell in cells):
                 continue
             if header is None:
-                header = _header(cells)
+                header = [cell.strip().lower() for cell in cells]
+                if missing := [name for name in COLUMNS if name not in header]:
+                    columns = ",".join(COLUMNS)
+                    problem = f"Line 1 has no column {', '.join(missing)}. Write {columns},explanation."
+                    raise NotValid(problem, "file")
             elif len(cells) != len(header):
                 yield reader.line_num, {"odd": f"{amount(len(cells), 'cell')}, but the header has {len(header)}"}
             else:
@@ -237,15 +241,6 @@ def _rows(text: str) -> Iterator[Row]:
         yield reader.line_num, {"odd": f"is not valid CSV: {error}"}
     if header is None:
         raise NotValid("The file is empty.", {"file": f"Write the columns into the first line: {','.join(COLUMNS)}."})
-
-
-def _header(cells: list[str]) -> list[str]:
-    names = [cell.strip().lower() for cell in cells]
-    missing = [name for name in COLUMNS if name not in names]
-    if missing:
-        problem = f"Line 1 has no column {', '.join(missing)}. Write {','.join(COLUMNS)},explanation."
-        raise NotValid(problem, "file")
-    return names
 
 
 def from_rows(collection: Collection, rows: Iterable[Row], *, field: str, word: str = "Number") -> list[Known]:
@@ -262,14 +257,20 @@ def from_rows(collection: Collection, rows: Iterable[Row], *, field: str, word: 
     gold_grades: list[Known] = []
     odd: list[str] = []
     for number, row in held:
-        key = _cell(row, "query_id"), _cell(row, "doc_id")
-        query, document = questions.get(key) or queries.get(key[0]), documents.get(key[1])
-        why = row.get("odd") or _why(row, query is None, document is None)
+        query_id, doc_id, grade = (_cell(row, name) for name in COLUMNS)
+        query, document = questions.get((query_id, doc_id)) or queries.get(query_id), documents.get(doc_id)
+        why = row.get("odd", "")
+        if not why and query is None:
+            why = f"the query {query_id!r} is not in this collection"
+        elif not why and document is None:
+            why = f"the document {doc_id!r} is not in this collection"
+        elif not why and not (grade.isascii() and grade.isdigit() and len(grade) < 4):
+            why = f"{grade!r} is not a grade"
         if why or query is None or document is None:
             odd.append(f"{word} {number}: {why}.")
             continue
-        grade, explanation = int(_cell(row, "grade")), _cell(row, "explanation")
-        gold_grades.append(Known(query, document, grade, explanation, line=number if word == "Line" else None))
+        line = number if word == "Line" else None
+        gold_grades.append(Known(query, document, int(grade), _cell(row, "explanation"), line=line))
     if odd:
         more = f" {amount(len(odd) - MOST_LISTED, 'more row')} cannot be used." if len(odd) > MOST_LISTED else ""
         problem = f"{' '.join(odd[:MOST_LISTED])}{more}"
@@ -284,15 +285,3 @@ def _ids(rows: Iterable[Row], name: str) -> set[str]:
 def _cell(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     return "" if value is None else str(value).strip()
-
-
-def _why(row: Mapping[str, Any], no_query: bool, no_document: bool) -> str:
-    """Return the problem of a row, or ""."""
-    query_id, doc_id, grade = (_cell(row, name) for name in COLUMNS)
-    if no_query:
-        return f"the query {query_id!r} is not in this collection"
-    if no_document:
-        return f"the document {doc_id!r} is not in this collection"
-    if not (grade.isascii() and grade.isdigit() and len(grade) < 4):
-        return f"{grade!r} is not a grade"
-    return ""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Count, Max
 from django.utils import timezone
 
@@ -32,6 +31,7 @@ from judgments.models import (
     User,
     audit,
 )
+from judgments.models.fields import duplicates_raise
 from judgments.rounds.settings import RoundSettings, make_scale
 
 LONGEST_NAME = 120
@@ -215,7 +215,7 @@ def create_round(
             f"The round already has {amount(len(chosen), 'pair')}. Enter a larger number, or leave the field empty."
         )
         raise NotValid(message, "most_pairs")
-    with _free(name.strip()):
+    with duplicates_raise(_taken(name.strip())):
         round_ = Round.objects.create(
             collection=collection,
             name=name.strip(),
@@ -353,7 +353,7 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
         return round_
     _check_name(round_.collection, wanted)
     before, round_.name = round_.name, wanted
-    with _free(wanted):
+    with duplicates_raise(_taken(wanted)):
         round_.save(update_fields=["name"])
     sentence = f"{actor} renamed round {before} to {wanted}"
     names = {"before": before, "after": wanted}
@@ -376,13 +376,3 @@ def _check_name(collection: Collection, name: str) -> None:
 
 def _taken(name: str) -> Conflict:
     return Conflict(f"Another round is already called {name}. Choose another name.")
-
-
-@contextmanager
-def _free(name: str) -> Iterator[None]:
-    """Write the name; of two concurrent requests for the same name, the later one fails."""
-    try:
-        with transaction.atomic():
-            yield
-    except IntegrityError as error:
-        raise _taken(name) from error

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from django.core.cache import cache
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
@@ -25,6 +25,7 @@ from judgments.jobs import storage
 from judgments.labels import grade_visibility
 from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
+from judgments.models.fields import duplicates_raise
 from judgments.snapshots import baselines, bundle, merging
 from judgments.snapshots import manifest as manifests
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
@@ -51,34 +52,31 @@ def freeze(
         raise taken
     # Compute this before locking rows; the call below then uses the cache.
     freeze_gate.evaluate_gates(rounds, how.sources)
-    try:
-        with transaction.atomic():
-            locked = _locked(rounds)
-            _refuse_to_unblind(locked, actor)
-            settled = compute_labels(collection, locked, **vars(how))
-            if not settled.labels:
-                nothing = "No pair has a grade yet, so there is nothing to freeze."
-                raise NotValid(nothing, {"rounds": "Rate some pairs first."})
-            merging.check_bridges(settled.merged, how.merge)
-            held = freeze_gate.evaluate_gates(locked, how.sources)
-            reason = override_reason.strip()
-            freeze_gate.check(held, reason)
-            frozen = _write(collection, locked, settled, how, held, name=name, override_reason=reason, created_by=actor)
-            frozen.rounds.set(locked)
-            audit.record(
-                "snapshots.freeze",
-                f"{actor} froze snapshot {name} with {amount(len(settled.labels), 'label')}",
-                actor=actor,
-                target=frozen,
-                content_sha256=frozen.content_sha256,
-                override_reason=reason,
-            )
-            for tell in SNAPSHOT_LISTENERS:
-                transaction.on_commit(partial(tell, frozen, actor))
-            return frozen
-    except IntegrityError as error:
-        # Another snapshot with this name was frozen at the same time.
-        raise taken from error
+    # Another snapshot with this name may be frozen at the same time.
+    with duplicates_raise(taken):
+        locked = _locked(rounds)
+        _refuse_to_unblind(locked, actor)
+        settled = compute_labels(collection, locked, **vars(how))
+        if not settled.labels:
+            nothing = "No pair has a grade yet, so there is nothing to freeze."
+            raise NotValid(nothing, {"rounds": "Rate some pairs first."})
+        merging.check_bridges(settled.merged, how.merge)
+        held = freeze_gate.evaluate_gates(locked, how.sources)
+        reason = override_reason.strip()
+        freeze_gate.check(held, reason)
+        frozen = _write(collection, locked, settled, how, held, name=name, override_reason=reason, created_by=actor)
+        frozen.rounds.set(locked)
+        audit.record(
+            "snapshots.freeze",
+            f"{actor} froze snapshot {name} with {amount(len(settled.labels), 'label')}",
+            actor=actor,
+            target=frozen,
+            content_sha256=frozen.content_sha256,
+            override_reason=reason,
+        )
+        for tell in SNAPSHOT_LISTENERS:
+            transaction.on_commit(partial(tell, frozen, actor))
+        return frozen
 
 
 def _locked(rounds: Sequence[Round]) -> list[Round]:

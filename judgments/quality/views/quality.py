@@ -29,14 +29,10 @@ from judgments.web.pages import errors_as_messages, get_page, post_action
 WIDTH, MARGIN = 200.0, 6.0
 # From where to where each check's axis runs; None grows with the value.
 AXES: dict[str, tuple[float, float | None]] = {
-    "gold": (0.0, 1.0),
+    **dict.fromkeys(("gold", "same-grade", "too-fast", "copied"), (0.0, 1.0)),
+    **dict.fromkeys(("leniency", "drift"), (-1.5, 1.5)),
     "consistency": (-0.2, 1.0),
-    "same-grade": (0.0, 1.0),
-    "too-fast": (0.0, 1.0),
-    "copied": (0.0, 1.0),
     "apart": (0.0, None),
-    "leniency": (-1.5, 1.5),
-    "drift": (-1.5, 1.5),
 }
 
 
@@ -131,18 +127,13 @@ def _share(name: str) -> Any:
     return shown
 
 
-def _value(name: str) -> Any:
-    return lambda report: report.findings[name].value
-
-
 def _seconds(report: RaterReport) -> float | None:
     seconds: float | None = report.findings["too-fast"].numbers.get("median_seconds")
     return seconds
 
 
 def _pace(report: RaterReport) -> str | SafeString:
-    seconds = _seconds(report)
-    return SafeString('<span class="muted">–</span>') if seconds is None else f"{seconds:.1f} s"
+    return SafeString('<span class="muted">–</span>') if (seconds := _seconds(report)) is None else f"{seconds:.1f} s"
 
 
 RATERS = Listing(
@@ -164,7 +155,14 @@ RATERS = Listing(
         Column("alarms", "Alerts", order="alarms", value=lambda row: len(row.alarms), show=_alarms, style="nowrap"),
         Column("graded", "Graded", order="graded", numeric=True),
         *(
-            Column(key, title, order=key, numeric=True, value=_value(check), show=_share(check))
+            Column(
+                key,
+                title,
+                order=key,
+                numeric=True,
+                value=lambda row, check=check: row.findings[check].value,
+                show=_share(check),
+            )
             for key, title, check in (
                 ("gold", "Gold pairs", "gold"),
                 ("again", "Self-consistency", "consistency"),
