@@ -80,8 +80,6 @@ class Imported(serializers.Serializer):
 
 @listed("List guideline versions", "Return the versions without their texts, newest first.")
 class Versions(Rows):
-    """The versions of a collection's guidelines."""
-
     queryset = GuidelinesVersion.objects.order_by("-number")
     serializer_class = VersionBody
     also = (409,)
@@ -156,8 +154,6 @@ class NewExample(Strict):
 
 @listed("List examples", "Return proposed examples and those that are part of a version.")
 class Examples(Rows):
-    """The examples of a collection's guidelines."""
-
     reads = access.LEADS
     queryset = Example.objects.select_related("version").order_by("pk")
     serializer_class = ExampleBody

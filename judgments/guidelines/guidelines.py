@@ -44,14 +44,7 @@ class Line(NamedTuple):
 
 
 def changes(old: str, new: str) -> list[Line]:
-    """Return all lines of both texts in reading order, each with its change.
-
-    Examples
-    --------
-    >>> [(line.kind, *line.pieces) for line in changes("A part: 1.", "A part: 2.")]
-    [('changed', Piece(kind='kept', text='A part: '), Piece(kind='removed', text='1'), Piece(kind='added', text='2'), \
-Piece(kind='kept', text='.'))]
-    """
+    """Return all lines of both texts in reading order, each with its change."""
     before, after = old.split("\n"), new.split("\n")
     first, last = _common(before, after)
     lines = [_whole("kept", text) for text in before[:first]]

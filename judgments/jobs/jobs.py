@@ -58,8 +58,7 @@ class Work:
             raise Lost("Another worker took this job.")
 
     def keep(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Store the result in the transaction that creates its rows, so that a second attempt does not create them
-        again."""
+        """Store the result in the transaction that creates its rows, so that a second attempt does not repeat them."""
         if not Job.objects.filter(pk=self.job.pk, result__isnull=True).update(result=result):
             raise Lost("Another worker finished this job.")
         return result

@@ -52,8 +52,6 @@ class Noted(serializers.Serializer):
 
 @listed("List members", "Return every user with a role in the collection.")
 class Members(Rows):
-    """The members of a collection."""
-
     queryset = Membership.objects.select_related("user").order_by("user__username")
     serializer_class = Member
     filters = {"role": "role"}
@@ -149,8 +147,6 @@ class CollectionChange(serializers.Serializer):
     "Return every collection that the caller is a member of, with the open rounds in which the caller rates.",
 )
 class Collections(Listed, Endpoint):
-    """The caller's collections."""
-
     queryset = Collection.objects.all()
     serializer_class = CollectionRow
     also = (409,)
@@ -216,8 +212,6 @@ class MyInvitation(serializers.Serializer):
     "List pending invitations", "Return the invitations that were not accepted. Declined invitations are not marked."
 )
 class Invitations(Rows):
-    """The pending invitations of a collection."""
-
     queryset = MemberInvitation.objects.order_by("-created_at", "-pk")
     serializer_class = Invitation
     reads = access.LEADS
@@ -236,8 +230,6 @@ class OneInvitation(InCollection):
 
 @listed("List your invitations", "Return the collections that you were invited to and have not answered yet.")
 class MyInvitations(Listed, Endpoint):
-    """Your invitations."""
-
     queryset = MemberInvitation.objects.none()
     serializer_class = MyInvitation
     tag = "collections"
@@ -292,8 +284,6 @@ class NewLink(Strict):
 
 
 class InviteLinks(Rows):
-    """The invitation links of a collection."""
-
     queryset = InviteLink.objects.select_related("round", "used_by").order_by("-created_at", "-pk")
     serializer_class = LinkBody
     reads = access.LEADS
@@ -390,8 +380,6 @@ class Owned(Endpoint):
 
 @listed("List my tokens", "Return the valid tokens, without their secrets.")
 class Tokens(Listed, Owned):
-    """The caller's tokens."""
-
     def rows(self) -> QuerySet[ApiToken]:
         return self.own_tokens()
 

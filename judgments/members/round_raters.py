@@ -245,8 +245,7 @@ def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
 
 
 def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
-    """Return the users who could see grades of the round: leads, and former leads or engineers since its first
-    grade."""
+    """Return the users who could see the round's grades: leads, and leads or engineers since its first grade."""
     counted = Q(state=Judgment.State.GRADED, surplus=False, superseded_by__isnull=True)
     if not raters or not Judgment.objects.filter(counted, pair__round=round_).exists():
         return set()

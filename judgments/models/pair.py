@@ -20,8 +20,7 @@ FEW_SLOTS = 20_000
 
 class PairQuerySet(models.QuerySet):
     def in_conflict(self, round_: Round, *, hidden: QuerySet[Pair] | None, steps: int = 1) -> PairQuerySet:
-        """Filter a round's conflicts, the widest first: grades differ by at least this many steps, and none is
-        missing."""
+        """Filter a round's conflicts, the widest first: no grade is missing, and they differ by these steps or more."""
         # This repeats the condition of the index, so that the database uses it.
         apart = self.filter(round=round_, spread__gt=0, spread__gte=steps)
         if round_.state == Round.State.OPEN:

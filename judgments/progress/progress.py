@@ -49,8 +49,7 @@ def pace_of(counted: Mapping[str, int]) -> Pace | None:
 
 
 def paces_of(each: Sequence[Mapping[str, int]], together: Mapping[str, int]) -> list[Pace | None]:
-    """Return the pace of each rater. A rater without times gets that of all raters, and a rater with few times their
-    spread."""
+    """Return the pace of each rater; without times that of all raters, and with few times their spread."""
     usual = pace_of(together)
     own = [pace_of(counted) for counted in each]
     if usual is None:
@@ -86,10 +85,7 @@ SHORTEST_PACE = timedelta(hours=1)
 
 
 def in_hours(seconds: float) -> str:
-    """Return a working time in minutes, or in hours from two hours on.
-
-    Days would require an assumption about working hours.
-    """
+    """Return a working time in minutes, or in hours from two hours on; days would assume working hours."""
     return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{max(1, round(seconds / 60))} min"
 
 

@@ -284,8 +284,6 @@ class CalibrationBody(serializers.Serializer):
 
 @listed("List gold pairs", "This list is for leads. Raters never learn which of their pairs are gold pairs.")
 class Gold(Listed, InRound):
-    """The gold pairs of a round."""
-
     reads = access.LEADS
     queryset = GoldPair.objects.none()
     serializer_class = GoldBody
@@ -369,8 +367,6 @@ class AnswerOfRater(serializers.Serializer):
     "This list is for leads, newest first. Pairs that the caller may still grade are left out.",
 )
 class AnswersOfRater(Listed, OfRater):
-    """The judgments of one rater of a round."""
-
     queryset = Judgment.objects.none()
     serializer_class = AnswerOfRater
     also = ()

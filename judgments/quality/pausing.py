@@ -119,10 +119,7 @@ def preview(round_rater: RoundRater, choice: Choice = EVERYTHING) -> Preview:
 
 
 def requeue(round_rater: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor: object) -> int:
-    """Exclude a rater's judgments.
-
-    They no longer count, their slots become free, and this rater never gets the pairs again.
-    """
+    """Exclude a rater's judgments: their slots become free, and this rater never gets the pairs again."""
     pairs = _begin(round_rater, choice, reason, actor)
     return _in_parts(round_rater, choice, pairs, reason.strip())
 

@@ -53,8 +53,7 @@ def judged_again(round_: Round) -> Round | None:
 
 @transaction.atomic
 def rejudge_overlap(round_: Round, *, actor: User) -> Round:
-    """Create a draft round of the pairs that two or more raters graded, under the newest guidelines, with the same
-    raters."""
+    """Create a draft round of the pairs with two or more grades, for the same raters under the newest guidelines."""
     version = newer_guidelines(round_)
     if version is None:
         message = f"{round_} was judged under the newest guidelines, {round_.guidelines}. Write a new version first."

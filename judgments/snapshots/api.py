@@ -149,8 +149,6 @@ def shown_snapshots() -> QuerySet[Snapshot]:
 
 @listed("List snapshots", "Return the snapshots, newest first.", OpenApiParameter("name"))
 class Snapshots(Rows):
-    """The snapshots of a collection."""
-
     queryset = shown_snapshots().order_by("-created_at", "-pk")
     serializer_class = SnapshotBody
     filters = {"name": "name"}

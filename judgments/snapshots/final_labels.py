@@ -161,8 +161,7 @@ class LabelSet:
 
 
 def compute_labels(collection: Collection, rounds: Sequence[Round], **choice: Any) -> LabelSet:
-    """Return one label per pair: the resolution if there is one, otherwise the grade of the newest round by the label
-    rule; the choice are the fields of a `Consolidation`."""
+    """Return one label per pair, by the newest round; the choice are the fields of a `Consolidation`."""
     how = Consolidation(**choice)
     return compute(collection, read(collection, rounds, how), how)
 

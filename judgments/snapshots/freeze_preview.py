@@ -13,7 +13,7 @@ from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels.round_labels import Key, RatedRound, label
 from judgments.models import Collection, Round
-from judgments.snapshots import baselines, final_labels, manifest, merging
+from judgments.snapshots import baselines, bundle, final_labels, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet
 
 # With more grades only the chosen rule is computed, because the others would take seconds.
@@ -85,7 +85,7 @@ class FreezePreview:
     @property
     def doubts(self) -> list[str]:
         """Warnings to check before freezing, as sentences."""
-        doubts = manifest.doubts(self.settled, self.how, self.stale)
+        doubts = bundle.doubts(self.settled, self.how, self.stale)
         return [*doubts, *(one.warning for one in self.held if one.warning)]
 
     @cached_property

@@ -87,8 +87,7 @@ class Bridge:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Return the bridge as the manifest stores it, with guidelines versions instead of round names, which can
-        change."""
+        """Return the bridge as the manifest stores it, with versions instead of round names, which can change."""
         return {
             "round": self.round.name,
             "guidelines_version": self.round.guidelines.number,

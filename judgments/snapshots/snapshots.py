@@ -27,7 +27,6 @@ from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
 from judgments.snapshots import baselines, bundle, merging
-from judgments.snapshots import manifest as manifests
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
 
 
@@ -115,8 +114,8 @@ def _write(
     freezing = baselines.Freezing(collection, rounds, queries, settled)
     files = bundle.files(queries, rounds, settled, freezing.hashes)
     manifest = {
-        **manifests.about(rounds, settled, how, held),
-        **manifests.identity(name, content, files),
+        **bundle.about(rounds, settled, how, held),
+        **bundle.identity(name, content, files),
         "baseline": baselines.take(freezing),
         "override_reason": override_reason,
     }
@@ -129,7 +128,7 @@ def _write(
         rule=how.rule,
         folder=folder,
         manifest=manifest,
-        summary=manifests.summary(manifest, settled),
+        summary=bundle.summary(manifest, settled),
         override_reason=override_reason,
         created_by=created_by,
     )

@@ -65,8 +65,7 @@ def web_address(url: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
-    """Return the ``address`` of the document's picture, or the reason why it is ``withheld``; both empty without
-    one."""
+    """Return the ``address`` of the document's picture, or why it is ``withheld``; both empty without one."""
     address = web_address(document.image)
     if not address:
         return {"address": "", "withheld": PICTURE_OF_NO_WEB if document.image else ""}

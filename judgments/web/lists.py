@@ -280,7 +280,6 @@ def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
 
 
 def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
-    """Return an expression for ``annotate`` that counts the rows whose field equals ``to``, for the page's rows
-    only."""
+    """Return an expression for ``annotate`` that counts, per row of the page, the rows whose field equals ``to``."""
     counts = rows.filter(**{field_: OuterRef(to)}).order_by().values(field_).annotate(many=Count("pk"))
     return Coalesce(Subquery(counts.values("many")), 0)

@@ -12,7 +12,7 @@ from assay.cli import main
 from assay.core.errors import NotValid
 from judgments.agreement import resolutions
 from judgments.rating import assignment
-from judgments.snapshots import final_labels, manifest, snapshots
+from judgments.snapshots import bundle, final_labels, snapshots
 from judgments.snapshots.final_labels import Consolidation
 from judgments.snapshots.freeze_preview import compare_rules
 
@@ -75,7 +75,7 @@ def test_the_labels_of_every_rule_are_counted(rated: Any, lead: Any) -> None:
 def test_a_rule_that_leaves_ties_open_and_one_that_wants_more_grades_are_doubted(rated: Any) -> None:
     def doubts(rule: str) -> str:
         preview = final_labels.compute_labels(rated.collection, [rated], rule=rule)
-        return " ".join(manifest.doubts(preview, Consolidation(rule), stale=0))
+        return " ".join(bundle.doubts(preview, Consolidation(rule), stale=0))
 
     assert "1 pair with grades for which the label rule gives no label" in doubts("majority")
     assert "there are 1.7" in doubts("dawid-skene")
