@@ -183,7 +183,8 @@ def reserve(limits: Mapping[str, Limit], *, also: Collection[str] = ()) -> None:
     blocked = max((row.blocked_until for row in rows if row.blocked_until), default=now)
     if blocked > now:
         wait = math.ceil((blocked - now).total_seconds())
-        raise TooMany(f"Too many attempts. Try again in {_in_words(wait)}.", wait)
+        when = amount(wait, "second") if wait < 60 else amount(math.ceil(wait / 60), "minute")
+        raise TooMany(f"Too many attempts. Try again in {when}.", wait)
     for row in rows:
         if row.key in limits:
             _move(row, limits[row.key], 1.0, now)
@@ -237,7 +238,3 @@ def _address_limits(address: str) -> dict[str, Limit]:
         site = ipaddress.ip_network(address).supernet(new_prefix=SITE_PREFIX)
         limits[key_of("site", str(site))] = Limit(SITE_FACTOR * free, SITE_FACTOR * per_second)
     return limits
-
-
-def _in_words(seconds: int) -> str:
-    return amount(seconds, "second") if seconds < 60 else amount(math.ceil(seconds / 60), "minute")
