@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # must wrap every middleware that may answer with private data, redirects included
-    "judgments.web.middleware.Border",
+    "judgments.web.errors.Border",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "judgments.web.body_limit.Bodies",  # must run before any middleware that reads the request body
@@ -200,7 +200,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_HASHERS = [
-    "judgments.members.password_hasher.Argon2InTurn",
+    "judgments.web.concurrency_limit.Argon2InTurn",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # Passwords that a web process hashes at the same time; each hash takes 100 MB of memory.
@@ -278,7 +278,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "judgments.web.paging.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "judgments.web.api_errors.answer",
+    "EXCEPTION_HANDLER": "judgments.web.errors.answer",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",

@@ -40,5 +40,5 @@ urlpatterns = [
 ]
 
 # Programs get JSON errors even for unknown URLs.
-handler404 = "judgments.web.api_errors.no_such_address"
-handler500 = "judgments.web.api_errors.our_mistake"
+handler404 = "judgments.web.errors.no_such_address"
+handler500 = "judgments.web.errors.our_mistake"

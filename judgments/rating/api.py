@@ -17,8 +17,8 @@ from judgments.rating.recent_answers import last_answers
 from judgments.rating.serializers import AnswerSent, BatchBody, Joined, LastAnswers, ReceiptBody, Released, Results
 from judgments.rating.submission import Answer, Receipt
 from judgments.web import access
-from judgments.web.api_errors import status_and_body
 from judgments.web.endpoints import InRound
+from judgments.web.errors import status_and_body
 
 # More pairs than a rater can lease; a longer list is a mistake.
 MOST_ANSWERS = 1_000

@@ -16,8 +16,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import TooLarge, TooMany
 from judgments.models import Job, Membership, Upload, User
 from judgments.web import access
-from judgments.web.api_errors import status_and_body
-from judgments.web.middleware import headers_of, page_of
+from judgments.web.errors import headers_of, page_of, status_and_body
 
 # Seconds after which an account with too many waiting files may try again.
 RETRY_AFTER = 60

@@ -23,8 +23,8 @@ from judgments.members import login_limits
 from judgments.members import tokens as verbs
 from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
+from judgments.web.errors import headers_of, status_of
 from judgments.web.forms import AssayForm
-from judgments.web.middleware import headers_of, status_of
 from judgments.web.pages import post_action
 
 

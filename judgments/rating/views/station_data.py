@@ -22,7 +22,7 @@ from judgments.rating import assignment, inserted_checks
 from judgments.rating.keyboard_shortcuts import GRADES, keys_of, labels, table
 from judgments.rating.rater_progress import RaterPosition, own_part, rater_position
 from judgments.web import access
-from judgments.web.api_errors import shape, status_and_body
+from judgments.web.errors import shape, status_and_body
 from judgments.web.posted_values import uuid_of
 
 MOST_SEGMENTS = 60

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client, RequestFactory
 
-from judgments.web.api_errors import our_mistake
+from judgments.web.errors import our_mistake
 
 pytestmark = pytest.mark.django_db
 

@@ -1,17 +1,34 @@
-"""Middleware for every response: error pages and security headers."""
+"""Errors as pages and as JSON, and the headers of every response."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.db import DataError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import Resolver404, get_resolver
 from django.utils.cache import patch_vary_headers
+from django.views import defaults
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
 
-from assay.core.errors import AssayError, Busy, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge, TooMany
+from assay.core.errors import (
+    AssayError,
+    Busy,
+    Closed,
+    Conflict,
+    NotAllowed,
+    NotFound,
+    NotValid,
+    TooLarge,
+    TooMany,
+    Waits,
+)
 
 # The single mapping from errors to HTTP statuses, for pages and the API.
 STATUS: dict[type[AssayError], int] = {
@@ -104,3 +121,86 @@ def page_of(request: HttpRequest, error: AssayError) -> HttpResponse:
     for name, value in headers_of(error).items():
         response.headers[name] = value
     return response
+
+
+CODES = {
+    400: "not_valid",
+    401: "not_authenticated",
+    403: "not_allowed",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    409: "conflict",
+    410: "closed",
+    413: "too_large",
+    415: "unsupported_media_type",
+    429: "too_many",
+    500: "our_mistake",
+    503: "busy",
+}
+PREFIX = "/api/v1/"
+
+
+def answer(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Convert an error of the product or the framework to the API's error response; other errors stay 500s."""
+    if of_nul(error):
+        error = NotValid("A text contains a NUL character. Remove it.")
+    if isinstance(error, AssayError):
+        status, body = status_and_body(error)
+        return Response(body, status=status, headers=headers_of(error))
+    if isinstance(error, Http404):
+        error = exceptions.NotFound()
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    response = exception_handler(error, context)
+    if response is not None:
+        response.data = shape(response.status_code, *_message_and_fields(error))
+    return response
+
+
+def no_such_address(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return a 404 for an unknown address: a page for people, JSON for programs."""
+    if request.path.startswith(PREFIX):
+        return JsonResponse(shape(404, "Address not found. See /api/docs/ for all addresses."), status=404)
+    return defaults.page_not_found(request, exception)
+
+
+def our_mistake(request: HttpRequest) -> HttpResponse:
+    """Return a 500 for an unexpected error without its cause, which is in the server's log."""
+    if request.path.startswith(PREFIX):
+        return JsonResponse(shape(500, "Something went wrong. The server's log has the details."), status=500)
+    return defaults.server_error(request)
+
+
+def status_and_body(error: AssayError | exceptions.APIException) -> tuple[int, dict[str, Any]]:
+    """Return the HTTP status and the body for an error."""
+    if isinstance(error, AssayError):
+        status = status_of(error)
+        body = shape(status, str(error), getattr(error, "fields", {}))
+        if isinstance(error, Waits):
+            body["error"]["code"] = error.code
+        return status, body
+    return error.status_code, shape(error.status_code, *_message_and_fields(error))
+
+
+def shape(status: int, message: str, fields: dict[str, str] | None = None) -> dict[str, Any]:
+    """Return the JSON body of an error."""
+    return {"error": {"code": CODES.get(status, "error"), "message": message, "fields": fields or {}}}
+
+
+def _message_and_fields(error: Exception) -> tuple[str, dict[str, str]]:
+    detail = getattr(error, "detail", str(error))
+    if isinstance(error, exceptions.ValidationError):
+        if isinstance(detail, dict):
+            return "Some fields are not valid.", {name: _flat(value) for name, value in detail.items()}
+        return _flat(detail), {}
+    return str(detail), {}
+
+
+def _flat(value: Any) -> str:
+    """Flatten DRF's nested messages to one message per field."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}: {_flat(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return " ".join(_flat(part) for part in value if part)
+    return str(value)
