@@ -118,7 +118,8 @@ def change_role(membership: Membership, *, actor: User, role: str) -> Membership
     sentence = f"{actor} changed the role of {membership.user} from {before} to {role}"
     _on_record("change_role", sentence, actor, membership.collection, membership.user, before=before, role=role)
     if role == Role.RATER:
-        round_raters.leave_seen(membership.collection, membership.user)
+        # A former lead or engineer cannot rate blind where they could see grades.
+        round_raters.leave_all(membership.collection, membership.user, seen_only=True)
     return membership
 
 

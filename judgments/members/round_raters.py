@@ -128,17 +128,12 @@ def leave(round_: Round, rater: User) -> None:
     Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True).update(rater=None, lease_until=None)
 
 
-def leave_all(collection: Collection, rater: User) -> None:
-    """Remove a rater from every round of a collection that is not closed."""
-    for round_ in _rounds_of(collection, rater):
-        leave(round_, rater)
-
-
-def leave_seen(collection: Collection, rater: User) -> None:
-    """Remove a former lead or engineer from the rounds whose grades they could see, because they cannot rate blind."""
-    for round_ in _rounds_of(collection, rater):
-        if _has_seen(round_, [rater]):
-            leave(round_, rater)
+def leave_all(collection: Collection, rater: User, *, seen_only: bool = False) -> None:
+    """Remove a rater from the rounds of a collection that are not closed, or only from those whose grades they saw."""
+    assignments = RoundRater.objects.filter(user=rater, left_at__isnull=True, round__collection=collection)
+    for row in assignments.exclude(round__state=Round.State.CLOSED).select_related("round"):
+        if not seen_only or _has_seen(row.round, [rater]):
+            leave(row.round, rater)
 
 
 def leave_who_has_seen(round_: Round) -> list[User]:
@@ -149,11 +144,6 @@ def leave_who_has_seen(round_: Round) -> list[User]:
     for rater in gone:
         leave(round_, rater)
     return gone
-
-
-def _rounds_of(collection: Collection, rater: User) -> list[Round]:
-    assignments = RoundRater.objects.filter(user=rater, left_at__isnull=True, round__collection=collection)
-    return [row.round for row in assignments.exclude(round__state=Round.State.CLOSED).select_related("round")]
 
 
 def is_rater(user: Any, round_: Round) -> bool:
@@ -196,12 +186,11 @@ def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
     """Refuse raters who could see the round's grades as leads or engineers, because they cannot rate blind."""
     present = round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)
     known = _has_seen(round_, [rater for rater in raters if rater.pk not in present])
-    seen = sorted(rater.username for rater in raters if rater.pk in known)
-    if seen:
-        raise NotValid(
-            "Leads and engineers since the first grade could see this round's grades and cannot rate it blind.",
-            {"raters": f"Add these users to the next round before its first grade: {', '.join(seen)}."},
-        )
+    _refuse(
+        [rater for rater in raters if rater.pk in known],
+        "Leads and engineers since the first grade could see this round's grades and cannot rate it blind.",
+        "Add these users to the next round before its first grade",
+    )
     if round_.state != Round.State.DRAFT:
         refuse_readers(round_, raters)
 

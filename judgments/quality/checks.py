@@ -62,11 +62,9 @@ def undo_acknowledgment(assignment: RoundRater, check: str, *, actor: Any) -> No
 
 def acknowledgments(round_: Round) -> dict[tuple[str, str], Acknowledgment]:
     """Return the latest acknowledgment of each alert in the round, by the rater's pseudonym and the check."""
-    rows = AuditRow.objects.filter(
-        collection=round_.collection_id, verb__in=[ACKNOWLEDGED, UNDONE], target_uuid=round_.uuid
-    ).order_by("pk")
+    rows = AuditRow.objects.filter(collection=round_.collection_id, target_uuid=round_.uuid)
     latest: dict[tuple[str, str], Acknowledgment] = {}
-    for row in rows.select_related("actor"):
+    for row in rows.filter(verb__in=[ACKNOWLEDGED, UNDONE]).order_by("pk").select_related("actor"):
         key = (row.detail["rater"], row.detail["check"])
         if row.verb == UNDONE:
             latest.pop(key, None)
@@ -144,27 +142,24 @@ def look(round_: Round, *, viewer: User) -> Look:
     state = _state(round_, viewer, hides)
     graded = dict(Tally.objects.filter(round=round_).values_list("rater", "graded"))
     if hides or sum(graded.values()) <= LARGE:
-        return Look(
-            _rows(round_, compute_once(state, lambda: _computed(round_, hidden), keep=KEEP), graded, blind=hides)
-        )
-    cached = cache.get(state)
-    if cached is not None:
-        return Look(_rows(round_, cached, graded))
-    mine = Job.objects.filter(kind=JOB, parameters__round=str(round_.uuid)).order_by("-pk")
-    done = mine.filter(state=Job.State.DONE, result__isnull=False).first()
-    if done is not None and done.result["state"] == state:
-        cache.set(state, done.result["found"], KEEP)
-        return Look(_rows(round_, done.result["found"], graded))
-    if done is not None and done.finished_at and timezone.now() - done.finished_at < PATIENCE:
-        return Look(_rows(round_, done.result["found"], graded))
-    job = mine.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first() or jobs.start(
-        JOB,
-        title=f"Check the raters of {round_}",
-        parameters={"round": str(round_.uuid)},
-        collection=round_.collection,
-        actor=viewer,
-    )
-    return Look(_rows(round_, done.result["found"], graded) if done else [], job)
+        results = compute_once(state, lambda: _computed(round_, hidden), keep=KEEP)
+        return Look(_rows(round_, results, graded, blind=hides))
+    results, job = cache.get(state), None
+    if results is None:
+        mine = Job.objects.filter(kind=JOB, parameters__round=str(round_.uuid)).order_by("-pk")
+        done = mine.filter(state=Job.State.DONE, result__isnull=False).first()
+        results = done.result["found"] if done else {}
+        if done is not None and done.result["state"] == state:
+            cache.set(state, results, KEEP)
+        elif done is None or not done.finished_at or timezone.now() - done.finished_at >= PATIENCE:
+            job = mine.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first() or jobs.start(
+                JOB,
+                title=f"Check the raters of {round_}",
+                parameters={"round": str(round_.uuid)},
+                collection=round_.collection,
+                actor=viewer,
+            )
+    return Look(_rows(round_, results, graded), job)
 
 
 def finding_of(round_rater: RoundRater, check: str, *, viewer: User) -> tuple[RaterReport, Finding]:

@@ -73,10 +73,10 @@ class Sitting:
         return self.over and self.right + 1e-9 >= self.mark * self.total
 
 
-def sitting(round_: Round, rater: User, attempt: int | None = None) -> Sitting:
-    """Return the rater's attempt with this number; the newest if None."""
+def sitting(round_: Round, rater: User) -> Sitting:
+    """Return the rater's newest attempt."""
     mine = Probe.objects.filter(round=round_, rater=rater, kind=KIND)
-    number = attempt or mine.aggregate(newest=Max("attempt"))["newest"] or 1
+    number = mine.aggregate(newest=Max("attempt"))["newest"] or 1
     rows = ProbeAnswer.objects.current().filter(probe__in=mine.filter(attempt=number)).order_by("pk")
     rows = rows.select_related("probe__gold__query", "probe__gold__document")
     done = [Answered(row.probe, row, round_.pass_within) for row in rows]

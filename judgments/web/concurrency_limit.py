@@ -18,8 +18,8 @@ from assay.core.errors import Busy
 class Turns:
     """A limit on concurrent work. Further callers wait for a turn and are refused after a time limit."""
 
-    def __init__(self, at_once: int, *, waiting: int, seconds: float, retry_after: int = 5) -> None:
-        self.at_once, self.waiting, self.seconds, self.retry_after = at_once, waiting, seconds, retry_after
+    def __init__(self, at_once: int, *, waiting: int, seconds: float) -> None:
+        self.at_once, self.waiting, self.seconds = at_once, waiting, seconds
         self._changed = threading.Condition()
         self._working = self._queued = 0
 
@@ -49,7 +49,7 @@ class Turns:
             self._working += 1
 
     def _busy(self) -> Busy:
-        return Busy(f"The server is busy. Try again in {self.retry_after} seconds.", self.retry_after)
+        return Busy("The server is busy. Try again in 5 seconds.", 5)
 
 
 @cache
