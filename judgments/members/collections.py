@@ -9,11 +9,12 @@ from typing import Any
 
 from django.db import transaction
 
-from assay.core.errors import Conflict, NotFound, NotValid
+from assay.core.errors import Conflict, NotValid
 from judgments.members import recorded_changes, round_raters
 from judgments.members.round_raters import tags
 from judgments.models import Collection, Membership, Role, User, audit
 from judgments.models.fields import duplicates_raise
+from judgments.web import access
 
 # These slugs would collide with URLs under /c/.
 TAKEN_SLUGS = ("new",)
@@ -174,10 +175,8 @@ def _locked(membership: Membership) -> Membership:
     """Return the current membership, with all leads locked, because two of them must not leave at the same time."""
     rows = Membership.objects.select_for_update().filter(collection=membership.collection_id).order_by("pk")
     list(rows.filter(role=Role.LEAD))
-    try:
-        return rows.select_related("user", "collection").get(pk=membership.pk)
-    except Membership.DoesNotExist as error:
-        raise NotFound("This person is no longer a member.") from error
+    rows = rows.select_related("user", "collection").filter(pk=membership.pk)
+    return access.existing(rows, "This person is no longer a member.")
 
 
 def _keep_a_lead(membership: Membership) -> None:

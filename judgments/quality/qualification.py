@@ -19,6 +19,7 @@ from judgments.models import GoldPair, Probe, ProbeAnswer, Round, RoundRater, Us
 from judgments.rating import inserted_checks
 from judgments.rating.start_requirements import requires_qualification
 from judgments.rating.submission import Answer, check_answer, stored_fields
+from judgments.web import access
 
 KIND = Probe.Kind.CALIBRATION
 
@@ -131,9 +132,7 @@ def answer(round_: Round, submitted: Answer, *, rater: User) -> Answered:
             "Gold pairs can't be skipped here. Choose a grade, or Cannot judge.", {"state": "Choose a grade."}
         )
     probes = Probe.objects.select_for_update().filter(round=round_, rater=rater, kind=KIND, uuid=submitted.pair)
-    probe = probes.first()
-    if probe is None:
-        raise NotFound(inserted_checks.NO_SUCH_PAIR)
+    probe = access.existing(probes, inserted_checks.NO_SUCH_PAIR)
     event = ProbeAnswer.objects.current().filter(probe=probe).first()
     if event is None:
         check_answer(round_, submitted)

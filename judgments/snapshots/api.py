@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid as uuid_module
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
@@ -45,28 +46,23 @@ class SnapshotBody(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
     def get_content_sha256(self, snapshot: Snapshot) -> str | None:
-        known = self.context.setdefault("hashes", {})
+        readable = self._for_reader("hashes", snapshot, grade_visibility.may_read_hashes)
+        return snapshot.content_sha256 if readable else None
+
+    def _for_reader(self, name: str, snapshot: Snapshot, compute: Callable[..., Any]) -> Any:
+        """Compute the visibility once for all snapshots of a list."""
+        known = self.context.setdefault(name, {})
         if snapshot.collection_id not in known:
-            reader = self.context["request"].user
-            known[snapshot.collection_id] = grade_visibility.may_read_hashes(reader, snapshot.collection)
-        return snapshot.content_sha256 if known[snapshot.collection_id] else None
+            known[snapshot.collection_id] = compute(self.context["request"].user, snapshot.collection)
+        return known[snapshot.collection_id]
 
     def get_rounds(self, snapshot: Snapshot) -> list[uuid_module.UUID]:
         return [round_.uuid for round_ in snapshot.rounds.all()]
 
     def get_summary(self, snapshot: Snapshot) -> dict[str, Any]:
-        reader, hidden = self.context["request"].user, self._hidden_keys(snapshot)
+        reader, hidden = self.context["request"].user, self._for_reader("keys", snapshot, grade_visibility.hidden_keys)
         left_out = {"by_grade"} if snapshots.withheld_queries(reader, snapshot, hidden) else set()
         return {name: value for name, value in snapshot.summary.items() if name not in left_out}
-
-    def _hidden_keys(self, snapshot: Snapshot) -> set[grade_visibility.Key]:
-        """Compute the visibility once for all snapshots of a list."""
-        known = self.context.setdefault("hidden_keys", {})
-        if snapshot.collection_id not in known:
-            known[snapshot.collection_id] = grade_visibility.hidden_keys(
-                self.context["request"].user, snapshot.collection
-            )
-        return known[snapshot.collection_id]
 
     def get_formats(self, snapshot: Snapshot) -> list[str]:
         return [*snapshots.FILES, "bundle"]

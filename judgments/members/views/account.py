@@ -11,8 +11,8 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -115,9 +115,7 @@ def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str
 
 @post_action
 def revoke(request: HttpRequest, uuid: str) -> HttpResponse:
-    token = ApiToken.objects.filter(user=request.user, uuid=uuid).first()
-    if token is None:
-        raise Http404
+    token = get_object_or_404(ApiToken, user=request.user, uuid=uuid)
     verbs.revoke_token(token, actor=request.user)
     messages.success(request, f"The token {token.name} was revoked.")
     return redirect("tokens")

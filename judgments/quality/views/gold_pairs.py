@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import NotFound, NotValid
+from assay.core.errors import NotValid
 from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Role, Round
 from judgments.quality import gold_pairs, qualification
@@ -198,9 +198,8 @@ def _suggest(request: HttpRequest, round_: Round) -> str:
 
 
 def _remove(request: HttpRequest, round_: Round) -> str:
-    row = round_.gold.filter(uuid=uuid_of(request.POST.get("gold", ""))).first()
-    if row is None:
-        raise NotFound("This gold pair no longer exists.")
+    rows = round_.gold.filter(uuid=uuid_of(request.POST.get("gold", "")))
+    row = access.existing(rows, "This gold pair no longer exists.")
     gold_pairs.remove(row, actor=request.user)
     return f"Removed {row}."
 
