@@ -197,7 +197,7 @@ def create_round(
     dimension: str = "",
 ) -> Round:
     """Create a draft round from chosen pairs, with its slots and raters."""
-    _check_name(collection, name.strip())
+    taken = _check_name(collection, name.strip())
     given = {"ratings_per_pair": ratings_per_pair, "overlap": overlap}
     settings = replace(settings or RoundSettings(), **{one: value for one, value in given.items() if value is not None})
     scale = make_scale(collection, grades, relevant_from=relevant_from)
@@ -214,7 +214,7 @@ def create_round(
             f"The round already has {amount(len(chosen), 'pair')}. Enter a larger number, or leave the field empty."
         )
         raise NotValid(message, "most_pairs")
-    with duplicates_raise(_taken(name.strip())):
+    with duplicates_raise(taken):
         round_ = Round.objects.create(
             collection=collection,
             name=name.strip(),
@@ -350,9 +350,9 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
     wanted = name.strip()
     if wanted == round_.name:
         return round_
-    _check_name(round_.collection, wanted)
+    taken = _check_name(round_.collection, wanted)
     before, round_.name = round_.name, wanted
-    with duplicates_raise(_taken(wanted)):
+    with duplicates_raise(taken):
         round_.save(update_fields=["name"])
     sentence = f"{actor} renamed round {before} to {wanted}"
     names = {"before": before, "after": wanted}
@@ -366,12 +366,11 @@ def _unread(candidates: Sequence[Candidate], guidelines: GuidelinesVersion) -> l
     return [one for one in candidates if (one.query.pk, one.document.pk) not in read]
 
 
-def _check_name(collection: Collection, name: str) -> None:
+def _check_name(collection: Collection, name: str) -> Conflict:
+    """Check the name of a round, and return the error for the case that a concurrent request takes it."""
     if not name:
         raise NotValid("The name of the round is missing.", {"name": "Enter a name, for example Round 1."})
+    taken = Conflict(f"Another round is already called {name}. Choose another name.")
     if collection.rounds.filter(name=name).exists():
-        raise _taken(name)
-
-
-def _taken(name: str) -> Conflict:
-    return Conflict(f"Another round is already called {name}. Choose another name.")
+        raise taken
+    return taken
