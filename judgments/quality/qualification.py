@@ -194,20 +194,12 @@ class Result:
 
 def results(round_: Round) -> list[Result]:
     """Return the progress of each rater of the round, in the order of their pseudonyms."""
-    newest: dict[int, int] = {}
-    answered: dict[tuple[int, int], int] = {}
-    for rater, attempt, done in Probe.objects.filter(round=round_, kind=KIND).values_list(
-        "rater", "attempt", "answered"
-    ):
-        newest[rater] = max(newest.get(rater, 0), attempt)
-        answered[rater, attempt] = answered.get((rater, attempt), 0) + done
+    progress: dict[int, tuple[int, int]] = {}  # by rater: the newest attempt, and its answers
+    probes = Probe.objects.filter(round=round_, kind=KIND).order_by("attempt")
+    for rater, attempt, answered in probes.values_list("rater", "attempt", "answered"):
+        last, answers = progress.get(rater, (0, 0))
+        progress[rater] = attempt, answered + (answers if attempt == last else 0)
     return [
-        Result(
-            assignment,
-            newest.get(assignment.user_id, 0),
-            answered.get((assignment.user_id, newest.get(assignment.user_id, 0)), 0),
-            assignment.calibration_share,
-            assignment.calibrated_at is not None,
-        )
-        for assignment in round_.raters.select_related("user")
+        Result(row, *progress.get(row.user_id, (0, 0)), row.calibration_share, row.calibrated_at is not None)
+        for row in round_.raters.select_related("user")
     ]
