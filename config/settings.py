@@ -115,7 +115,6 @@ TEMPLATES = [
                 "judgments.rounds.answer_tags",
                 "judgments.web.components",
                 "judgments.web.figures",
-                "judgments.web.page_tags",
             ],
             "context_processors": [
                 "django.template.context_processors.request",
@@ -201,7 +200,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_HASHERS = [
-    "judgments.members.password_hasher.Argon2InTurn",
+    "judgments.web.concurrency_limit.Argon2InTurn",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # Passwords that a web process hashes at the same time; each hash takes 100 MB of memory.
@@ -272,10 +271,10 @@ FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)
 # --- The API.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "judgments.members.token_authentication.TokenAuthentication",
+        "judgments.members.tokens.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["judgments.members.token_authentication.InScope"],
+    "DEFAULT_PERMISSION_CLASSES": ["judgments.members.tokens.InScope"],
     "DEFAULT_PAGINATION_CLASS": "judgments.web.paging.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

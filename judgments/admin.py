@@ -20,7 +20,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from assay.core.errors import AssayError
-from judgments.members import account_log, collections, grants, tokens
+from judgments.members import collections, grants, login_limits, tokens
 from judgments.members.views.account import LoginForm
 from judgments.models import (
     ApiToken,
@@ -124,16 +124,8 @@ class Users(AuditedAdmin, UserAdmin):
 
     list_display = ("username", "email", "is_active", "is_staff", "can_create_collections", "last_login")
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Collections", {"fields": ("can_create_collections",)}))
-    recorded = (
-        "username",
-        "email",
-        "is_active",
-        "is_staff",
-        "is_superuser",
-        "can_create_collections",
-        "groups",
-        "user_permissions",
-    )
+    recorded = ("username", "email", "is_active", "is_staff", "is_superuser")
+    recorded += ("can_create_collections", "groups", "user_permissions")
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         # Find the account as Django does, because a URL can spell its key in several ways.
@@ -143,7 +135,7 @@ class Users(AuditedAdmin, UserAdmin):
         with transaction.atomic():
             response = super().user_change_password(request, id, form_url)
             if account and hashes.first() != before:
-                account_log.record_password_change(account, actor=request.user)
+                login_limits.record_password_change(account, actor=request.user)
         return response
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -209,8 +201,6 @@ class Memberships(admin.ModelAdmin):
 
 
 class GrantForm(forms.ModelForm):
-    """Form of a grant, which checks the value against the kind."""
-
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         try:
@@ -253,14 +243,6 @@ class ApiTokens(ReadOnlyAdmin):
             tokens.revoke_token(token, actor=request.user)
 
 
-@admin.register(AuditRow)
-class AuditRows(ReadOnlyAdmin):
-    list_display = ("at", "sentence", "actor", "collection", "verb")
-    list_filter = ("verb",)
-    search_fields = ("sentence",)
-    list_select_related = ("actor", "collection")
-
-
 @admin.register(Judgment)
 class Judgments(ListOnlyAdmin):
     """Judgments without their grades: who judged, when and how fast."""
@@ -274,37 +256,46 @@ class Judgments(ListOnlyAdmin):
         return str(row.pair.round)
 
 
-@admin.register(Job)
-class Jobs(ReadOnlyAdmin):
-    list_display = ("title", "kind", "state", "attempts", "created_by", "created_at", "finished_at")
-    list_filter = ("state", "kind")
-
-
-@admin.register(Round)
-class Rounds(ReadOnlyAdmin):
-    list_display = ("name", "collection", "state", "ratings_per_pair", "overlap", "created_at", "opened_at")
-    list_filter = ("state",)
-    list_select_related = ("collection",)
-
-
-@admin.register(Snapshot)
-class Snapshots(ListOnlyAdmin):
-    # The hash of the labels is hidden, because a few labels can be guessed from it by trying all grades.
-    list_display = ("name", "collection", "rule", "created_by", "created_at")
-    list_select_related = ("collection", "created_by")
-
-
-@admin.register(Upload)
-class Uploads(ReadOnlyAdmin):
-    list_display = ("filename", "kind", "collection", "bytes", "created_by", "created_at", "stored_at")
-    list_filter = ("kind",)
-    exclude = ("preview",)
-    list_select_related = ("collection", "created_by")
-
-
-@admin.register(GuidelinesVersion)
-class GuidelinesVersions(ListOnlyAdmin):
-    """Versions of guidelines without their text, which can reveal grades; the pages control who may read it."""
-
-    list_display = ("number", "collection", "created_by", "created_at")
-    list_select_related = ("collection", "created_by")
+admin.site.register(
+    AuditRow,
+    ReadOnlyAdmin,
+    list_display=("at", "sentence", "actor", "collection", "verb"),
+    list_filter=("verb",),
+    search_fields=("sentence",),
+    list_select_related=("actor", "collection"),
+)
+admin.site.register(
+    Job,
+    ReadOnlyAdmin,
+    list_display=("title", "kind", "state", "attempts", "created_by", "created_at", "finished_at"),
+    list_filter=("state", "kind"),
+)
+admin.site.register(
+    Round,
+    ReadOnlyAdmin,
+    list_display=("name", "collection", "state", "ratings_per_pair", "overlap", "created_at", "opened_at"),
+    list_filter=("state",),
+    list_select_related=("collection",),
+)
+# The hash of the labels is hidden, because a few labels can be guessed from it by trying all grades.
+admin.site.register(
+    Snapshot,
+    ListOnlyAdmin,
+    list_display=("name", "collection", "rule", "created_by", "created_at"),
+    list_select_related=("collection", "created_by"),
+)
+admin.site.register(
+    Upload,
+    ReadOnlyAdmin,
+    list_display=("filename", "kind", "collection", "bytes", "created_by", "created_at", "stored_at"),
+    list_filter=("kind",),
+    exclude=("preview",),
+    list_select_related=("collection", "created_by"),
+)
+# Without the text, which can reveal grades; the pages control who may read it.
+admin.site.register(
+    GuidelinesVersion,
+    ListOnlyAdmin,
+    list_display=("number", "collection", "created_by", "created_at"),
+    list_select_related=("collection", "created_by"),
+)

@@ -15,7 +15,7 @@ class Config(AppConfig):
         from judgments.hooks import ARCHIVE_KINDS, BASELINES, DOUBTS, IMPORT_KINDS, JOBS, PERIODIC_WORK
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
-        from judgments.members import recent_login
+        from judgments.members.tokens import on_login
 
         JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
         JOBS.register("read", "judgments.imports.ingestion:work_on_reading")
@@ -25,7 +25,7 @@ class Config(AppConfig):
         JOBS.register("prejudge", "judgments.machines.judge_runs.offline_judging:work_on")
         JOBS.register("quality", "judgments.quality.checks:work_on")
         JOBS.register("requeue", "judgments.quality.pausing:work_on")
-        PERIODIC_WORK.register("task-results", "judgments.jobs.task_cleanup:forget")
+        PERIODIC_WORK.register("task-results", "judgments.jobs.jobs:forget_queue_rows")
         PERIODIC_WORK.register("judges", "judgments.machines.judge_runs.retry:retry_due")
         IMPORT_KINDS.register("documents", "judgments.imports.documents:DOCUMENTS")
         IMPORT_KINDS.register("queries", "judgments.imports.queries:QUERIES")
@@ -36,4 +36,4 @@ class Config(AppConfig):
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
         # Every login sends this signal, including logins to the admin.
-        user_logged_in.connect(recent_login.on_login, dispatch_uid="recent_login")
+        user_logged_in.connect(on_login, dispatch_uid="recent_login")

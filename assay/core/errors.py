@@ -27,9 +27,10 @@ def _again(kind: type[AssayError], args: tuple[Any, ...], state: dict[str, Any])
 class NotValid(AssayError, ValueError):
     """An input that cannot be used."""
 
-    def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
+    def __init__(self, message: str, fields: dict[str, str] | str | None = None) -> None:
+        """Store the message, and the messages by field; the name of one field alone gives it the whole message."""
         super().__init__(message)
-        self.fields = fields or {}
+        self.fields = {fields: message} if isinstance(fields, str) else fields or {}
 
 
 class UnknownName(NotValid):
@@ -74,9 +75,9 @@ class Paused(Waits):
 class Conflict(AssayError):
     """The action conflicts with the current state: a name is taken, a pair was never leased to the caller."""
 
-    def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
+    def __init__(self, message: str, fields: dict[str, str] | str | None = None) -> None:
         super().__init__(message)
-        self.fields = fields or {}
+        self.fields = {fields: message} if isinstance(fields, str) else fields or {}
 
 
 class Closed(AssayError):

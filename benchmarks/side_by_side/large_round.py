@@ -33,7 +33,7 @@ def make(pairs: int) -> Large:
     from judgments.members.collections import create_collection
     from judgments.models import Membership, Role, User
     from judgments.rounds import rounds
-    from judgments.rounds.scales import make_scale
+    from judgments.rounds.settings import make_scale
 
     lead, *raters = [User.objects.create_user(f"bench{number}") for number in range(5)]
     collection = create_collection(actor=lead, slug="bench", name="Bench")

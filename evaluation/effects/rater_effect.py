@@ -12,7 +12,7 @@ from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import RatedRound, read_rounds
 from judgments.models import Round
-from judgments.snapshots.rule_effects import SLOW
+from judgments.snapshots.freeze_preview import SLOW
 from pooling.models import Run
 from pooling.runs import runs as stored_runs
 

@@ -197,7 +197,7 @@ def versioned(standing: Standing) -> CheckResult:
 
 
 def _without_example(version: GuidelinesVersion, standing: Standing) -> list[str]:
-    from judgments.models.scale import DEFAULT_GRADES
+    from judgments.models.round import DEFAULT_GRADES
 
     round_ = standing.round
     grades = [(grade.value, grade.label) for grade in round_.scale.grades.all()] if round_ else None

@@ -27,7 +27,7 @@ from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Pair
 from judgments.rating.api import DocumentNamed, QueryNamed
-from judgments.rounds import rerating
+from judgments.rounds import rounds
 from judgments.rounds.api import DocumentOfPair, QueryOfPair, RoundBody, serialize_round
 from judgments.web import access
 from judgments.web.endpoints import InRound, Listed, listed
@@ -85,7 +85,7 @@ class Rejudge(InRound):
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same
         raters."""
-        return Response(serialize_round(rerating.rejudge_overlap(self.round, actor=request.user)), status=201)
+        return Response(serialize_round(rounds.rejudge_overlap(self.round, actor=request.user)), status=201)
 
 
 class Settlement(serializers.Serializer):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from judgments.archive import archive
-from judgments.web.endpoints import InCollection
+from judgments.web.endpoints import InCollection, call
 from judgments.web.serializers import Strict
 
 
@@ -47,57 +45,39 @@ class DeletionBody(serializers.Serializer):
 
 
 class OfThing(InCollection):
-    """Base class of the archive endpoints, which are for leads."""
-
-    serializer_class = ThingBody
     tag = "archive"
     also = (409,)
 
-    def thing(self, request: Request, body: dict[str, Any]) -> Any:
-        return archive.archivable_row(request.user, self.collection, body["kind"], body["id"])
+    def row(self, body: dict[str, Any]) -> Any:
+        return archive.archivable_row(self.user, self.collection, body["kind"], body["id"])
 
-    def answer(self, kind: str, row: Any) -> Response:
+    def archived(self, act: Callable[..., None], body: dict[str, Any]) -> dict[str, Any]:
+        """Archive or restore the object, and return its new state."""
+        row = self.row(body)
+        act(body["kind"], row, actor=self.user)
         row.refresh_from_db()
-        body = {"kind": kind, "id": row.uuid, "name": str(row), "archived_at": row.archived_at}
-        return Response(ThingBody(body).data)
+        return {"kind": body["kind"], "id": row.uuid, "name": str(row), "archived_at": row.archived_at}
 
 
 class Archive(OfThing):
-    """Archive an object."""
-
-    @extend_schema(summary="Archive an object", request=ThingSent, responses=ThingBody)
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Archive an object", ThingBody, ThingSent)
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """Archived objects are hidden in lists and choices; objects made from them stay."""
-        body = self.read_body(ThingSent)
-        row = self.thing(request, body)
-        archive.archive(body["kind"], row, actor=request.user)
-        return self.answer(body["kind"], row)
+        return self.archived(archive.archive, body)
 
 
 class Restore(OfThing):
-    """Restore an archived object."""
-
-    @extend_schema(summary="Restore an object", request=ThingSent, responses=ThingBody)
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Restore an object", ThingBody, ThingSent)
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """The object appears in lists and choices again."""
-        body = self.read_body(ThingSent)
-        row = self.thing(request, body)
-        archive.restore(body["kind"], row, actor=request.user)
-        return self.answer(body["kind"], row)
+        return self.archived(archive.restore, body)
 
 
 class Delete(OfThing):
-    """Delete an object permanently."""
-
-    @extend_schema(summary="Delete an object", request=DeletionSent, responses=DeletionBody)
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Delete an object", DeletionBody, DeletionSent)
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """Only objects that no other object depends on can be deleted (otherwise the status is 409). With `preview`
         nothing is deleted."""
-        body = self.read_body(DeletionSent)
-        row = self.thing(request, body)
-        preview = body["preview"]
-        deletion = (
-            archive.deletion(body["kind"], row) if preview else archive.delete(body["kind"], row, actor=request.user)
-        )
-        details = {"goes": deletion.goes, "blocked_by": deletion.blocked_by, "why_not": deletion.why_not}
-        return Response({"deleted": not preview, "possible": deletion.possible, **details})
+        kind, row, preview = body["kind"], self.row(body), body["preview"]
+        deletion = archive.deletion(kind, row) if preview else archive.delete(kind, row, actor=self.user)
+        return {"deleted": not preview, "possible": deletion.possible, **vars(deletion)}

@@ -36,10 +36,6 @@ class Deletion:
         return not self.blocked_by and not self.why_not
 
 
-def _open_round(round_: Round) -> str:
-    return "The round is open. Close it first." if round_.state == Round.State.OPEN else ""
-
-
 def _open_rounds(collection: Collection) -> str:
     open_ = collection.rounds.filter(state=Round.State.OPEN).count()
     return f"{open_} of its rounds {'is' if open_ == 1 else 'are'} open. Close them first." if open_ else ""
@@ -57,14 +53,13 @@ KINDS: dict[str, ArchiveKind] = {
         Round,
         "rounds",
         frozenset({"Pair", "Slot", "RoundRater", "Tally", "RoundReport", "RoundEffect", "Refill", "InviteLink"}),
-        in_use=_open_round,
+        in_use=lambda round_: "The round is open. Close it first." if round_.state == Round.State.OPEN else "",
         needed=lambda round_: "" if round_.state == Round.State.DRAFT else "Only a draft can be deleted.",
     ),
 }
 
 
 def get_kind(name: str) -> ArchiveKind:
-    """Return the kind with this name."""
     if name not in ARCHIVE_KINDS:
         raise NotFound(f"Unknown kind {name!r}. Known kinds: {', '.join(sorted(ARCHIVE_KINDS))}.")
     return ARCHIVE_KINDS[name]
@@ -133,7 +128,9 @@ def delete(name: str, row: Any, *, actor: User) -> Deletion:
     row = _locked(row)
     preview = deletion(name, row)
     if not preview.possible:
-        raise Conflict(f"{row} cannot be deleted. {_reason(preview)} Archive it instead.")
+        named = ", ".join(f"{number:,} {name}" for name, number in preview.blocked_by.items())
+        why = preview.why_not or f"Other rows depend on it: {named}."
+        raise Conflict(f"{row} cannot be deleted. {why} Archive it instead.")
     path = get_kind(name).file(row)
     _record("archive.delete", f"{actor} deleted {name} {row}", name, row, actor, goes=preview.goes)
     row.delete()
@@ -149,13 +146,6 @@ def _locked(row: Any) -> Any:
 def _record(verb: str, sentence: str, name: str, row: Any, actor: User, **more: Any) -> None:
     collection = row if isinstance(row, Collection) else row.collection
     audit.record(verb, sentence, actor=actor, collection=collection, target=row, kind=name, name=str(row), **more)
-
-
-def _reason(deletion: Deletion) -> str:
-    if deletion.why_not:
-        return deletion.why_not
-    named = ", ".join(f"{number:,} {name}" for name, number in deletion.blocked_by.items())
-    return f"Other rows depend on it: {named}."
 
 
 def _plural(model: type[Model]) -> str:

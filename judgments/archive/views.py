@@ -74,16 +74,14 @@ def address(collection: Collection, kind: str, row: Any) -> str:
     return reverse("archive_one", args=[collection.slug, kind, row.uuid])
 
 
+ACTS = {"delete": (archive.delete, "deleted"), "restore": (archive.restore, "restored")}
+
+
 def _done(request: HttpRequest, collection: Collection, kind: str, row: Any) -> str:
-    act = request.POST.get("act")
-    if act == "delete":
-        archive.delete(kind, row, actor=request.user)
-        messages.success(request, f"{row} was deleted.")
-        return reverse(ARCHIVE_KINDS[kind].page, args=[collection.slug])
-    if act == "restore":
-        archive.restore(kind, row, actor=request.user)
-        messages.success(request, f"{row} was restored.")
-    else:
-        archive.archive(kind, row, actor=request.user)
-        messages.success(request, f"{row} was archived.")
-    return address(collection, kind, row)
+    act = request.POST.get("act", "")
+    verb, outcome = ACTS.get(act, (archive.archive, "archived"))
+    verb(kind, row, actor=request.user)
+    messages.success(request, f"{row} was {outcome}.")
+    return (
+        reverse(ARCHIVE_KINDS[kind].page, args=[collection.slug]) if act == "delete" else address(collection, kind, row)
+    )

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
 from django.db.models import Q
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotAllowed, NotFound, NotValid
-from judgments.guidelines import examples, files, guidelines, text_diff
+from assay.core.errors import NotAllowed, NotValid
+from judgments.guidelines import examples, files, guidelines
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Example, GuidelinesVersion, Pair
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, listed, rows_called
+from judgments.web.endpoints import InCollection, Rows, call, listed, rows_called
 from judgments.web.serializers import Strict
 
 
@@ -59,7 +57,7 @@ class WholeVersion(VersionBody):
         against: GuidelinesVersion | None = self.context.get("against")
         if against is None:
             return None
-        return LineBody(text_diff.changes(against.markdown, version.markdown), many=True).data
+        return LineBody(guidelines.changes(against.markdown, version.markdown), many=True).data
 
 
 class NewVersion(Strict):
@@ -82,68 +80,56 @@ class Imported(serializers.Serializer):
 
 @listed("List guideline versions", "Return the versions without their texts, newest first.")
 class Versions(Rows):
-    """The versions of a collection's guidelines."""
-
     queryset = GuidelinesVersion.objects.order_by("-number")
     serializer_class = VersionBody
     also = (409,)
     tag = "guidelines"
 
     def rows(self) -> Any:
-        return super().rows().filter(pk__in=examples.readable(self.request.user, self.collection).values("pk"))
+        return super().rows().filter(pk__in=examples.readable(self.user, self.collection).values("pk"))
 
-    @extend_schema(
-        summary="Create a guideline version",
-        request=NewVersion,
+    @call(
+        "Create a guideline version",
+        body=NewVersion,
         responses={201: Imported, 200: Imported},
-        examples=[OpenApiExample("A text", {"markdown": "# How to grade\n...", "dry_run": True}, request_only=True)],
+        example=("A text", {"markdown": "# How to grade\n...", "dry_run": True}),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Response:
         """The status is 201 if the version is stored, 200 for a dry run, and 400 if the text equals the newest
         version."""
-        request_data = self.read_body(NewVersion)
-        read, newest = files.parse(request_data["markdown"]), guidelines.latest(self.collection)
-        examples.check_readable(request.user, newest)
+        read, newest = files.parse(body["markdown"]), guidelines.latest(self.collection)
+        examples.check_readable(self.user, newest)
         remarks = read.remarks(self.collection)
-        lines = text_diff.changes(newest.markdown, read.markdown) if newest else []
+        lines = guidelines.changes(newest.markdown, read.markdown) if newest else []
         if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(read.markdown):
-            same = f"This text is identical to version {newest.number}. Change it first."
-            raise NotValid(same, {"markdown": same})
+            raise NotValid(f"This text is identical to version {newest.number}. Change it first.", "markdown")
         stored = None
-        if not request_data["dry_run"]:
-            waiting = rows_called(
-                examples.pending_examples(self.collection), request_data["examples"], "examples", "pending example"
-            )
-            stored = guidelines.add_version(
-                self.collection, actor=request.user, markdown=read.markdown, written=waiting
-            )
-        body = {"stored": stored, "remarks": remarks, "difference": lines}
-        return self.respond(Imported, body, 201 if stored else 200)
+        if not body["dry_run"]:
+            pending = examples.pending_examples(self.collection)
+            waiting = rows_called(pending, body["examples"], "examples", "pending example")
+            stored = guidelines.add_version(self.collection, actor=self.user, markdown=read.markdown, written=waiting)
+        changes = {"stored": stored, "remarks": remarks, "difference": lines}
+        return self.respond(Imported, changes, 201 if stored else 200)
 
 
 class OneVersion(InCollection):
-    """One version of the guidelines."""
-
-    serializer_class = WholeVersion
     tag = "guidelines"
 
-    @extend_schema(
-        summary="Get a guideline version",
+    @call(
+        "Get a guideline version",
+        WholeVersion,
         parameters=[OpenApiParameter("against", int, description="Also return the changes since this version.")],
     )
-    def get(self, request: Request, slug: str, number: int) -> Response:
+    def get(self) -> Response:
         """Return its Markdown, also as a file for git."""
-        against = request.query_params.get("against")
+        against = self.request.query_params.get("against")
         context = {"against": self._version(against) if against is not None else None}
-        return Response(WholeVersion(self._version(str(number)), context=context).data)
+        return Response(WholeVersion(self._version(str(self.kwargs["number"])), context=context).data)
 
     def _version(self, number: str) -> GuidelinesVersion:
         known = number.isascii() and number.isdigit() and len(number) < 7
-        readable = examples.readable(self.request.user, self.collection)
-        row = readable.filter(number=int(number)).first() if known else None
-        if row is None:
-            raise NotFound(f"The guidelines have no version {number[:20]}.")
-        return row
+        rows = examples.readable(self.user, self.collection).filter(number=int(number) if known else None)
+        return access.existing(rows, f"The guidelines have no version {number[:20]}.")
 
 
 class ExampleBody(serializers.Serializer):
@@ -168,8 +154,6 @@ class NewExample(Strict):
 
 @listed("List examples", "Return proposed examples and those that are part of a version.")
 class Examples(Rows):
-    """The examples of a collection's guidelines."""
-
     reads = access.LEADS
     queryset = Example.objects.select_related("version").order_by("pk")
     serializer_class = ExampleBody
@@ -179,46 +163,35 @@ class Examples(Rows):
     def rows(self) -> Any:
         rows = super().rows()
         # Without the examples whose pairs the caller may still grade.
-        shown = [one.pk for one in examples.visible_examples(self.request.user, self.collection)]
-        readable = examples.readable(self.request.user, self.collection)
+        shown = [one.pk for one in examples.visible_examples(self.user, self.collection)]
+        readable = examples.readable(self.user, self.collection)
         return rows.filter(Q(version__in=readable) | Q(pk__in=shown))
 
-    @extend_schema(summary="Propose a resolved pair as an example", request=NewExample, responses={201: ExampleBody})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Propose a resolved pair as an example", ExampleBody, NewExample, status=201)
+    def post(self, body: dict[str, Any]) -> Example:
         """The form for the next version starts with this example. The status is 403 for a pair that you may still
         grade."""
-        uuid = self.read_body(NewExample)["pair"]
-        self._check_visible(uuid)
-        rows = Adjudication.objects.filter(superseded_by__isnull=True, pair__round__collection=self.collection)
-        settled = rows.select_related("pair__round__collection", "pair__query", "pair__document")
-        row = settled.filter(pair__uuid=uuid).first()
-        if row is None:
-            message = f"This collection has no resolved pair {uuid}."
-            raise NotValid(message, {"pair": message})
-        return self.respond(ExampleBody, examples.propose(row, actor=request.user), 201)
-
-    def _check_visible(self, uuid: uuid_module.UUID) -> None:
-        """Refuse a caller who may not see the resolution, before a response reveals that it exists."""
-        pair = Pair.objects.filter(round__collection=self.collection, uuid=uuid).select_related("round__collection")
-        if any(not grade_visibility.grades_visible(self.request.user, one) for one in pair):
+        # Refuse a caller who may not see the resolution, before a response reveals that it exists.
+        pair = Pair.objects.filter(round__collection=self.collection, uuid=body["pair"])
+        if any(not grade_visibility.grades_visible(self.user, one) for one in pair.select_related("round__collection")):
             raise NotAllowed(
                 "You may still grade this pair yourself. Propose it after you have graded it, or after the round is "
                 "closed."
             )
+        rows = Adjudication.objects.filter(superseded_by__isnull=True, pair__round__collection=self.collection)
+        settled = rows.select_related("pair__round__collection", "pair__query", "pair__document")
+        row = settled.filter(pair__uuid=body["pair"]).first()
+        if row is None:
+            raise NotValid(f"This collection has no resolved pair {body['pair']}.", "pair")
+        return examples.propose(row, actor=self.user)
 
 
 class OneExample(InCollection):
-    """One example."""
-
-    serializer_class = ExampleBody
     also = (409,)
     tag = "guidelines"
 
-    @extend_schema(summary="Withdraw a proposed example", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Withdraw a proposed example")
+    def delete(self) -> None:
         """The status is 409 if a version contains the example, because versions never change."""
-        row = Example.objects.filter(collection=self.collection, uuid=uuid).first()
-        if row is None:
-            raise NotFound("This example does not exist.")
-        examples.remove(row, actor=request.user)
-        return Response(status=204)
+        rows = Example.objects.filter(collection=self.collection, uuid=self.kwargs["uuid"])
+        examples.remove(access.existing(rows, "This example does not exist."), actor=self.user)

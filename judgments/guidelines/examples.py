@@ -58,7 +58,12 @@ def readable(user: User, collection: Collection) -> QuerySet[GuidelinesVersion]:
         open_ = Round.objects.open_to(user).filter(collection=collection)
         oldest = min(open_.values_list("guidelines__number", flat=True), default=max(numbers, default=0))
         return collection.guidelines.filter(own | Q(number__lte=oldest))
-    hidden = _hidden_from(user, collection)
+    if not Round.objects.open_to(user).filter(collection=collection).exists():
+        return collection.guidelines.all()
+    written = Example.objects.filter(collection=collection, version__isnull=False, adjudication__isnull=False)
+    rows = written.select_related("version", "adjudication__pair__round__collection")
+    # The versions with an example that is still hidden from a lead who rates.
+    hidden = [one.version.number for one in rows if not grade_visibility.grades_visible(user, one.adjudication.pair)]
     if not hidden:
         return collection.guidelines.all()
     return collection.guidelines.filter(own | Q(number__lt=min(hidden)))
@@ -73,15 +78,6 @@ def check_readable(user: User, version: GuidelinesVersion | None) -> None:
         )
 
 
-def _hidden_from(user: User, collection: Collection) -> set[int]:
-    """Return the numbers of versions with an example that is still hidden from a lead who rates."""
-    if not Round.objects.open_to(user).filter(collection=collection).exists():
-        return set()
-    written = Example.objects.filter(collection=collection, version__isnull=False, adjudication__isnull=False)
-    rows = written.select_related("version", "adjudication__pair__round__collection")
-    return {one.version.number for one in rows if not grade_visibility.grades_visible(user, one.adjudication.pair)}
-
-
 @transaction.atomic
 def remove(example: Example, *, actor: User) -> None:
     """Withdraw a pending example; the resolution stays."""
@@ -91,7 +87,7 @@ def remove(example: Example, *, actor: User) -> None:
             f"This example is in guidelines {example.version}, which cannot change. Leave it out of the next version."
         )
     sentence = f"{actor} withdrew the example “{example.query_text}” x {example.document_text}"
-    audit.record("examples.remove", sentence, actor=actor, collection=example.collection, target=example)
+    audit.record("examples.remove", sentence, actor=actor, target=example)
     example.delete()
 
 

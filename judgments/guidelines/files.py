@@ -53,11 +53,6 @@ class GuidelineFile:
         return remarks
 
 
-def file_name(version: GuidelinesVersion) -> str:
-    """Return the file name of a version."""
-    return f"guidelines-v{version.number}.md"
-
-
 def as_text(version: GuidelinesVersion) -> str:
     """Return the whole file of a version."""
     header = (version.collection.slug, version.number, version.sha256)
@@ -72,15 +67,15 @@ def read(content: bytes, name: str = "The file") -> GuidelineFile:
             f"{name} has more than {MOST_BYTES:,} bytes. Guidelines can have at most {LONGEST:,} characters. Shorten "
             "the file."
         )
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(problem, "file")
     try:
         parsed = parse(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         problem = f"{name} is not valid UTF-8 at byte {error.start + 1}. Save the file as UTF-8."
-        raise NotValid(problem, {"file": problem}) from error
+        raise NotValid(problem, "file") from error
     if len(parsed.markdown) > LONGEST:
         problem = f"{name} has {len(parsed.markdown):,} characters. The limit is {LONGEST:,}. Shorten it."
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(problem, "file")
     return parsed
 
 
@@ -97,7 +92,7 @@ def parse(text: str) -> GuidelineFile:
         problem = (
             f"The version {number[:40]} in the front matter is not a number. Correct it or remove the front matter."
         )
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(problem, "file")
     version = int(number) if number else None
     return GuidelineFile(
         normalize(text[front.end() :]), fields.get("collection", ""), version, fields.get("sha256", "")

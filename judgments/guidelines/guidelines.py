@@ -2,18 +2,115 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
+from typing import NamedTuple
 
-from django.db import IntegrityError, transaction
-from django.db.models import Max, QuerySet
+from django.db import transaction
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
-from judgments.guidelines import examples, text_diff
-from judgments.models import Collection, Example, GuidelinesVersion, Round, User, audit
+from judgments.guidelines import examples
+from judgments.models import Collection, Example, GuidelinesVersion, Round, RoundRater, User, audit
+from judgments.models.fields import duplicates_raise
+
+# The cost of comparing is about the product of both lengths. Longer differing parts count as replaced.
+MOST_LINES = 4_000
+MOST_WORDS = 400
+# Two lines with less in common than this are a removed and an added line, not a changed one.
+ALIKE = 0.4
+WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class Piece(NamedTuple):
+    """A part of a line: ``kept``, ``removed`` or ``added``."""
+
+    kind: str
+    text: str
+
+
+class Line(NamedTuple):
+    """A line: ``kept``, ``removed``, ``added``, or ``changed`` with the words of both."""
+
+    kind: str
+    pieces: tuple[Piece, ...]
+
+
+def changes(old: str, new: str) -> list[Line]:
+    """Return all lines of both texts in reading order, each with its change."""
+    before, after = old.split("\n"), new.split("\n")
+    first, last = _common(before, after)
+    lines = [_whole("kept", text) for text in before[:first]]
+    lines += _between(before[first : len(before) - last], after[first : len(after) - last])
+    return lines + [_whole("kept", text) for text in before[len(before) - last :]]
+
+
+def _common(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+    """Return the number of common first lines, and of common last lines among the others."""
+    least = min(len(before), len(after))
+    first = next((at for at in range(least) if before[at] != after[at]), least)
+    left = least - first
+    last = next((at for at in range(left) if before[-1 - at] != after[-1 - at]), left)
+    return first, last
+
+
+def _between(before: Sequence[str], after: Sequence[str]) -> list[Line]:
+    if max(len(before), len(after)) > MOST_LINES:
+        return [*_all("removed", before), *_all("added", after)]
+    lines: list[Line] = []
+    for kind, a, b, c, d in SequenceMatcher(None, before, after).get_opcodes():
+        if kind == "equal":
+            lines += _all("kept", before[a:b])
+        else:
+            lines += _replaced(before[a:b], after[c:d])
+    return lines
+
+
+def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
+    """Yield the changes of replaced lines; similar lines at the same position are one changed line."""
+    pairs = min(len(before), len(after))
+    for old, new in zip(before[:pairs], after[:pairs], strict=True):
+        pieces = _words(old, new)
+        if pieces is None:
+            yield from (_whole("removed", old), _whole("added", new))
+        else:
+            yield Line("changed", tuple(pieces))
+    yield from _all("removed", before[pairs:])
+    yield from _all("added", after[pairs:])
+
+
+def _words(old: str, new: str) -> list[Piece] | None:
+    """Return the changes within a line; None if the lines have too little in common or too many words."""
+    before, after = WORDS.findall(old), WORDS.findall(new)
+    if max(len(before), len(after)) > MOST_WORDS:
+        return None
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.ratio() < ALIKE:
+        return None
+    pieces = []
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            pieces.append(Piece("kept", "".join(before[a:b])))
+            continue
+        parts = (("removed", before[a:b]), ("added", after[c:d]))
+        pieces += [Piece(kind, "".join(words)) for kind, words in parts if words]
+    return pieces
+
+
+def _whole(kind: str, text: str) -> Line:
+    return Line(kind, (Piece(kind, text),))
+
+
+def _all(kind: str, lines: Sequence[str]) -> list[Line]:
+    return [_whole(kind, text) for text in lines]
+
 
 LONGEST = 100_000
 # The number of unchanged lines to show around a change; other lines are only counted.
@@ -80,23 +177,20 @@ def add_version(
         )
     if len(text) > LONGEST:
         problem = f"The text has {len(text):,} characters. The limit is {LONGEST:,}. Shorten it."
-        raise NotValid(problem, {"markdown": problem})
+        raise NotValid(problem, "markdown")
     last = latest(collection)
     if last is not None and last.sha256 == GuidelinesVersion.hash_of(text):
         problem = f"The text is identical to version {last.number}. Change it first."
-        raise NotValid(problem, {"markdown": problem})
+        raise NotValid(problem, "markdown")
     number = (GuidelinesVersion.objects.filter(collection=collection).aggregate(top=Max("number"))["top"] or 0) + 1
-    try:
-        with transaction.atomic():
-            version = GuidelinesVersion.objects.create(
-                collection=collection,
-                number=number,
-                markdown=text,
-                sha256=GuidelinesVersion.hash_of(text),
-                created_by=actor,
-            )
-    except IntegrityError as error:
-        raise Conflict("Another user has just added a version. Read it before you add yours.") from error
+    with duplicates_raise(Conflict("Another user has just added a version. Read it before you add yours.")):
+        version = GuidelinesVersion.objects.create(
+            collection=collection,
+            number=number,
+            markdown=text,
+            sha256=GuidelinesVersion.hash_of(text),
+            created_by=actor,
+        )
     examples.mark(written, version)
     sentence = f"{actor} added guidelines {version}"
     audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)
@@ -122,21 +216,16 @@ def latest(collection: Collection, dimension: str = "") -> GuidelinesVersion | N
     return versions_for(collection, dimension).first()
 
 
-def difference(old: GuidelinesVersion, new: GuidelinesVersion) -> SafeString:
-    """Return the changes between two versions, as from :func:`difference_of_texts`."""
-    return difference_of_texts(old.markdown, new.markdown)
-
-
 @lru_cache(maxsize=64)
 def difference_of_texts(old: str, new: str) -> SafeString:
     """Return the changes between two texts as safe HTML, by line and word; the Markdown is not rendered."""
-    lines = text_diff.changes(old.rstrip("\n"), new.rstrip("\n"))
+    lines = changes(old.rstrip("\n"), new.rstrip("\n"))
     if all(line.kind == "kept" for line in lines):
         return SafeString("")
     return format_html('<div class="difference" dir="auto">{}</div>', format_html_join("", "{}", _shown(lines)))
 
 
-def _shown(lines: Sequence[text_diff.Line]) -> Iterator[tuple[SafeString]]:
+def _shown(lines: Sequence[Line]) -> Iterator[tuple[SafeString]]:
     """Yield the lines near a change, and the number of lines left out between them."""
     changed = [at for at, line in enumerate(lines) if line.kind != "kept"]
     near = {at + step for at in changed for step in range(-AROUND, AROUND + 1)}
@@ -157,7 +246,7 @@ def _left_out(lines: int) -> SafeString:
     return format_html('<p class="muted small">{} unchanged</p>', amount(lines, "line"))
 
 
-def _pieces(line: text_diff.Line) -> SafeString:
+def _pieces(line: Line) -> SafeString:
     tags = {"kept": "{}", "removed": '<del><span class="sr">removed: </span>{}</del>'}
     tags["added"] = '<ins><span class="sr">added: </span>{}</ins>'
     pieces = [piece for piece in line.pieces if piece.text]
@@ -169,3 +258,38 @@ def _pieces(line: text_diff.Line) -> SafeString:
 def is_template(version: GuidelinesVersion) -> bool:
     """Return whether the version is the default template, unchanged."""
     return version.sha256 in {GuidelinesVersion.hash_of(DEFAULT_TEMPLATE), *EARLIER_TEMPLATES}
+
+
+@dataclass(frozen=True)
+class News:
+    """The version that a rater knows, the round's version, and the changes, which are shown once."""
+
+    old: GuidelinesVersion
+    new: GuidelinesVersion
+
+    @property
+    def difference(self) -> SafeString:
+        return difference_of_texts(self.old.markdown, self.new.markdown)
+
+
+def news(round_: Round, rater: User) -> News | None:
+    """Return the changes since the rater last rated in the collection; None if there are none or they were read."""
+    unread = round_.raters.filter(user=rater, guidelines_read_at__isnull=True)
+    if round_.guidelines.number == 1 or not unread.exists():
+        return None
+    # Guidelines for answers and for documents are different texts, so their difference has no meaning.
+    alike = round_.collection.rounds.filter(dimension=round_.dimension).exclude(pk=round_.pk)
+    known = RoundRater.objects.filter(user=rater, round__in=alike)
+    rated = Q(guidelines_read_at__isnull=False) | Q(round__pairs__judgments__rater=rater)
+    older = GuidelinesVersion.objects.filter(
+        collection=round_.collection,
+        number__lt=round_.guidelines.number,
+        rounds__in=known.filter(rated).values("round"),
+    )
+    newest = older.order_by("-number").first()
+    return News(newest, round_.guidelines) if newest else None
+
+
+def mark_read(round_: Round, rater: User) -> None:
+    """Record that the rater has read the round's version; only the first time counts."""
+    round_.raters.filter(user=rater, guidelines_read_at__isnull=True).update(guidelines_read_at=timezone.now())

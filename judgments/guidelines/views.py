@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
@@ -17,7 +17,6 @@ from django.urls import NoReverseMatch, reverse
 from assay.core.errors import NotValid
 from judgments.guidelines import examples, files
 from judgments.guidelines import guidelines as verbs
-from judgments.guidelines.files import GuidelineFile
 from judgments.guidelines.guidelines import LONGEST
 from judgments.jobs.file_reading import read_at_once
 from judgments.models import Collection, Example, GuidelinesVersion
@@ -76,14 +75,16 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
     """Show the text, or with ``?against=N`` the changes since version N."""
     row = _version(request, uuid)
     readable = examples.readable(request.user, row.collection)
-    earlier = _other_version(readable.exclude(pk=row.pk), request.GET.get("against", ""))
+    number = request.GET.get("against", "")
+    known = number.isascii() and number.isdigit() and len(number) < 7
+    earlier = readable.exclude(pk=row.pk).filter(number=int(number)).first() if known else None
     context = {
         "collection": row.collection,
         "version": row,
         "latest": verbs.latest(row.collection),
         "step": "round",
         "against": earlier,
-        "difference": verbs.difference(earlier, row) if earlier else "",
+        "difference": verbs.difference_of_texts(earlier.markdown, row.markdown) if earlier else "",
         "previous": readable.filter(number__lt=row.number).order_by("-number").first(),
         "others": readable.exclude(pk=row.pk).order_by("-number")[:MOST_OFFERED],
         "examples": examples.written_in(row),
@@ -97,7 +98,7 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
 def file(request: HttpRequest, uuid: str) -> HttpResponse:
     """Return the version as a Markdown file."""
     row = _version(request, uuid)
-    return attachment(files.file_name(row), files.as_text(row))
+    return attachment(f"guidelines-v{row.number}.md", files.as_text(row))
 
 
 def _version(request: HttpRequest, uuid: str) -> GuidelinesVersion:
@@ -106,13 +107,6 @@ def _version(request: HttpRequest, uuid: str) -> GuidelinesVersion:
     row = access.reach(rows, request.user, access.EVERYBODY, uuid=uuid)
     examples.check_readable(request.user, row)
     return row
-
-
-def _other_version(readable: QuerySet[GuidelinesVersion], number: str) -> GuidelinesVersion | None:
-    """Return the other version named in the address, or None."""
-    if not (number.isascii() and number.isdigit() and len(number) < 7):
-        return None
-    return readable.filter(number=int(number)).first()
 
 
 def round_address(collection: Collection, row: GuidelinesVersion | None) -> str:
@@ -128,8 +122,6 @@ def round_address(collection: Collection, row: GuidelinesVersion | None) -> str:
 
 
 class GuidelinesForm(AssayForm):
-    """Form for a new version of the guidelines, with the pending examples it contains."""
-
     markdown = forms.CharField(
         label="Guidelines",
         max_length=LONGEST,
@@ -163,8 +155,6 @@ class GuidelinesForm(AssayForm):
 
 
 class GuidelinesFileForm(AssayForm):
-    """Form to upload a guidelines file."""
-
     file = forms.FileField(
         label="Markdown file",
         help_text="Any Markdown file, for example one downloaded here. You see the changes before anything is stored.",
@@ -279,20 +269,16 @@ def _read(request: HttpRequest, collection: Collection) -> HttpResponse:
             upload = file_form.cleaned_data["file"]
             content, most = upload.read(files.MOST_BYTES + 1), files.MOST_BYTES
             file = read_at_once(files.read, content, upload.name, most=most)
-            _refuse_the_same(collection, file)
+            last = verbs.latest(collection)
+            if last is not None and last.sha256 == GuidelinesVersion.hash_of(file.markdown):
+                same = f"The text of this file is identical to version {last.number}. Nothing was stored."
+                raise NotValid(same, "file")
             form = GuidelinesForm(waiting=waiting, initial={"markdown": file.markdown, "examples": []})
             context = {"file": upload.name, "remarks": file.remarks(collection), "file_form": file_form}
             return _page(request, collection, form, file.markdown, **context)
     start = _start(verbs.latest(collection), waiting)
     form = GuidelinesForm(waiting=waiting, initial={"markdown": start})
     return _page(request, collection, form, file_form=file_form)
-
-
-def _refuse_the_same(collection: Collection, file: GuidelineFile) -> None:
-    last = verbs.latest(collection)
-    if last is not None and last.sha256 == GuidelinesVersion.hash_of(file.markdown):
-        message = f"The text of this file is identical to version {last.number}. Nothing was stored."
-        raise NotValid(message, {"file": message})
 
 
 def _page(

@@ -69,10 +69,9 @@ def home(request: HttpRequest) -> HttpResponse:
 def open_work(user: Any) -> list[Work]:
     """Return the open rounds in which the user rates, unfinished ones first."""
     rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
-    parts = ((round_, own_part(round_, user)) for round_ in rounds)
-    work = [Work(round_, part.answered, part.most, part.left, _holds(round_, user)) for round_, part in parts]
+    work = []
+    for round_ in rounds:
+        part = own_part(round_, user)
+        held = slot_search.leased(round_, timezone.now()).filter(rater=user).exists()
+        work.append(Work(round_, part.answered, part.most, part.left, held))
     return sorted(work, key=lambda one: (not one.more, one.left == 0, one.round.opened_at or one.round.created_at))
-
-
-def _holds(round_: Round, user: Any) -> bool:
-    return slot_search.leased(round_, timezone.now()).filter(rater=user).exists()

@@ -37,9 +37,9 @@ from judgments.models import (
     User,
     audit,
 )
-from judgments.models.scale import DEFAULT_GRADES
+from judgments.models.round import DEFAULT_GRADES
 from judgments.rating import pair_state
-from judgments.rounds.scales import make_scale
+from judgments.rounds.settings import make_scale
 from judgments.web.access import LEADS
 
 BATCH = 2_000

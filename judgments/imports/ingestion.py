@@ -39,7 +39,7 @@ from judgments.jobs import jobs, storage
 from judgments.jobs.file_reading import small, turns
 from judgments.jobs.limited_process import Limits
 from judgments.models import Collection, Job, Upload, User, audit
-from judgments.web.upload_quota import check_quota
+from judgments.web.middleware import check_quota
 
 UNSTORED_RETENTION = timedelta(days=7)
 # Logs of user behavior may contain personal data until they are stored.

@@ -28,13 +28,13 @@ from judgments.imports.kinds import ImportKind
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Job, LabelSource, Upload
 from judgments.web import access
+from judgments.web.middleware import check_quota, takes_files
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
-from judgments.web.upload_quota import check_quota
 
 # The list of a kind's stored rows, and the evaluation step that it belongs to.
 STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs", "judgments": "round"}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import uuid as uuid_module
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import Conflict
 from judgments.jobs import jobs
 from judgments.models import Job
 from judgments.web import access
-from judgments.web.endpoints import Endpoint
+from judgments.web.endpoints import Endpoint, call
 
 
 class Progress(serializers.Serializer):
@@ -62,31 +60,25 @@ def started(job: Job, on: uuid_module.UUID | None = None) -> Response:
 
 
 class OneJob(Endpoint):
-    """One job."""
-
-    serializer_class = JobBody
     tag = "jobs"
 
-    @extend_schema(summary="Get the progress of a job")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Get the progress of a job", JobBody)
+    def get(self) -> Job:
         """Return state, progress, log and error."""
-        return self.respond(JobBody, access.job_for(request.user, uuid, self.roles))
+        return access.job_for(self.user, self.kwargs["uuid"], self.roles)
 
 
 class CancelJob(Endpoint):
-    """A cancellation."""
-
-    serializer_class = JobBody
     writes = access.STAFF
     also = (409,)
     tag = "jobs"
 
-    @extend_schema(summary="Cancel a job", request=None)
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Cancel a job", JobBody)
+    def post(self) -> Job:
         """A queued job is canceled immediately, a running job at its next step."""
-        job = access.job_for(request.user, uuid, self.roles)
+        job = access.job_for(self.user, self.kwargs["uuid"], self.roles)
         if job.over:
             raise Conflict(f"This job has ended with the state {job.state}.")
-        jobs.cancel(job, actor=request.user)
+        jobs.cancel(job, actor=self.user)
         job.refresh_from_db()
-        return self.respond(JobBody, job)
+        return job

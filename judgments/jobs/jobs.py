@@ -58,8 +58,7 @@ class Work:
             raise Lost("Another worker took this job.")
 
     def keep(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Store the result in the transaction that creates its rows, so that a second attempt does not create them
-        again."""
+        """Store the result in the transaction that creates its rows, so that a second attempt does not repeat them."""
         if not Job.objects.filter(pk=self.job.pk, result__isnull=True).update(result=result):
             raise Lost("Another worker finished this job.")
         return result
@@ -165,7 +164,6 @@ def in_line(
 
 
 def find_recent(kind: str, collection: Collection, parameters: dict[str, str]) -> Job | None:
-    """Return the job with these parameters, or None."""
     filters = {f"parameters__{name}": value for name, value in parameters.items()}
     return Job.objects.filter(kind=kind, collection=collection, **filters).order_by("pk").first()
 
@@ -175,8 +173,7 @@ def cancel(job: Job, *, actor: Any) -> None:
     waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
     if not waiting.update(state=Job.State.CANCELLED, finished_at=timezone.now(), error="Canceled before it started."):
         Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_requested=True)
-    sentence = f"{actor} canceled “{job.title}”"
-    audit.record("jobs.cancel", sentence, actor=actor, collection=job.collection, target=job)
+    audit.record("jobs.cancel", f"{actor} canceled “{job.title}”", actor=actor, target=job)
 
 
 def reap() -> int:
@@ -206,3 +203,20 @@ def tick() -> int:
             # A failed check, for example because of a locked database, must not stop the others or `serve`.
             logger.exception("The periodic check %s failed and will run again.", name)
     return reap()
+
+
+# The queue in the database stores a row for each job that it receives. `Job` has the outcome, so these rows are deleted
+# after the default period of the queue's own command (prune_db_task_results). Redis removes its own entries.
+RETENTION = timedelta(days=14)
+# Maximum rows per run, so that other requests do not wait for the database.
+AT_ONCE = 5_000
+
+
+def forget_queue_rows() -> int:
+    """Delete rows of the queue that finished long ago; return their number."""
+    from django_tasks_db.models import DBTaskResult
+
+    old = DBTaskResult.objects.finished().filter(finished_at__lt=timezone.now() - RETENTION)
+    some = list(old.order_by().values_list("pk", flat=True)[:AT_ONCE])
+    removed, _ = DBTaskResult.objects.filter(pk__in=some).delete()
+    return int(removed)

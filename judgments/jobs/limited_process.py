@@ -36,8 +36,6 @@ PROGRESS, ANSWER = b"p", b"a"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one process."""
-
     cpu: int
     seconds: int
     memory: int

@@ -167,7 +167,7 @@ def _made(value: Any, blocks: Sequence[bytearray]) -> Any:
     if kind_name in MANY:
         return MANY[kind_name](_made(value[VALUE], blocks))
     if kind_name == "member":
-        return _enum(value["of"])[value[VALUE]]
+        return _class(value["of"], Enum)[value[VALUE]]  # type: ignore[index]
     if kind_name == "rows":
         return _made_rows(value["of"], [_shared(_made(one, blocks)) for one in value[VALUE]])
     parts = [_made(one, blocks) for one in value[VALUE]]
@@ -221,31 +221,22 @@ def _made_table(content: bytearray) -> Any:
 
 
 def _made_error(named: str, args: list[Any], state: dict[str, Any]) -> AssayError:
-    kind = _class(named)
-    if not issubclass(kind, AssayError):
-        raise NotRead(named)
+    kind = _class(named, AssayError)
     error = kind.__new__(kind, *args)
     error.args = tuple(args)
     error.__dict__.update(state)
     return error
 
 
-def _enum(named: str) -> type[Enum]:
-    kind = _class(named)
-    if not issubclass(kind, Enum):
-        raise NotRead(named)
-    return kind
-
-
 @lru_cache(maxsize=256)
-def _class(named: str) -> type:
-    """Return the class of this project with this name."""
+def _class(named: str, base: type = object) -> type:
+    """Return the class of this project with this name, derived from the base."""
     module, _, name = named.partition(":")
     parts = module.split(".")
     if parts[0] not in OURS or not all(part.isidentifier() and part[:2] != "__" for part in [*parts, name]):
         raise NotRead(named)
     kind = getattr(import_module(module), name)
-    if not isinstance(kind, type) or kind.__module__ != module:
+    if not isinstance(kind, type) or kind.__module__ != module or not issubclass(kind, base):
         raise NotRead(named)
     return kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -23,16 +23,11 @@ def keep(folder: str, name: str, content: bytes) -> str:
 def keep_stream(folder: str, source: IO[bytes]) -> tuple[str, str, int]:
     """Store a stream under a new name in the folder; return path, SHA-256 and size in bytes."""
     digest, size = hashlib.sha256(), 0
-    for block in _blocks(source):
+    while block := source.read(1 << 20):
         digest.update(block)
         size += len(block)
     source.seek(0)
     return default_storage.save(f"{folder}/{uuid.uuid4().hex}", File(source)), digest.hexdigest(), size
-
-
-def _blocks(source: IO[bytes], size: int = 1 << 20) -> Iterable[bytes]:
-    while block := source.read(size):
-        yield block
 
 
 def open_file(path: str) -> IO[bytes]:

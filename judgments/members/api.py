@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
 from django.db import transaction
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound
 from judgments.members import collections as verbs
-from judgments.members import invitations, invite_links, recent_login, tokens
-from judgments.members.token_authentication import PasswordAuthentication
+from judgments.members import invitations, invite_links, tokens
+from judgments.members.tokens import PasswordAuthentication
 from judgments.models import ApiToken, Collection, InviteLink, MemberInvitation, Membership, Role, Round
 from judgments.web import access
-from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, listed, rows_called
+from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, call, listed, rows_called
 from judgments.web.serializers import Strict
 
 
@@ -54,60 +52,43 @@ class Noted(serializers.Serializer):
 
 @listed("List members", "Return every user with a role in the collection.")
 class Members(Rows):
-    """The members of a collection."""
-
     queryset = Membership.objects.select_related("user").order_by("user__username")
     serializer_class = Member
     filters = {"role": "role"}
     also = (409,)
     tag = "collections"
 
-    @extend_schema(
-        summary="Invite a user",
-        request=NewMember,
-        responses={202: NewMember},
-        examples=[OpenApiExample("A rater", {"username": "rater1", "role": "rater"}, request_only=True)],
+    @call(
+        "Invite a user", NewMember, NewMember, status=202, example=("A rater", {"username": "rater1", "role": "rater"})
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> MemberInvitation:
         """The user becomes a member after accepting the invitation (`/invitations/`)."""
-        invitation = invitations.invite(self.collection, actor=request.user, **self.read_body(NewMember))
-        return self.respond(NewMember, invitation, 202)
+        return invitations.invite(self.collection, actor=self.user, **body)
 
 
 class OneMember(InCollection):
-    """One member of a collection."""
-
-    serializer_class = Member
-    reads, writes = access.STAFF, access.LEADS
     also = (409,)
     tag = "collections"
 
-    @extend_schema(
-        summary="Change a member",
-        request=Noted,
-        examples=[OpenApiExample("A rater's languages", {"languages": ["de", "en"]}, request_only=True)],
-    )
-    def patch(self, request: Request, slug: str, username: str) -> Response:
+    @call("Change a member", Member, Noted, example=("A rater's languages", {"languages": ["de", "en"]}))
+    def patch(self, body: dict[str, Any]) -> Membership:
         """Change the role, the languages or the qualifications."""
-        changes = self.read_body(Noted)
         with transaction.atomic():
-            if "role" in changes:
-                verbs.change_role(self._member(username), actor=request.user, role=changes.pop("role"))
-            if changes:
-                verbs.update_member_notes(self._member(username), actor=request.user, **changes)
-        return self.respond(Member, self._member(username))
+            if "role" in body:
+                verbs.change_role(self._member(), actor=self.user, role=body.pop("role"))
+            if body:
+                verbs.update_member_notes(self._member(), actor=self.user, **body)
+        return self._member()
 
-    @extend_schema(summary="Remove a member", responses={204: None})
-    def delete(self, request: Request, slug: str, username: str) -> Response:
+    @call("Remove a member")
+    def delete(self) -> None:
         """The member loses access immediately, and leased pairs go to others. Judgments stay."""
-        verbs.remove_member(self._member(username), actor=request.user)
-        return Response(status=204)
+        verbs.remove_member(self._member(), actor=self.user)
 
-    def _member(self, username: str) -> Membership:
-        rows = Membership.objects.filter(collection=self.collection, user__username=username).select_related("user")
-        if (member := rows.first()) is None:
-            raise NotFound(f"{username} is not a member of this collection.")
-        return member
+    def _member(self) -> Membership:
+        username = self.kwargs["username"]
+        rows = self.collection.memberships.filter(user__username=username).select_related("user")
+        return access.existing(rows, f"{username} is not a member of this collection.")
 
 
 class OpenRound(serializers.Serializer):
@@ -166,8 +147,6 @@ class CollectionChange(serializers.Serializer):
     "Return every collection that the caller is a member of, with the open rounds in which the caller rates.",
 )
 class Collections(Listed, Endpoint):
-    """The caller's collections."""
-
     queryset = Collection.objects.all()
     serializer_class = CollectionRow
     also = (409,)
@@ -178,39 +157,36 @@ class Collections(Listed, Endpoint):
         mine = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk)
         rounds = Round.objects.open_to(user).order_by("opened_at")
         archived = self.request.query_params.get("archived") == "true"
-        rows = Collection.objects.visible_to(user).filter(archived_at__isnull=not archived)
+        rows = Collection.objects.filter(memberships__user_id=user.pk, archived_at__isnull=not archived)
         rows = rows.annotate(role=Subquery(mine.values("role")[:1]))
         return rows.prefetch_related(Prefetch("rounds", rounds, to_attr="asking"))
 
-    @extend_schema(
-        summary="Create a collection",
+    @call(
+        "Create a collection",
+        CollectionBody,
         request=NewCollection,
-        responses={201: CollectionBody},
-        examples=[OpenApiExample("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}, request_only=True)],
+        status=201,
+        example=("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}),
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> Collection:
         """The creator becomes its lead. This requires the permission to create collections, which operators grant."""
-        access.check_may_create_collections(request.user)
-        made = verbs.create_collection(actor=request.user, **self.read_body(NewCollection))
-        return self.respond(CollectionBody, made, 201)
+        access.check_may_create_collections(self.user)
+        return verbs.create_collection(actor=self.user, **self.read_body(NewCollection))
 
 
 class OneCollection(InCollection):
     """One collection."""
 
-    writes = access.LEADS
-    serializer_class = CollectionBody
     tag = "collections"
 
-    @extend_schema(summary="Get a collection")
-    def get(self, request: Request, slug: str) -> Response:
-        return self.respond(CollectionBody, self.collection)
+    @call("Get a collection", CollectionBody)
+    def get(self) -> Collection:
+        return self.collection
 
-    @extend_schema(summary="Change a collection", request=CollectionChange)
-    def patch(self, request: Request, slug: str) -> Response:
+    @call("Change a collection", CollectionBody, CollectionChange)
+    def patch(self, body: dict[str, Any]) -> Collection:
         """Change the name, the description, or the date of the last embedding change. The slug cannot change."""
-        changes = self.read_body(CollectionChange)
-        return self.respond(CollectionBody, verbs.update_collection(self.collection, actor=request.user, **changes))
+        return verbs.update_collection(self.collection, actor=self.user, **body)
 
 
 class Invitation(serializers.Serializer):
@@ -236,8 +212,6 @@ class MyInvitation(serializers.Serializer):
     "List pending invitations", "Return the invitations that were not accepted. Declined invitations are not marked."
 )
 class Invitations(Rows):
-    """The pending invitations of a collection."""
-
     queryset = MemberInvitation.objects.order_by("-created_at", "-pk")
     serializer_class = Invitation
     reads = access.LEADS
@@ -245,23 +219,17 @@ class Invitations(Rows):
 
 
 class OneInvitation(InCollection):
-    """One invitation of a collection."""
-
-    serializer_class = Invitation
     tag = "collections"
 
-    @extend_schema(summary="Withdraw an invitation", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Withdraw an invitation")
+    def delete(self) -> None:
         """The invitation disappears from the user's invitations."""
-        invitation = invitations.get(self.collection.member_invitations.all(), uuid)
-        invitations.withdraw(invitation, actor=request.user)
-        return Response(status=204)
+        invitation = invitations.get(self.collection.member_invitations.all(), self.kwargs["uuid"])
+        invitations.withdraw(invitation, actor=self.user)
 
 
 @listed("List your invitations", "Return the collections that you were invited to and have not answered yet.")
 class MyInvitations(Listed, Endpoint):
-    """Your invitations."""
-
     queryset = MemberInvitation.objects.none()
     serializer_class = MyInvitation
     tag = "collections"
@@ -271,24 +239,21 @@ class MyInvitations(Listed, Endpoint):
 
 
 class MyOneInvitation(Endpoint):
-    """One of your invitations."""
-
-    serializer_class = Member
     also = (409,)
     tag = "collections"
 
-    @extend_schema(summary="Accept an invitation", request=None, responses={201: Member})
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """You become a member immediately."""
-        invitation = invitations.get(invitations.waiting_for(request.user), uuid)
-        return self.respond(Member, invitations.accept(invitation, actor=request.user), 201)
+    def _invitation(self) -> MemberInvitation:
+        return invitations.get(invitations.waiting_for(self.user), self.kwargs["uuid"])
 
-    @extend_schema(summary="Decline an invitation", responses={204: None})
-    def delete(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Accept an invitation", Member, status=201)
+    def post(self) -> Membership:
+        """You become a member immediately."""
+        return invitations.accept(self._invitation(), actor=self.user)
+
+    @call("Decline an invitation")
+    def delete(self) -> None:
         """The lead is not notified."""
-        invitation = invitations.get(invitations.waiting_for(request.user), uuid)
-        invitations.decline(invitation, actor=request.user)
-        return Response(status=204)
+        invitations.decline(self._invitation(), actor=self.user)
 
 
 class LinkBody(serializers.Serializer):
@@ -319,8 +284,6 @@ class NewLink(Strict):
 
 
 class InviteLinks(Rows):
-    """The invitation links of a collection."""
-
     queryset = InviteLink.objects.select_related("round", "used_by").order_by("-created_at", "-pk")
     serializer_class = LinkBody
     reads = access.LEADS
@@ -334,40 +297,39 @@ class InviteLinks(Rows):
         invite_links.switched_on()
         return self.list(request)
 
-    @extend_schema(
-        summary="Create an invitation link",
+    @call(
+        "Create an invitation link",
+        FreshLink,
         request=NewLink,
-        responses={201: FreshLink},
-        examples=[OpenApiExample("For a week", {"meant_for": "Rosa", "days": 7}, request_only=True)],
+        status=201,
+        example=("For a week", {"meant_for": "Rosa", "days": 7}),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self) -> Response:
         """One person can use the link once, to create an account and become a rater. The address is only in this
         response."""
         invite_links.switched_on()
-        options = self.read_body(NewLink)
-        uuids = [options.pop("round")]
+        body = self.read_body(NewLink)
+        uuids = [body.pop("round")]
         [round_] = rows_called(self.collection.rounds.all(), uuids, "round", "round") if uuids[0] else [None]
-        link, text = invite_links.make(self.collection, actor=request.user, round_=round_, **options)
-        address = f"{request.build_absolute_uri(reverse('invite'))}#{text}"
-        body = {**LinkBody(link).data, "address": address}
-        return Response(body, status=201, headers={"Cache-Control": "no-store"})
+        link, text = invite_links.make(self.collection, actor=self.user, round_=round_, **body)
+        return once({**LinkBody(link).data, "address": f"{self.request.build_absolute_uri(reverse('invite'))}#{text}"})
 
 
 class OneInviteLink(InCollection):
-    """One invitation link."""
-
-    serializer_class = LinkBody
     also = (409,)
     tag = "collections"
 
-    @extend_schema(summary="Revoke an invitation link", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Revoke an invitation link")
+    def delete(self) -> None:
         """The link stops working immediately. People who joined with it stay members."""
-        link = self.collection.invite_links.filter(uuid=uuid).first()
-        if link is None:
-            raise NotFound("This collection has no such invitation link.")
-        invite_links.revoke(link, actor=request.user)
-        return Response(status=204)
+        rows = self.collection.invite_links.filter(uuid=self.kwargs["uuid"])
+        link = access.existing(rows, "This collection has no such invitation link.")
+        invite_links.revoke(link, actor=self.user)
+
+
+def once(body: dict[str, Any]) -> Response:
+    """Return a response with a secret, which nothing may store."""
+    return Response(body, status=201, headers={"Cache-Control": "no-store"})
 
 
 class Token(serializers.Serializer):
@@ -418,33 +380,27 @@ class Owned(Endpoint):
 
 @listed("List my tokens", "Return the valid tokens, without their secrets.")
 class Tokens(Listed, Owned):
-    """The caller's tokens."""
-
     def rows(self) -> QuerySet[ApiToken]:
         return self.own_tokens()
 
-    @extend_schema(
-        summary="Create a token",
+    @call(
+        "Create a token",
+        FreshToken,
         request=NewToken,
-        responses={201: FreshToken},
-        examples=[OpenApiExample("A build", {"name": "nightly build", "scopes": ["read"]}, request_only=True)],
+        status=201,
+        example=("A build", {"name": "nightly build", "scopes": ["read"]}),
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> Response:
         """This requires basic authentication, or a login within the last 10 minutes (otherwise 403 `log_in_again`)."""
-        if not isinstance(request.successful_authenticator, PasswordAuthentication):
-            recent_login.check(request)
-        row, text = tokens.make_token(request.user, **self.read_body(NewToken))
-        return Response({**Token(row).data, "token": text}, status=201, headers={"Cache-Control": "no-store"})
+        if not isinstance(self.request.successful_authenticator, PasswordAuthentication):
+            tokens.check_recent_login(self.request)
+        row, text = tokens.make_token(self.user, **self.read_body(NewToken))
+        return once({**Token(row).data, "token": text})
 
 
 class OneToken(Owned):
-    """One of the caller's tokens."""
-
-    @extend_schema(summary="Revoke a token", responses={204: None})
-    def delete(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Revoke a token")
+    def delete(self) -> None:
         """The token stops working immediately."""
-        row = self.own_tokens().filter(uuid=uuid).first()
-        if row is None:
-            raise NotFound("You have no such token.")
-        tokens.revoke_token(row, actor=request.user)
-        return Response(status=204)
+        row = access.existing(self.own_tokens().filter(uuid=self.kwargs["uuid"]), "You have no such token.")
+        tokens.revoke_token(row, actor=self.user)

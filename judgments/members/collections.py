@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
-from assay.core.errors import Conflict, NotFound, NotValid
+from assay.core.errors import Conflict, NotValid
 from judgments.members import recorded_changes, round_raters
-from judgments.members.languages import tags
+from judgments.members.round_raters import tags
 from judgments.models import Collection, Membership, Role, User, audit
+from judgments.models.fields import duplicates_raise
+from judgments.web import access
 
 # These slugs would collide with URLs under /c/.
 TAKEN_SLUGS = ("new",)
@@ -26,23 +28,19 @@ def create_collection(*, actor: User, slug: str, name: str, description: str = "
     """Create a collection; its creator becomes its lead."""
     if slug in TAKEN_SLUGS or not SLUG.fullmatch(slug):
         problem = f"{slug!r} cannot be part of a URL. Use letters, digits and hyphens, for example shop-search."
-        raise NotValid(problem, {"slug": problem})
+        raise NotValid(problem, "slug")
     if not name.strip():
         raise NotValid("The name of the collection is missing.", {"name": "Enter a name."})
-    try:
-        with transaction.atomic():
-            collection = Collection.objects.create(
-                slug=slug, name=name.strip(), description=description.strip(), created_by=actor
-            )
-    except IntegrityError as error:
-        # Do not reveal whether the other collection is visible to the actor.
-        raise Conflict(f"The slug {slug} is taken. Choose another slug, for example {slug}-2.") from error
+    # Do not reveal whether the other collection is visible to the actor.
+    with duplicates_raise(Conflict(f"The slug {slug} is taken. Choose another slug, for example {slug}-2.")):
+        collection = Collection.objects.create(
+            slug=slug, name=name.strip(), description=description.strip(), created_by=actor
+        )
     Membership.objects.create(collection=collection, user=actor, role=Role.LEAD)
     audit.record(
         "collections.create_collection",
         f"{actor} created the collection {collection.name}",
         actor=actor,
-        collection=collection,
         target=collection,
     )
     return collection
@@ -77,7 +75,6 @@ def update_collection(
         "collections.update_collection",
         f"{actor} changed {', '.join(_FIELD_NAMES[key] for key in changes)} of {collection.name}",
         actor=actor,
-        collection=collection,
         target=collection,
         before={key: _plain(value) for key, value in before.items()},
         after={key: _plain(value) for key, value in changes.items()},
@@ -98,17 +95,13 @@ _FIELD_NAMES = {
 
 @transaction.atomic
 def add_member(collection: Collection, *, actor: User, username: str, role: str) -> Membership:
-    """Add a user to the collection with a role."""
     known_role(role)
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:
         problem = f"Unknown user name {username!r}. Check it, or ask an administrator to create the account."
-        raise NotValid(problem, {"username": problem})
-    try:
-        with transaction.atomic():
-            membership = Membership.objects.create(collection=collection, user=user, role=role)
-    except IntegrityError as error:
-        raise Conflict(f"{user} is already a member. Change the role in the list.") from error
+        raise NotValid(problem, "username")
+    with duplicates_raise(Conflict(f"{user} is already a member. Change the role in the list.")):
+        membership = Membership.objects.create(collection=collection, user=user, role=role)
     _on_record("add_member", f"{actor} added {user} as {role}", actor, collection, user, role=role)
     return membership
 
@@ -126,7 +119,8 @@ def change_role(membership: Membership, *, actor: User, role: str) -> Membership
     sentence = f"{actor} changed the role of {membership.user} from {before} to {role}"
     _on_record("change_role", sentence, actor, membership.collection, membership.user, before=before, role=role)
     if role == Role.RATER:
-        round_raters.leave_seen(membership.collection, membership.user)
+        # A former lead or engineer cannot rate blind where they could see grades.
+        round_raters.leave_all(membership.collection, membership.user, seen_only=True)
     return membership
 
 
@@ -181,10 +175,8 @@ def _locked(membership: Membership) -> Membership:
     """Return the current membership, with all leads locked, because two of them must not leave at the same time."""
     rows = Membership.objects.select_for_update().filter(collection=membership.collection_id).order_by("pk")
     list(rows.filter(role=Role.LEAD))
-    try:
-        return rows.select_related("user", "collection").get(pk=membership.pk)
-    except Membership.DoesNotExist as error:
-        raise NotFound("This person is no longer a member.") from error
+    rows = rows.select_related("user", "collection").filter(pk=membership.pk)
+    return access.existing(rows, "This person is no longer a member.")
 
 
 def _keep_a_lead(membership: Membership) -> None:
@@ -197,7 +189,7 @@ def known_role(role: str) -> None:
     """Refuse an unknown role."""
     if role not in Role.values:
         problem = f"Unknown role {role!r}. Known roles: {', '.join(Role.values)}."
-        raise NotValid(problem, {"role": problem})
+        raise NotValid(problem, "role")
 
 
 def _on_record(verb: str, sentence: str, actor: Any, collection: Collection, user: User, **detail: Any) -> None:

@@ -52,7 +52,7 @@ def checked(kind: str, value: str) -> str:
     elif kind == Grant.Kind.CONNECTOR_FOLDER and value != ALL and not Path(value).is_absolute():
         problem = f"{value!r} is not an absolute path."
     if problem:
-        raise NotValid(problem, {"value": problem})
+        raise NotValid(problem, "value")
     return value
 
 
@@ -96,4 +96,4 @@ def _operator(actor: User | None) -> str:
 
 
 def _record(verb: str, sentence: str, row: Grant, actor: User | None) -> None:
-    audit.record(f"grants.{verb}", sentence, actor=actor, collection=row.collection, target=row, value=row.value)
+    audit.record(f"grants.{verb}", sentence, actor=actor, target=row, value=row.value)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assay.core.errors import Conflict, NotFound, NotValid
+from assay.core.errors import Conflict, NotValid
 from judgments.members import collections
 from judgments.models import Collection, MemberInvitation, Membership, User, audit
+from judgments.models.fields import duplicates_raise
+from judgments.web import access
 
 # The maximum number of pending invitations in one collection.
 MOST_WAITING = 500
@@ -39,7 +41,7 @@ def invite(collection: Collection, *, actor: User, username: str, role: str) -> 
         return invitation
     if collection.member_invitations.count() >= MOST_WAITING:
         message = f"{MOST_WAITING} invitations are pending. Withdraw some first."
-        raise NotValid(message, {"username": message})
+        raise NotValid(message, "username")
     invitation = MemberInvitation.objects.create(collection=collection, username=name, role=role, created_by=actor)
     _record("ask", f"{actor} invited {name} as {role}", actor, invitation, role=role)
     return invitation
@@ -54,21 +56,15 @@ def waiting_for(user: Any) -> QuerySet[MemberInvitation]:
 
 def get(rows: QuerySet[MemberInvitation], uuid: uuid_module.UUID | str) -> MemberInvitation:
     """Return the invitation with this id."""
-    invitation = rows.filter(uuid=uuid).first()
-    if invitation is None:
-        raise NotFound("This invitation does not exist. It may have been withdrawn.")
-    return invitation
+    return access.existing(rows.filter(uuid=uuid), "This invitation does not exist. It may have been withdrawn.")
 
 
 @transaction.atomic
 def accept(invitation: MemberInvitation, *, actor: User) -> Membership:
     """Accept an invitation and become a member."""
     invitation = get(waiting_for(actor).select_for_update(of=("self",)), invitation.uuid)
-    try:
-        with transaction.atomic():
-            made = Membership.objects.create(collection=invitation.collection, user=actor, role=invitation.role)
-    except IntegrityError as error:
-        raise Conflict(f"You are already a member of {invitation.collection}.") from error
+    with duplicates_raise(Conflict(f"You are already a member of {invitation.collection}.")):
+        made = Membership.objects.create(collection=invitation.collection, user=actor, role=invitation.role)
     by = str(invitation.created_by or "")
     sentence = f"{actor} joined as {invitation.role}, invited by {by or 'a deleted user'}"
     _record("accept", sentence, actor, invitation, role=invitation.role, asked_by=by)
@@ -90,4 +86,4 @@ def withdraw(invitation: MemberInvitation, *, actor: User) -> None:
 
 def _record(verb: str, sentence: str, actor: User, row: MemberInvitation, **detail: Any) -> None:
     verb = f"member_invitations.{verb}"
-    audit.record(verb, sentence, actor=actor, collection=row.collection, target=row, **detail)
+    audit.record(verb, sentence, actor=actor, target=row, **detail)

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.members import round_raters
 from judgments.members.tokens import digest
 from judgments.models import Collection, InviteLink, Membership, Role, Round, User, audit
+from judgments.models.fields import duplicates_raise
 
 USUAL_DAYS, MOST_DAYS = 7, 30
 # More unused links than a team has raters; lost links must be revoked first.
@@ -77,8 +78,7 @@ def revoke(link: InviteLink, *, actor: User) -> None:
     link.revoked_at = timezone.now()
     link.save(update_fields=["revoked_at"])
     whom = f" for {link.meant_for}" if link.meant_for else ""
-    sentence = f"{actor} revoked an invitation link{whom}"
-    audit.record("invite_links.revoke", sentence, actor=actor, collection=link.collection, target=link)
+    audit.record("invite_links.revoke", f"{actor} revoked an invitation link{whom}", actor=actor, target=link)
 
 
 def live(collection: Collection | None = None) -> QuerySet[InviteLink]:
@@ -103,11 +103,8 @@ def accept(hashed: str, *, username: str, password: str) -> tuple[User, InviteLi
     password_hash = make_password(password)
     with transaction.atomic():
         link = _locked(hashed)
-        try:
-            with transaction.atomic():
-                user = User.objects.create(username=User.normalize_username(username), password=password_hash)
-        except IntegrityError as error:
-            raise NotValid(TAKEN, {"username": TAKEN}) from error
+        with duplicates_raise(NotValid(TAKEN, "username")):
+            user = User.objects.create(username=User.normalize_username(username), password=password_hash)
         _join(link, user)
     return user, link
 
@@ -140,7 +137,7 @@ def _join(link: InviteLink, user: User) -> None:
     Membership.objects.get_or_create(collection=link.collection, user=user, defaults={"role": Role.RATER})
     whom = f" for {link.meant_for}" if link.meant_for else ""
     sentence = f"{user} joined through the link that {link.created_by} created{whom}"
-    audit.record("invite_links.join", sentence, actor=user, collection=link.collection, target=link, role=Role.RATER)
+    audit.record("invite_links.join", sentence, actor=user, target=link, role=Role.RATER)
     # The round may require a qualification by now; then a lead has to set it and add the rater.
     if link.round is not None and not link.round.qualification:
         round_raters.invite(link.round, [user], actor=link.created_by)

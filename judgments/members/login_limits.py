@@ -1,4 +1,4 @@
-"""Limits on guessing passwords and codes, which lock nobody out permanently.
+"""Limits on guessing passwords and codes, which lock nobody out permanently, and the log of logins.
 
 Every attempt for a name is counted before the password is checked, under a lock, so that concurrent attempts gain
 nothing. An address counts only wrong passwords, because many people in an office may log in at once. Its counter is
@@ -20,7 +20,8 @@ import hashlib
 import ipaddress
 import logging
 import math
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,10 +32,76 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import Busy, TooMany
-from judgments.members import account_log
-from judgments.models import LoginTries
-from judgments.web.client_address import client_address
+from assay.network.allowed_addresses import Address, unwrapped
+from judgments.models import LoginTries, User, audit
+
+# One household or office has a whole network of IPv6 addresses.
+IPV6_PREFIX = 64
+
+
+def client_address(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
+    """Return the client's address as text; all addresses of one IPv6 network give the same text."""
+    hops = [_read(hop) for hop in forwarded.split(",") if hop.strip()]
+    here = _read(peer)
+    if len(trusted) == 1 and trusted[0].isdigit():
+        count = min(int(trusted[0]), len(hops))
+        return _text((hops[-count] if count else None) or here, peer)
+    networks = [ipaddress.ip_network(one, strict=False) for one in trusted]
+    while here is not None and hops and any(here in network for network in networks):
+        further = hops.pop()
+        if further is None:
+            break
+        here = further
+    return _text(here, peer)
+
+
+def _read(text: str) -> Address | None:
+    """Parse an address, with or without port or brackets; None for anything else."""
+    match = re.fullmatch(r"\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+|(\S+))\s*", text)
+    try:
+        return unwrapped(ipaddress.ip_address((match[1] or match[2] or match[3]).partition("%")[0])) if match else None
+    except ValueError:
+        return None
+
+
+def _text(address: Address | None, peer: str) -> str:
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((address, IPV6_PREFIX), strict=False))
+    return str(address) if address else peer
+
+
+LOG_IN, API, OLD_PASSWORD, TOKENS = "login page", "API", "password page", "token page"
+
+
+def record_login_attempt(name: str, address: str, by: str, *, right: bool) -> None:
+    """Record a login attempt. An unknown name is left out, because it may be a password."""
+    user = User.objects.filter(username=name).first() if "\0" not in name else None
+    who = str(user) if user else "an unknown name"
+    verb, sentence = ("log_in", "Correct password for") if right else ("log_in_failed", "Wrong password for")
+    audit.record(
+        f"accounts.{verb}",
+        f"{sentence} {who} from {address or 'an unknown address'} ({by})",
+        actor=user if right else None,
+        collection=None,
+        target=user,
+        address=address,
+        by=by,
+    )
+
+
+def record_logout(user: User, address: str) -> None:
+    """Record that a user logged out."""
+    sentence = f"{user} logged out from {address or 'an unknown address'}"
+    audit.record("accounts.log_out", sentence, actor=user, collection=None, target=user, address=address)
+
+
+def record_password_change(user: User, *, actor: Any) -> None:
+    """Record that the password of an account changed."""
+    whose = "their password" if actor == user else f"the password of {user}"
+    audit.record("accounts.change_password", f"{actor} changed {whose}", actor=actor, collection=None, target=user)
+
 
 PERIODS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 # Addresses of successful logins are forgotten after the first period, unused counters after the second.
@@ -94,7 +161,7 @@ def attempt(request: Any, name: str, by: str) -> Iterator[None]:
             raise
         except Exception:
             reserve(addresses)
-            account_log.record_login_attempt(typed, address, by, right=False)
+            record_login_attempt(typed, address, by, right=False)
             raise
         with transaction.atomic():
             _locked({}, [*own, *addresses])  # lock all of them in the usual order, before some are locked again below
@@ -102,7 +169,7 @@ def attempt(request: Any, name: str, by: str) -> Iterator[None]:
             refund(names)
             LoginTries.objects.filter(pk=pair).delete()
             LoginTries.objects.update_or_create(pk=known_key, defaults={"at": timezone.now()})
-            account_log.record_login_attempt(typed, address, by, right=True)
+            record_login_attempt(typed, address, by, right=True)
     except (Busy, TooMany):
         refund(own)  # the attempt revealed nothing about the password
         raise
@@ -116,7 +183,8 @@ def reserve(limits: Mapping[str, Limit], *, also: Collection[str] = ()) -> None:
     blocked = max((row.blocked_until for row in rows if row.blocked_until), default=now)
     if blocked > now:
         wait = math.ceil((blocked - now).total_seconds())
-        raise TooMany(f"Too many attempts. Try again in {_in_words(wait)}.", wait)
+        when = amount(wait, "second") if wait < 60 else amount(math.ceil(wait / 60), "minute")
+        raise TooMany(f"Too many attempts. Try again in {when}.", wait)
     for row in rows:
         if row.key in limits:
             _move(row, limits[row.key], 1.0, now)
@@ -170,10 +238,3 @@ def _address_limits(address: str) -> dict[str, Limit]:
         site = ipaddress.ip_network(address).supernet(new_prefix=SITE_PREFIX)
         limits[key_of("site", str(site))] = Limit(SITE_FACTOR * free, SITE_FACTOR * per_second)
     return limits
-
-
-def _in_words(seconds: int) -> str:
-    if seconds < 60:
-        return f"{seconds} second{'' if seconds == 1 else 's'}"
-    minutes = math.ceil(seconds / 60)
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotValid
 from judgments.models import Collection, Declaration, User, audit
+from judgments.models.fields import duplicates_raise
 
 Kind = Declaration.Kind
 # The kinds that users describe in words; the other kinds have their own data.
@@ -56,11 +57,8 @@ def withdraw(declaration: Declaration, *, actor: User, note: str = "") -> Declar
     again = Conflict("This change was already withdrawn.")
     if declaration.withdraws_id is not None or Declaration.objects.filter(withdraws=declaration).exists():
         raise again
-    try:
-        with transaction.atomic():
-            row = _take_back(declaration, actor, note)
-    except IntegrityError as error:
-        raise again from error
+    with duplicates_raise(again):
+        row = _take_back(declaration, actor, note)
     _keep_newest_embedding(declaration.collection)
     sentence = f"{actor} withdrew a recorded change: {declaration}"
     audit.record("declarations.withdraw", sentence, actor=actor, collection=declaration.collection, target=row)

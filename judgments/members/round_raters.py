@@ -1,8 +1,9 @@
-"""Raters of a round: invite them, let them join, and let them leave."""
+"""Raters of a round: invite them, let them join and leave; and the languages that they read."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotAllowed, NotValid
-from judgments.members.languages import covers
 from judgments.models import (
     AuditRow,
     Collection,
@@ -25,6 +25,28 @@ from judgments.models import (
     User,
     audit,
 )
+
+LONGEST = 35
+MOST = 30
+TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+def covers(read: str, wanted: str) -> bool:
+    """Return whether a reader of one language reads the other: ``pt`` covers ``pt-BR``, but not the reverse."""
+    return wanted.lower() == read.lower() or wanted.lower().startswith(f"{read.lower()}-")
+
+
+def tags(texts: Iterable[str]) -> list[str]:
+    """Return the language tags without whitespace and duplicates, in the given order."""
+    unique = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    wrong = [text for text in unique if len(text) > LONGEST or not TAG.fullmatch(text)]
+    if wrong or len(unique) > MOST:
+        hint = f"Enter at most {MOST} language tags such as de or pt-BR."
+        raise NotValid(
+            f"The languages are not valid: {', '.join(wrong) or f'{len(unique)} tags'}. {hint}", {"languages": hint}
+        )
+    return unique
+
 
 RATE = (Role.RATER, Role.LEAD)
 STAFF = (Role.LEAD, Role.ENGINEER)
@@ -41,8 +63,7 @@ def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
         return
     ask(round_, new)
     names = ", ".join(rater.username for rater in new)
-    sentence = f"{actor} added {names} as raters of {round_}"
-    audit.record("rounds.invite", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.invite", f"{actor} added {names} as raters of {round_}", actor=actor, target=round_)
 
 
 @transaction.atomic
@@ -61,8 +82,7 @@ def join(round_: Round, *, rater: User) -> RoundRater:
     except NotValid as seen:
         raise Conflict(str(seen)) from None
     ask(round_, [rater])
-    sentence = f"{rater} joined round {round_}"
-    audit.record("rounds.join", sentence, actor=rater, collection=round_.collection, target=round_)
+    audit.record("rounds.join", f"{rater} joined round {round_}", actor=rater, target=round_)
     assignment: RoundRater = round_.raters.get(user=rater)
     return assignment
 
@@ -75,7 +95,8 @@ def refusal(round_: Round, member: Membership | None) -> str:
         return f"Only invited raters can join round {round_}. Ask the lead for an invitation."
     if round_.qualification and round_.qualification not in member.qualifications:
         return f"Round {round_} requires the qualification {round_.qualification}. Ask a lead to set it for you."
-    if round_.by_language and member.languages and not _reads_any(round_, member):
+    reads = any(not one or any(covers(tag, one) for tag in member.languages) for one in round_.languages_made)
+    if round_.by_language and member.languages and not reads:
         there = ", ".join(sorted(language for language in round_.languages_made if language))
         return f"Round {round_} has queries in {there}, but you read {', '.join(member.languages)}."
     return ""
@@ -107,17 +128,12 @@ def leave(round_: Round, rater: User) -> None:
     Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True).update(rater=None, lease_until=None)
 
 
-def leave_all(collection: Collection, rater: User) -> None:
-    """Remove a rater from every round of a collection that is not closed."""
-    for round_ in _rounds_of(collection, rater):
-        leave(round_, rater)
-
-
-def leave_seen(collection: Collection, rater: User) -> None:
-    """Remove a former lead or engineer from the rounds whose grades they could see, because they cannot rate blind."""
-    for round_ in _rounds_of(collection, rater):
-        if _has_seen(round_, [rater]):
-            leave(round_, rater)
+def leave_all(collection: Collection, rater: User, *, seen_only: bool = False) -> None:
+    """Remove a rater from the rounds of a collection that are not closed, or only from those whose grades they saw."""
+    assignments = RoundRater.objects.filter(user=rater, left_at__isnull=True, round__collection=collection)
+    for row in assignments.exclude(round__state=Round.State.CLOSED).select_related("round"):
+        if not seen_only or _has_seen(row.round, [rater]):
+            leave(row.round, rater)
 
 
 def leave_who_has_seen(round_: Round) -> list[User]:
@@ -130,13 +146,7 @@ def leave_who_has_seen(round_: Round) -> list[User]:
     return gone
 
 
-def _rounds_of(collection: Collection, rater: User) -> list[Round]:
-    assignments = RoundRater.objects.filter(user=rater, left_at__isnull=True, round__collection=collection)
-    return [row.round for row in assignments.exclude(round__state=Round.State.CLOSED).select_related("round")]
-
-
 def is_rater(user: Any, round_: Round) -> bool:
-    """Return whether the user is a rater of this round."""
     return round_.raters.filter(user_id=user.pk, left_at__isnull=True).exists()
 
 
@@ -176,13 +186,12 @@ def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
     """Refuse raters who could see the round's grades as leads or engineers, because they cannot rate blind."""
     present = round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)
     known = _has_seen(round_, [rater for rater in raters if rater.pk not in present])
-    seen = sorted(rater.username for rater in raters if rater.pk in known)
-    if seen:
-        raise NotValid(
-            "Leads and engineers since the first grade could see this round's grades and cannot rate it blind.",
-            {"raters": f"Add these users to the next round before its first grade: {', '.join(seen)}."},
-        )
-    if not _draft(round_):
+    _refuse(
+        [rater for rater in raters if rater.pk in known],
+        "Leads and engineers since the first grade could see this round's grades and cannot rate it blind.",
+        "Add these users to the next round before its first grade",
+    )
+    if round_.state != Round.State.DRAFT:
         refuse_readers(round_, raters)
 
 
@@ -199,11 +208,7 @@ def refuse_readers(round_: Round, raters: Sequence[User]) -> None:
 
 def _barred(round_: Round, raters: Sequence[User]) -> set[int]:
     """Return the users who cannot rate the round blind: they could see its grades, or guidelines reveal one."""
-    return _has_seen(round_, raters) | (set() if _draft(round_) else _readers(round_, raters))
-
-
-def _draft(round_: Round) -> bool:
-    return round_.state == Round.State.DRAFT
+    return _has_seen(round_, raters) | (set() if round_.state == Round.State.DRAFT else _readers(round_, raters))
 
 
 def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
@@ -229,9 +234,9 @@ def _readers(round_: Round, raters: Sequence[User]) -> set[int]:
 
 
 def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
-    """Return the users who could see grades of the round: leads, and former leads or engineers since its first
-    grade."""
-    if not raters or not _begun(round_):
+    """Return the users who could see the round's grades: leads, and leads or engineers since its first grade."""
+    counted = Q(state=Judgment.State.GRADED, surplus=False, superseded_by__isnull=True)
+    if not raters or not Judgment.objects.filter(counted, pair__round=round_).exists():
         return set()
     members = Membership.objects.filter(collection=round_.collection_id, user__in=raters)
     seen = set(members.filter(role__in=STAFF).values_list("user_id", flat=True))
@@ -244,12 +249,3 @@ def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
     )
     before = set(acts.filter(target_uuid__in=[one.uuid for one in raters]).values_list("target_uuid", flat=True))
     return seen | {rater.pk for rater in raters if rater.uuid in before}
-
-
-def _begun(round_: Round) -> bool:
-    counted = Q(state=Judgment.State.GRADED, surplus=False, superseded_by__isnull=True)
-    return Judgment.objects.filter(counted, pair__round=round_).exists()
-
-
-def _reads_any(round_: Round, member: Membership) -> bool:
-    return any(not one or any(covers(tag, one) for tag in member.languages) for one in round_.languages_made)

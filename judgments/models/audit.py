@@ -35,10 +35,21 @@ class AuditRow(PublicModel, EventModel):
         return self.sentence
 
 
+OF_TARGET: Any = object()
+
+
 def record(
-    verb: str, sentence: str, *, actor: Any, collection: Collection | None, target: Any = None, **detail: Any
+    verb: str,
+    sentence: str,
+    *,
+    actor: Any,
+    collection: Collection | None = OF_TARGET,
+    target: Any = None,
+    **detail: Any,
 ) -> AuditRow:
-    """Write one audit row. The action itself calls this, in its own transaction."""
+    """Write one audit row, by default of the target's collection. The action itself calls this, in its transaction."""
+    if collection is OF_TARGET:
+        collection = target if isinstance(target, Collection) else target.collection
     return AuditRow.objects.create(
         verb=verb,
         sentence=sentence[:300],

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
 
-from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.fields import EventModel, EventQuerySet, PublicModel, check
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 
@@ -42,9 +41,9 @@ class Declaration(PublicModel, EventModel):
     class Meta:
         ordering = ["-happened_at", "-pk"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(kind__in=["schema", "embedding", "category", "language", "fields", "index", "unrated"]),
-                name="declaration_kind_known",
+            check(
+                "declaration_kind_known",
+                kind__in=["schema", "embedding", "category", "language", "fields", "index", "unrated"],
             )
         ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import Archivable, ArchivableQuerySet, OfKind, OpaqueIdField, PublicModel
+from judgments.models.fields import Archivable, ArchivableQuerySet, OfKind, OpaqueIdField, PublicModel, check, unique
 from judgments.models.members.collection import Collection
 
 
@@ -55,9 +55,9 @@ class Document(PublicModel, Archivable):
         ordering = ["doc_id"]
         constraints = [
             # Includes the kind, so that a document cannot take the id of an answer.
-            models.UniqueConstraint(fields=["collection", "kind", "doc_id"], name="doc_id_once"),
-            models.CheckConstraint(condition=Q(kind__in=["document", "answer"]), name="document_kind_known"),
-            models.CheckConstraint(condition=~Q(doc_id=""), name="document_has_id"),
+            unique("doc_id_once", "collection", "kind", "doc_id"),
+            check("document_kind_known", kind__in=["document", "answer"]),
+            check("document_has_id", ~Q(doc_id="")),
         ]
 
     @property

@@ -7,7 +7,8 @@ such a query as the database takes to answer it.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from datetime import datetime
 from types import SimpleNamespace
@@ -71,6 +72,26 @@ class OpaqueIdField(models.CharField):
         return parameters
 
 
+def check(name: str, condition: models.Q | None = None, **lookups: Any) -> models.CheckConstraint:
+    """Return a constraint on every row, given as a condition or as lookups that all hold."""
+    return models.CheckConstraint(condition=models.Q(**lookups) if condition is None else condition, name=name)
+
+
+def unique(name: str, *fields: str, condition: models.Q | None = None) -> models.UniqueConstraint:
+    """Return a constraint that the columns together identify a row, perhaps only among some rows."""
+    return models.UniqueConstraint(fields=fields, condition=condition, name=name)
+
+
+@contextmanager
+def duplicates_raise(problem: Exception) -> Iterator[None]:
+    """Write rows in a transaction; raise the problem if a constraint refuses one, as after a concurrent write."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise problem from error
+
+
 class PublicModel(models.Model):
     """A model that pages and the API identify by UUID; the integer key stays internal."""
 
@@ -78,6 +99,15 @@ class PublicModel(models.Model):
 
     class Meta:
         abstract = True
+
+
+class Named:
+    """A model that is shown by its name."""
+
+    name: Any
+
+    def __str__(self) -> str:
+        return str(self.name)
 
 
 class OfKind(models.Manager):

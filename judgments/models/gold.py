@@ -12,9 +12,9 @@ from django.db import models
 from django.db.models import F, Q
 
 from judgments.models.document import Document
-from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.fields import EventQuerySet, PublicModel, check, unique
 from judgments.models.members.user import User
-from judgments.models.pair import Pair
+from judgments.models.pair import Pair, RaterAnswer
 from judgments.models.query import Query
 from judgments.models.round import Round
 
@@ -39,9 +39,9 @@ class GoldPair(PublicModel):
     class Meta:
         ordering = ["use", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["round", "query", "document"], name="gold_pair_once_per_round"),
-            models.UniqueConstraint(fields=["round", "use", "position"], name="gold_position_once"),
-            models.CheckConstraint(condition=Q(use__in=["calibration", "hidden"]), name="gold_use_known"),
+            unique("gold_pair_once_per_round", "round", "query", "document"),
+            unique("gold_position_once", "round", "use", "position"),
+            check("gold_use_known", use__in=["calibration", "hidden"]),
         ]
 
     def __str__(self) -> str:
@@ -69,15 +69,13 @@ class Probe(PublicModel):
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["rater", "gold", "attempt"], condition=Q(gold__isnull=False), name="gold_once_per_attempt"
-            ),
-            models.UniqueConstraint(fields=["rater", "pair"], condition=Q(pair__isnull=False), name="repeat_once"),
-            models.CheckConstraint(condition=Q(kind__in=["calibration", "gold", "repeat"]), name="probe_kind_known"),
-            models.CheckConstraint(
-                condition=Q(kind="repeat", pair__isnull=False, gold__isnull=True)
+            unique("gold_once_per_attempt", "rater", "gold", "attempt", condition=Q(gold__isnull=False)),
+            unique("repeat_once", "rater", "pair", condition=Q(pair__isnull=False)),
+            check("probe_kind_known", kind__in=["calibration", "gold", "repeat"]),
+            check(
+                "probe_asks_what_is_known",
+                Q(kind="repeat", pair__isnull=False, gold__isnull=True)
                 | Q(kind__in=["calibration", "gold"], pair__isnull=True, gold__isnull=False),
-                name="probe_asks_what_is_known",
             ),
         ]
         indexes = [models.Index(fields=["round", "rater", "kind"], name="probe_of_rater")]
@@ -110,8 +108,8 @@ class ProbeAnswerQuerySet(EventQuerySet):
         return self.filter(superseded_by__isnull=True).exclude(state=ProbeAnswer.State.UNDONE)
 
 
-class ProbeAnswer(PublicModel, EventModel):
-    """A rater's answer to a probe, an event like a judgment."""
+class ProbeAnswer(RaterAnswer):
+    """A rater's answer to a probe."""
 
     class State(models.TextChoices):
         GRADED = "graded", "graded"
@@ -121,36 +119,22 @@ class ProbeAnswer(PublicModel, EventModel):
 
     probe = models.ForeignKey(Probe, on_delete=models.PROTECT, related_name="answers")
     rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    client_id = models.UUIDField()
     state = models.CharField(max_length=10, choices=State.choices)
-    grade = models.SmallIntegerField(null=True)
-    reason = models.CharField(max_length=500, blank=True)
-    note = models.TextField(blank=True)
-    seconds_active = models.FloatField(null=True)
-    seconds_away = models.FloatField(null=True)
-    how = models.JSONField(default=dict)
-    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
-    created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ProbeAnswerQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["rater", "client_id"], name="probe_answer_recorded_once"),
-            models.CheckConstraint(
-                condition=Q(state="graded", grade__isnull=False)
+            unique("probe_answer_recorded_once", "rater", "client_id"),
+            check(
+                "probe_answer_grade_fits_state",
+                Q(state="graded", grade__isnull=False)
                 | Q(state__in=["unrateable", "later", "undone"], grade__isnull=True),
-                name="probe_answer_grade_fits_state",
             ),
-            models.CheckConstraint(condition=~Q(supersedes=F("id")), name="probe_answer_supersedes_another"),
-            models.UniqueConstraint(
-                fields=["probe"], condition=Q(supersedes__isnull=True), name="probe_answer_one_chain"
-            ),
+            check("probe_answer_supersedes_another", ~Q(supersedes=F("id"))),
+            unique("probe_answer_one_chain", "probe", condition=Q(supersedes__isnull=True)),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.state} {self.grade if self.grade is not None else ''}".strip()
 
     # The API returns the same fields for a probe answer as for a judgment.
     surplus = False

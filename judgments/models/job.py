@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
 
-from judgments.models.fields import PublicModel
+from judgments.models.fields import PublicModel, check
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 
@@ -45,10 +44,7 @@ class Job(PublicModel):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "failed", "crashed", "cancelled"]),
-                name="job_state_known",
-            )
+            check("job_state_known", state__in=["queued", "running", "done", "failed", "crashed", "cancelled"])
         ]
         indexes = [models.Index(fields=["state", "lease_until"], name="job_by_state")]
 

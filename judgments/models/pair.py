@@ -1,15 +1,18 @@
-"""Pairs of a round, their slots, and which rater holds which slot."""
+"""Pairs of a round with their slots, raters' judgments, resolutions of conflicts, and examples for guidelines."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from judgments.models.document import Document
-from judgments.models.fields import PublicModel
+from judgments.models.fields import EventModel, EventQuerySet, PublicModel, check, unique
+from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.query import Query
-from judgments.models.round import Round
+from judgments.models.round import GuidelinesVersion, Round
 
 # Up to this number of empty slots they are listed; beyond it, each pair is looked up.
 FEW_SLOTS = 20_000
@@ -17,8 +20,7 @@ FEW_SLOTS = 20_000
 
 class PairQuerySet(models.QuerySet):
     def in_conflict(self, round_: Round, *, hidden: QuerySet[Pair] | None, steps: int = 1) -> PairQuerySet:
-        """Filter a round's conflicts, the widest first: grades differ by at least this many steps, and none is
-        missing."""
+        """Filter a round's conflicts, the widest first: no grade is missing, and they differ by these steps or more."""
         # This repeats the condition of the index, so that the database uses it.
         apart = self.filter(round=round_, spread__gt=0, spread__gte=steps)
         if round_.state == Round.State.OPEN:
@@ -58,9 +60,9 @@ class Pair(PublicModel):
     class Meta:
         ordering = ["position"]
         constraints = [
-            models.UniqueConstraint(fields=["round", "query", "document"], name="pair_once_per_round"),
-            models.UniqueConstraint(fields=["round", "position"], name="pair_position_once"),
-            models.CheckConstraint(condition=Q(ratings_wanted__gte=1), name="pair_wants_a_rating"),
+            unique("pair_once_per_round", "round", "query", "document"),
+            unique("pair_position_once", "round", "position"),
+            check("pair_wants_a_rating", ratings_wanted__gte=1),
         ]
         indexes = [
             models.Index(fields=["round", "-spread", "position"], name="pair_in_conflict", condition=Q(spread__gt=0)),
@@ -88,19 +90,11 @@ class Slot(models.Model):
     class Meta:
         ordering = ["position", "number"]
         constraints = [
-            models.UniqueConstraint(fields=["pair", "number"], name="slot_number_once"),
-            models.UniqueConstraint(
-                fields=["pair", "rater"], condition=Q(rater__isnull=False), name="slot_once_per_rater"
-            ),
-            models.UniqueConstraint(
-                fields=["filled_by"], condition=Q(filled_by__isnull=False), name="slot_filled_by_one"
-            ),
-            models.CheckConstraint(
-                condition=Q(filled_by__isnull=True) | Q(rater__isnull=False), name="filled_slot_has_rater"
-            ),
-            models.CheckConstraint(
-                condition=Q(rater__isnull=False) | Q(lease_until__isnull=True), name="leased_slot_has_rater"
-            ),
+            unique("slot_number_once", "pair", "number"),
+            unique("slot_once_per_rater", "pair", "rater", condition=Q(rater__isnull=False)),
+            unique("slot_filled_by_one", "filled_by", condition=Q(filled_by__isnull=False)),
+            check("filled_slot_has_rater", Q(filled_by__isnull=True) | Q(rater__isnull=False)),
+            check("leased_slot_has_rater", Q(rater__isnull=False) | Q(lease_until__isnull=True)),
         ]
         indexes = [
             models.Index(
@@ -139,7 +133,189 @@ class Handout(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["pair", "rater"], name="handout_once")]
+        constraints = [unique("handout_once", "pair", "rater")]
 
     def __str__(self) -> str:
         return f"{self.pair_id} to {self.rater_id}"
+
+
+class JudgmentQuerySet(EventQuerySet):
+    def current(self) -> JudgmentQuerySet:
+        """Filter the current answers: not superseded, undone or excluded."""
+        return self.filter(superseded_by__isnull=True).exclude(state__in=Judgment.NO_ANSWER)
+
+    def counted(self) -> JudgmentQuerySet:
+        """Filter the grades that statistics and labels use: current, graded, within the pair's ratings."""
+        return self.current().filter(state=Judgment.State.GRADED, surplus=False)
+
+    def called_in(self) -> JudgmentQuerySet:
+        """Filter extra ratings, which were requested because two grades differed."""
+        return self.filter(_beyond_plan())
+
+    def planned(self) -> JudgmentQuerySet:
+        """Filter planned ratings, which agreement uses. Pairs chosen by disagreement would distort it."""
+        return self.filter(~_beyond_plan())
+
+    def with_origin(self) -> JudgmentQuerySet:
+        """Annotate each row with ``called_in``: whether it is an extra rating."""
+        return self.annotate(called_in=_beyond_plan())
+
+    def of_round(self, round_: Any) -> JudgmentQuerySet:
+        return self.filter(pair__round=round_)
+
+    def standing(self) -> JudgmentQuerySet:
+        """Filter the same rows as `current`, looked up one by one: for few rows of a large table."""
+        later = Judgment.objects.filter(supersedes=OuterRef("pk")).order_by()
+        return self.filter(~Exists(later)).exclude(state__in=Judgment.NO_ANSWER)
+
+
+def _beyond_plan() -> Exists:
+    """Match extra ratings by their slot, since any rater may fill a planned slot."""
+    extra = Slot.objects.filter(filled_by=OuterRef("pk"), number__gt=OuterRef("pair__ratings_wanted"))
+    return Exists(extra.order_by())
+
+
+class RaterAnswer(PublicModel, EventModel):
+    """A rater's answer, an event. A correction is a new row that supersedes the old one."""
+
+    client_id = models.UUIDField()
+    state: models.CharField
+    grade = models.SmallIntegerField(null=True)
+    reason = models.CharField(max_length=500, blank=True)
+    note = models.TextField(blank=True)
+    seconds_active = models.FloatField(null=True)
+    seconds_away = models.FloatField(null=True)
+    # How the answer was entered: key, click or touch; one document or a list; excerpt or full text; window width.
+    how = models.JSONField(default=dict)
+    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.grade if self.grade is not None else ''}".strip()
+
+
+class Judgment(RaterAnswer):
+    """One rater's answer for one pair."""
+
+    class State(models.TextChoices):
+        GRADED = "graded", "graded"
+        UNRATEABLE = "unrateable", "cannot judge"
+        LATER = "later", "later"
+        UNDONE = "undone", "undone"  # supersedes an answer without a new one
+        REQUEUED = "requeued", "excluded"  # the same by a lead: the pair goes to another rater
+
+    NO_ANSWER = (State.UNDONE, State.REQUEUED)
+
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="judgments")
+    rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="judgments")
+    state = models.CharField(max_length=10, choices=State.choices)
+    # True if the pair already had all its ratings: stored but not counted.
+    surplus = models.BooleanField(default=False)
+    document_sha256 = models.CharField(max_length=64)
+
+    objects = JudgmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            unique("judgment_recorded_once", "rater", "client_id"),
+            check(
+                "judgment_grade_fits_state",
+                Q(state="graded", grade__isnull=False)
+                | Q(state__in=["unrateable", "later", "undone", "requeued"], grade__isnull=True),
+            ),
+            check("undo_takes_something_back", ~Q(state__in=["undone", "requeued"]) | Q(supersedes__isnull=False)),
+            check("judgment_supersedes_another", ~Q(supersedes=F("id"))),
+            # One chain of events per rater and pair: only its first event supersedes nothing.
+            unique("judgment_one_chain_per_pair", "pair", "rater", condition=Q(supersedes__isnull=True)),
+        ]
+
+
+class Adjudication(PublicModel, EventModel):
+    """A lead's resolution of one pair, with a reason. A later one supersedes it."""
+
+    class Cause(models.TextChoices):
+        """Why raters differed, which decides what a lead changes. The stored reason begins with these words."""
+
+        GUIDELINES = "guidelines", "The guidelines do not cover it"
+        SLIP = "slip", "A rater made a mistake"
+        QUERY = "query", "The query is ambiguous"
+        DOCUMENT = "document", "The document is faulty"
+
+    # The words with which reasons of earlier versions begin.
+    EARLIER_CAUSES = {
+        "The guidelines leave it open": Cause.GUIDELINES,
+        "A rater slipped": Cause.SLIP,
+        "The query means several things": Cause.QUERY,
+        "The document is odd": Cause.DOCUMENT,
+    }
+
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="adjudications")
+    grade = models.SmallIntegerField()
+    reason = models.TextField()
+    resolved_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_column="settled_by_id")
+    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            check("adjudication_has_reason", ~Q(reason="")),
+            unique("adjudication_one_chain_per_pair", "pair", condition=Q(supersedes__isnull=True)),
+        ]
+
+    def __str__(self) -> str:
+        return f"resolved as {self.grade}"
+
+    @property
+    def reason_parts(self) -> tuple[str, str]:
+        """The cause and the lead's text, of which the stored reason consists."""
+        for label, cause in {**{cause.label: cause for cause in self.Cause}, **self.EARLIER_CAUSES}.items():
+            if self.reason == label:
+                return cause.value, ""
+            if self.reason.startswith(f"{label}. "):
+                return cause.value, self.reason.removeprefix(f"{label}. ")
+        return "", self.reason
+
+
+class ExampleQuerySet(models.QuerySet):
+    def pairs_read_in(self, guidelines: GuidelinesVersion) -> set[tuple[int, int]]:
+        """Return the pairs, as keys of query and document, whose grade these guidelines or an earlier version show."""
+        written = self.filter(
+            collection=guidelines.collection_id, adjudication__isnull=False, version__number__lte=guidelines.number
+        )
+        return set(written.values_list("adjudication__pair__query", "adjudication__pair__document"))
+
+
+class Example(PublicModel):
+    """A pair with its grade and reason, waiting for the next guidelines version or part of one."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="examples")
+    adjudication = models.OneToOneField(Adjudication, null=True, on_delete=models.PROTECT, related_name="example")
+    query_text = models.CharField(max_length=2048)
+    document_text = models.CharField(max_length=500)  # its title, or its id
+    grade = models.SmallIntegerField()
+    label = models.CharField(max_length=40, blank=True)
+    reason = models.TextField()
+    version = models.ForeignKey(GuidelinesVersion, null=True, on_delete=models.PROTECT, related_name="examples")
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ExampleQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [check("example_has_reason", ~models.Q(reason=""))]
+
+    @property
+    def top(self) -> int:
+        """The highest grade of the scale of its resolution; without a resolution its own grade or 3."""
+        if self.adjudication is None:
+            return max(3, self.grade)
+        return max(self.adjudication.pair.round.scale.values())
+
+    def __str__(self) -> str:
+        return f"{self.query_text} x {self.document_text}"

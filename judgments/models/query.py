@@ -1,13 +1,94 @@
-"""Queries with their need, tier, traffic and weight, and the samples they were drawn in."""
+"""Queries with their need, tier, traffic and weight, their samples, strata, and groups of spellings of one need."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import OfKind, OpaqueIdField, PublicModel
+from judgments.models.fields import Named, OfKind, OpaqueIdField, PublicModel, check, unique
 from judgments.models.members.collection import Collection
-from judgments.models.stratum import Stratum
+
+
+class Stratum(Named, PublicModel):
+    """A named part of the traffic that is sampled on its own: a category, a language, a market."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="strata")
+    name = OpaqueIdField(max_length=100)
+    share = models.FloatField()
+    part_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
+    filters = models.JSONField(default=dict)  # the filter of the log: words, queries, language
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        verbose_name_plural = "strata"
+        constraints = [
+            unique("stratum_name_once", "collection", "name"),
+            check("stratum_has_name", ~Q(name="")),
+            check("stratum_share_in_0_1", share__gt=0, share__lte=1),
+        ]
+
+
+class Place(models.Model):
+    """A query's sampling weight in a further stratum; its first stratum is in its own columns."""
+
+    query = models.ForeignKey("judgments.Query", on_delete=models.CASCADE, related_name="places")
+    stratum = models.ForeignKey(Stratum, on_delete=models.PROTECT, related_name="places")
+    sample = models.ForeignKey("judgments.QuerySample", null=True, on_delete=models.PROTECT, related_name="places")
+    tier = models.CharField(max_length=5, blank=True)
+    frequency = models.BigIntegerField(null=True)
+    clients = models.BigIntegerField(null=True)
+    probability = models.FloatField()
+    weight = models.FloatField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            unique("place_once_per_stratum", "query", "stratum"),
+            check("place_tier_known", tier__in=["", *("head", "torso", "tail")]),
+            check("place_probability_in_0_1", probability__gt=0, probability__lte=1),
+            check("place_weight_positive", weight__gte=0),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} in {self.stratum}"
+
+
+class QueryGroup(Named, PublicModel):
+    """A group of queries with the same need, named in their column ``group``."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="query_groups")
+    name = OpaqueIdField()
+    shares = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            unique("query_group_name_once", "collection", "name"),
+            check("query_group_has_name", ~Q(name="")),
+        ]
+
+    @property
+    def queries(self) -> models.QuerySet[Any]:
+        """The queries of the group, the most frequent first."""
+        rows = self.collection.queries.filter(group=self.name)
+        return rows.order_by(models.F("frequency").desc(nulls_last=True), "query_id")
+
+
+class RefusedProposal(models.Model):
+    """Queries that a lead refused to group, so that they are not proposed again."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="refused_proposals")
+    key = models.CharField(max_length=64)  # hash of the query ids
+
+    class Meta:
+        constraints = [unique("refused_proposal_once", "collection", "key")]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class QuerySample(PublicModel):
@@ -86,18 +167,13 @@ class Query(PublicModel):
         ordering = ["query_id"]
         verbose_name_plural = "queries"
         constraints = [
-            models.UniqueConstraint(fields=["collection", "kind", "query_id"], name="query_id_once"),
-            models.CheckConstraint(condition=Q(kind__in=["query", "question"]), name="query_kind_known"),
-            models.CheckConstraint(condition=~Q(query_id="") & ~Q(text=""), name="query_has_id_and_text"),
-            models.CheckConstraint(condition=Q(tier__in=["", *("head", "torso", "tail")]), name="query_tier_known"),
-            models.CheckConstraint(
-                condition=Q(probability__isnull=True) | Q(probability__gt=0, probability__lte=1),
-                name="query_probability_in_0_1",
-            ),
-            models.CheckConstraint(condition=Q(weight__isnull=True) | Q(weight__gte=0), name="query_weight_positive"),
-            models.CheckConstraint(
-                condition=Q(frequency__isnull=True) | Q(frequency__gte=0), name="query_frequency_positive"
-            ),
+            unique("query_id_once", "collection", "kind", "query_id"),
+            check("query_kind_known", kind__in=["query", "question"]),
+            check("query_has_id_and_text", ~Q(query_id="") & ~Q(text="")),
+            check("query_tier_known", tier__in=["", *("head", "torso", "tail")]),
+            check("query_probability_in_0_1", Q(probability__isnull=True) | Q(probability__gt=0, probability__lte=1)),
+            check("query_weight_positive", Q(weight__isnull=True) | Q(weight__gte=0)),
+            check("query_frequency_positive", Q(frequency__isnull=True) | Q(frequency__gte=0)),
         ]
 
     def __str__(self) -> str:

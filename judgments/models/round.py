@@ -1,19 +1,110 @@
-"""Rounds and their raters: pairs judged under one version of the guidelines and one scale."""
+"""Rounds and their raters, with the scale, the guidelines version, and the counters of raters' answers."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 
+from judgments.models.fields import Compiled, Given
 from judgments.models.document import DocumentKind
-from judgments.models.fields import Archivable, ArchivableQuerySet, OpaqueIdField, PublicModel
-from judgments.models.guidelines import GuidelinesVersion
+from judgments.models.fields import (
+    Archivable,
+    ArchivableQuerySet,
+    EventModel,
+    Named,
+    OpaqueIdField,
+    PublicModel,
+    check,
+    unique,
+)
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.query import QueryKind
-from judgments.models.scale import Scale
+
+# The four most common grades, with cues in the rater's own voice.
+DEFAULT_GRADES = (
+    (0, "Poor", "Would not help; I would search again."),
+    (1, "Fair", "I see the connection, but it is not what I want."),
+    (2, "Good", "I want this, though there may be a better one."),
+    (3, "Perfect", "This is just what I am looking for."),
+)
+
+
+class Scale(PublicModel):
+    """A set of named grades. A round has one; another scale needs a new round."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="scales")
+    # The lowest grade that counts as relevant where a metric knows only yes and no.
+    relevant_from = models.PositiveSmallIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        values = self.values()
+        return f"{values[0]}-{values[-1]}" if values else "no grades"
+
+    @cached_property
+    def _values(self) -> list[int]:
+        if "grades" in getattr(self, "_prefetched_objects_cache", {}):
+            return [grade.value for grade in self.grades.all()]
+        # Cached, since every answer of a rater is checked against them.
+        return [value for (value,) in VALUES(scale=self.pk)]
+
+    def values(self) -> list[int]:
+        """Return the grades from the lowest to the highest. A scale never changes, so they are read once."""
+        return self._values
+
+
+class Grade(models.Model):
+    """One value of a scale, with the label and cue of its button."""
+
+    scale = models.ForeignKey(Scale, on_delete=models.CASCADE, related_name="grades")
+    value = models.SmallIntegerField()
+    label = models.CharField(max_length=40)
+    cue = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["value"]
+        constraints = [
+            unique("grade_once_per_scale", "scale", "value"),
+            check("grade_in_0_100", value__gte=0, value__lte=100),
+            check("grade_has_label", ~Q(label="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.label}"
+
+
+VALUES = Compiled(lambda: Grade.objects.filter(scale=Given("scale")).order_by("value").values_list("value"))
+
+
+class GuidelinesVersion(PublicModel, EventModel):
+    """One version of a collection's guidelines: Markdown, numbered from 1. It never changes."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="guidelines")
+    number = models.PositiveIntegerField()
+    markdown = models.TextField()
+    sha256 = models.CharField(max_length=64)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            unique("guidelines_number_once", "collection", "number"),
+            check("guidelines_say_something", Q(number__gte=1) & ~Q(markdown="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+    @staticmethod
+    def hash_of(markdown: str) -> str:
+        """Return the SHA-256 of the text."""
+        return hashlib.sha256(markdown.encode()).hexdigest()
 
 
 class RoundQuerySet(ArchivableQuerySet):
@@ -22,7 +113,7 @@ class RoundQuerySet(ArchivableQuerySet):
         return self.filter(state=Round.State.OPEN, raters__user_id=user.pk, raters__left_at__isnull=True)
 
 
-class Round(PublicModel, Archivable):
+class Round(Named, PublicModel, Archivable):
     """A set of pairs judged under one version of the guidelines and one scale."""
 
     class State(models.TextChoices):
@@ -84,30 +175,16 @@ class Round(PublicModel, Archivable):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "name"], name="round_name_once"),
-            models.CheckConstraint(condition=Q(state__in=["draft", "open", "closed"]), name="round_state_known"),
-            models.CheckConstraint(
-                condition=Q(dimension__in=["", "faithful", "correct", "complete"]), name="round_dimension_known"
-            ),
-            models.CheckConstraint(condition=Q(ratings_per_pair__gte=1), name="round_asks_for_a_rating"),
-            models.CheckConstraint(condition=Q(overlap__gte=0, overlap__lte=1), name="round_overlap_is_a_share"),
-            models.CheckConstraint(
-                condition=Q(growing=False) | Q(most_pairs__isnull=False), name="round_grows_to_an_end"
-            ),
-            models.CheckConstraint(
-                condition=Q(repeat_share__gte=0, repeat_share__lte=0.5), name="round_repeats_a_share"
-            ),
-            models.CheckConstraint(
-                condition=Q(pass_mark__isnull=True) | Q(pass_mark__gt=0, pass_mark__lte=1),
-                name="round_pass_mark_is_a_share",
-            ),
-            models.CheckConstraint(
-                condition=Q(gate_threshold__gte=-1, gate_threshold__lte=1), name="round_gate_can_be_met"
-            ),
+            unique("round_name_once", "collection", "name"),
+            check("round_state_known", state__in=["draft", "open", "closed"]),
+            check("round_dimension_known", dimension__in=["", "faithful", "correct", "complete"]),
+            check("round_asks_for_a_rating", ratings_per_pair__gte=1),
+            check("round_overlap_is_a_share", overlap__gte=0, overlap__lte=1),
+            check("round_grows_to_an_end", Q(growing=False) | Q(most_pairs__isnull=False)),
+            check("round_repeats_a_share", repeat_share__gte=0, repeat_share__lte=0.5),
+            check("round_pass_mark_is_a_share", Q(pass_mark__isnull=True) | Q(pass_mark__gt=0, pass_mark__lte=1)),
+            check("round_gate_can_be_met", gate_threshold__gte=-1, gate_threshold__lte=1),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     def planned_ratings(self, pairs: int) -> int:
         """Return the number of planned ratings for this many pairs: k for overlapping pairs, one for the others."""
@@ -153,9 +230,46 @@ class RoundRater(models.Model):
     class Meta:
         ordering = ["pseudonym"]
         constraints = [
-            models.UniqueConstraint(fields=["round", "user"], name="round_rater_once"),
-            models.UniqueConstraint(fields=["round", "pseudonym"], name="pseudonym_once_per_round"),
+            unique("round_rater_once", "round", "user"),
+            unique("pseudonym_once_per_round", "round", "pseudonym"),
         ]
 
     def __str__(self) -> str:
         return self.pseudonym
+
+
+class Tally(models.Model):
+    """Counters of one rater's current answers in one round, updated with each answer."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="tallies")
+    rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    graded = models.PositiveIntegerField(default=0)
+    unrateable = models.PositiveIntegerField(default=0)
+    later = models.PositiveIntegerField(default=0)
+    surplus = models.PositiveIntegerField(default=0)  # among the three above
+    filled = models.PositiveIntegerField(default=0)  # slots that this rater filled
+    events = models.PositiveIntegerField(default=0)  # all events, which identifies the state
+    # Active seconds of graded answers, counted in duration classes, which is enough for a median.
+    seconds = models.JSONField(default=dict)
+    # Pairs open to each rater, without counting pairs: see `judgments.rating.pair_state`.
+    places = models.JSONField(default=dict)
+    reached = models.PositiveIntegerField(null=True)  # position of the last answered pair
+    last_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [unique("tally_once_per_rater", "round", "rater")]
+
+    def __str__(self) -> str:
+        return f"{self.graded} graded by {self.rater_id}"
+
+
+class RoundReport(models.Model):
+    """The last computed agreement of a round, and the state of the round that it describes."""
+
+    round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="report")
+    events = models.PositiveIntegerField()  # the sum over the tallies when it was computed
+    report = models.JSONField()
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"report of {self.round_id}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.fields import EventModel, EventQuerySet, Named, PublicModel, unique
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.round import Round
@@ -23,7 +23,7 @@ class SnapshotsOfDocuments(models.Manager.from_queryset(EventQuerySet)):  # type
         return super().get_queryset().exclude(pk__in=of_answers.values("snapshot"))
 
 
-class Snapshot(PublicModel, EventModel):
+class Snapshot(Named, PublicModel, EventModel):
     """A frozen, hashed set of labels: this row points to its files in storage."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="snapshots")
@@ -43,12 +43,9 @@ class Snapshot(PublicModel, EventModel):
 
     class Meta:
         ordering = ["-created_at", "-pk"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="snapshot_name_once")]
+        constraints = [unique("snapshot_name_once", "collection", "name")]
 
     @property
     def of_answers(self) -> bool:
         """Whether the labels are of answers of RAG systems."""
         return self.rounds.exclude(dimension="").exists()
-
-    def __str__(self) -> str:
-        return self.name

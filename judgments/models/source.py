@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
 
 from judgments.models.document import Document
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Named, PublicModel, check, unique
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.query import Query
@@ -36,7 +35,7 @@ class Upload(PublicModel):
         return self.filename
 
 
-class LabelSource(PublicModel):
+class LabelSource(Named, PublicModel):
     """One import of labels, or labels computed from clicks."""
 
     class Kind(models.TextChoices):
@@ -54,13 +53,10 @@ class LabelSource(PublicModel):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "name"], name="label_source_name_once"),
-            models.UniqueConstraint(fields=["collection", "sha256"], name="label_source_file_once"),
-            models.CheckConstraint(condition=Q(kind__in=["import", "clicks"]), name="label_source_kind_known"),
+            unique("label_source_name_once", "collection", "name"),
+            unique("label_source_file_once", "collection", "sha256"),
+            check("label_source_kind_known", kind__in=["import", "clicks"]),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class ImportedLabel(models.Model):
@@ -73,7 +69,7 @@ class ImportedLabel(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["source", "query", "document"], name="imported_label_once"),
+            unique("imported_label_once", "source", "query", "document"),
         ]
 
     def __str__(self) -> str:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed
 from judgments.labels import round_labels
 from judgments.models import User
 from judgments.progress import progress
-from judgments.progress.pace import pace_of
+from judgments.progress.progress import pace_of
 from judgments.rating.pair_state import median_seconds
 from judgments.rating.rater_progress import own_part
 from judgments.web import access
-from judgments.web.endpoints import InRound
+from judgments.web.endpoints import InRound, call
 
 
 class ProgressOfRater(serializers.Serializer):
     """Progress of one rater, by pseudonym."""
 
-    rater = serializers.CharField()
+    rater = serializers.CharField(source="pseudonym")
     graded = serializers.IntegerField()
     unrateable = serializers.IntegerField()
     later = serializers.IntegerField()
@@ -37,8 +34,8 @@ class StrandedBody(serializers.Serializer):
     """Ratings that no current rater can give, because a rater grades each pair only once."""
 
     language = serializers.CharField(help_text="Language of the queries; empty if the round ignores languages.")
-    ratings = serializers.IntegerField()
-    raters_missing = serializers.IntegerField(help_text="Minimum number of additional raters.")
+    ratings = serializers.IntegerField(source="places")
+    raters_missing = serializers.IntegerField(source="raters", help_text="Minimum number of additional raters.")
 
 
 class ProgressBody(serializers.Serializer):
@@ -46,17 +43,17 @@ class ProgressBody(serializers.Serializer):
 
     pairs = serializers.IntegerField(required=False)
     most_pairs = serializers.IntegerField(required=False, allow_null=True, help_text="Null if the pairs are fixed.")
-    more_may_come = serializers.BooleanField(help_text="Whether more pairs are still being chosen.")
-    ratings_wanted = serializers.IntegerField(required=False)
-    ratings = serializers.IntegerField(required=False)
+    more_may_come = serializers.BooleanField(source="growing", help_text="Whether more pairs are still being chosen.")
+    ratings_wanted = serializers.IntegerField(source="wanted", required=False)
+    ratings = serializers.IntegerField(source="filled", required=False)
     called_in = serializers.IntegerField(
         required=False, help_text="Ratings requested in addition to the plan after raters differed."
     )
     surplus = serializers.IntegerField(required=False)
     stranded = serializers.IntegerField(required=False, help_text="Missing ratings that no current rater can give.")
-    stranded_by_language = StrandedBody(many=True, required=False)
+    stranded_by_language = StrandedBody(source="shortages", many=True, required=False)
     most_ratings = serializers.IntegerField(
-        required=False, help_text="Maximum number of ratings, including pairs chosen later."
+        source="most_wanted", required=False, help_text="Maximum number of ratings, including pairs chosen later."
     )
     hours_left = serializers.FloatField(
         required=False, allow_null=True, help_text="Hours left at the raters’ own mean times."
@@ -69,7 +66,7 @@ class ProgressBody(serializers.Serializer):
     )
     most_hours_left = serializers.FloatField(required=False, allow_null=True)
     ratings_a_day = serializers.FloatField(
-        required=False, allow_null=True, help_text="Ratings per day since the round opened."
+        source="a_day", required=False, allow_null=True, help_text="Ratings per day since the round opened."
     )
     raters = ProgressOfRater(many=True)
     remaining = serializers.IntegerField(
@@ -78,18 +75,15 @@ class ProgressBody(serializers.Serializer):
 
 
 class Progress(InRound):
-    """The progress of a round."""
-
     reads = access.EVERYBODY
-    serializer_class = ProgressBody
     tag = "rounds"
 
-    @extend_schema(summary="Get the progress")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Get the progress", ProgressBody)
+    def get(self) -> progress.Progress | Response:
         """Leads and engineers see the whole round by pseudonym; raters see their own share."""
-        if access.role_in(request.user, self.round.collection) in access.STAFF:
-            return Response(progress.progress(self.round).as_json())
-        return Response(self._own(request.user))
+        if access.role_in(self.user, self.round.collection) in access.STAFF:
+            return progress.progress(self.round)
+        return Response(self._own(self.user))
 
     def _own(self, rater: User) -> dict[str, Any]:
         name = round_labels.pseudonyms(self.round).get(rater.pk)

@@ -5,28 +5,87 @@ All numbers come from the counters of the round and its raters, so no judgments 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.utils import timezone
 
 from judgments.models import Round, RoundRater, Tally
-from judgments.progress.pace import Pace, eighty_percent, pace_of, paces_of
-from judgments.rating.pair_state import median_seconds
+from judgments.rating.pair_state import CLASSES, median_seconds
 from judgments.rounds import unfillable_slots
 from judgments.rounds.unfillable_slots import Shortage
+
+# Times are capped at this multiple of the median, because longer ones mean that the rater was away.
+LONGEST = 10
+# The minimum number of times to use a rater's own spread.
+FEWEST = 5
+# The half-width of an 80% interval of a normal distribution, in standard deviations.
+EIGHTY = 1.2816
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The time of one judgment in seconds: mean, standard deviation, and number of measured times."""
+
+    mean: float
+    deviation: float
+    times: int
+    between: float = 0.0
+
+
+def pace_of(counted: Mapping[str, int]) -> Pace | None:
+    """Return the pace from times counted by class; None without any."""
+    median = median_seconds(counted)
+    if median is None:
+        return None
+    rows = [(min(2 ** (int(name) / CLASSES), LONGEST * median), number) for name, number in counted.items()]
+    times = sum(number for _, number in rows)
+    mean = sum(length * number for length, number in rows) / times
+    squares = sum((length - mean) ** 2 * number for length, number in rows)
+    return Pace(mean, math.sqrt(squares / (times - 1)) if times > 1 else 0.0, times)
+
+
+def paces_of(each: Sequence[Mapping[str, int]], together: Mapping[str, int]) -> list[Pace | None]:
+    """Return the pace of each rater; without times that of all raters, and with few times their spread."""
+    usual = pace_of(together)
+    own = [pace_of(counted) for counted in each]
+    if usual is None:
+        return [None] * len(own)
+    known = [one.mean for one in own if one is not None]
+    between = math.sqrt(sum((mean - sum(known) / len(known)) ** 2 for mean in known) / max(len(known) - 1, 1))
+    spread = usual.deviation / usual.mean
+    paces: list[Pace | None] = []
+    for one in own:
+        if one is None:
+            paces.append(replace(usual, between=between))
+        else:
+            paces.append(one if one.times >= FEWEST else replace(one, deviation=spread * one.mean))
+    return paces
+
+
+def eighty_percent(parts: Iterable[tuple[int, Pace]]) -> tuple[float, float] | None:
+    """Return the 80% interval of the total time in seconds."""
+    rows = [(left, pace) for left, pace in parts if left > 0]
+    mean = sum(left * pace.mean for left, pace in rows)
+    variance = sum(
+        left * pace.deviation**2 + left**2 * (pace.deviation**2 / pace.times + pace.between**2) for left, pace in rows
+    )
+    if not mean or not variance:
+        return None
+    wide = math.sqrt(math.log1p(variance / mean**2))
+    middle = math.log(mean) - wide**2 / 2
+    return math.exp(middle - EIGHTY * wide), math.exp(middle + EIGHTY * wide)
+
 
 # The minimum open time to compute ratings per day.
 SHORTEST_PACE = timedelta(hours=1)
 
 
 def in_hours(seconds: float) -> str:
-    """Return a working time in minutes, or in hours from two hours on.
-
-    Days would require an assumption about working hours.
-    """
+    """Return a working time in minutes, or in hours from two hours on; days would assume working hours."""
     return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{max(1, round(seconds / 60))} min"
 
 
@@ -99,7 +158,6 @@ class Progress:
 
     @property
     def time_left(self) -> str | None:
-        """The time left, as text."""
         if self.hours_left is None:
             return None
         return in_hours(self.hours_left * 3600) if self.within_reach else "none"
@@ -117,31 +175,6 @@ class Progress:
         """The time left as text, if all possible pairs are added."""
         return None if self.most_hours_left is None else in_hours(self.most_hours_left * 3600)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the progress for the API, with raters by pseudonym only."""
-        fields = ("graded", "unrateable", "later", "median_seconds", "left", "hours_left")
-        return {
-            "pairs": self.pairs,
-            "most_pairs": self.most_pairs,
-            "more_may_come": self.growing,
-            "ratings_wanted": self.wanted,
-            "most_ratings": self.most_wanted,
-            "ratings": self.filled,
-            "called_in": self.called_in,
-            "surplus": self.surplus,
-            "stranded": self.stranded,
-            "stranded_by_language": [shortage.as_json() for shortage in self.shortages],
-            "hours_left": self.hours_left,
-            "hours_low": self.hours_low,
-            "hours_high": self.hours_high,
-            "most_hours_left": self.most_hours_left,
-            "ratings_a_day": self.a_day,
-            "raters": [
-                {"rater": rater.pseudonym, **{name: value for name, value in asdict(rater).items() if name in fields}}
-                for rater in self.raters
-            ],
-        }
-
 
 def progress(round_: Round) -> Progress:
     """Return the number of ratings of the round by rater, and an estimate of the remaining hours."""
@@ -151,17 +184,24 @@ def progress(round_: Round) -> Progress:
     together = _all_seconds(tallies.values())
     usual = pace_of(together)
     shortages = unfillable_slots.shortages(round_)
-    left = _within_reach(round_, tallies.values(), shortages)
+    left = max(0, wanted - filled - sum(shortage.places for shortage in shortages))
     parts = _parts(round_raters, tallies, left)
     paces = paces_of([tallies[one.user_id].seconds if one.user_id in tallies else {} for one in round_raters], together)
     raters = [
         _rater(one, tallies.get(one.user_id), parts.get(one.user_id, 0), pace)
         for one, pace in zip(round_raters, paces, strict=True)
     ]
-    low, high = _range(raters, paces, left, usual)
-    hours = _hours(raters, left, usual)
-    most = wanted + _ratings_to_come(round_)
-    a_day = _a_day(round_, filled)
+    # The hours left: each rater's share at their own pace, the rest at the common pace.
+    rest = left - sum(rater.left for rater in raters)
+    shares = [*((rater.left, pace) for rater, pace in zip(raters, paces, strict=True)), (rest, usual)]
+    low, high = eighty_percent((share, pace) for share, pace in shares if pace is not None) or (None, None)
+    hours = None if usual is None else sum(one.hours_left or 0.0 for one in raters) + rest * usual.mean / 3600
+    most = wanted
+    if round_.growing and round_.most_pairs is not None:
+        most += round_.planned_ratings(round_.most_pairs) - round_.planned_ratings(round_.pairs_made)
+    open_for = (round_.closed_at or timezone.now()) - round_.opened_at if round_.opened_at else timedelta()
+    a_day = filled / (open_for / timedelta(days=1)) if filled and open_for >= SHORTEST_PACE else None
+    ends = round_.state == Round.State.OPEN and left > 0 and a_day and left / a_day <= 3650
     return Progress(
         round_.pairs_made,
         wanted,
@@ -169,23 +209,17 @@ def progress(round_: Round) -> Progress:
         sum(tally.surplus for tally in tallies.values()),
         raters,
         hours,
-        hours_low=low,
-        hours_high=high,
+        hours_low=None if low is None else low / 3600,
+        hours_high=None if high is None else high / 3600,
         most_pairs=round_.most_pairs,
         growing=round_.growing,
         most_wanted=most,
         most_hours_left=None if hours is None or usual is None else hours + (most - wanted) * usual.mean / 3600,
         called_in=max(0, wanted - round_.planned_ratings(round_.pairs_made)),
         a_day=a_day,
-        done_by=_done_by(round_, left, a_day),
+        done_by=timezone.now() + timedelta(days=left / a_day) if ends else None,
         shortages=tuple(shortages),
     )
-
-
-def _within_reach(round_: Round, tallies: Iterable[Tally], shortages: Iterable[Shortage]) -> int:
-    """Return how many of the missing ratings current raters can give."""
-    filled = sum(tally.filled for tally in tallies)
-    return max(0, round_.slots_made - filled - sum(shortage.places for shortage in shortages))
 
 
 def usual_pace(round_: Round) -> Pace | None:
@@ -193,19 +227,11 @@ def usual_pace(round_: Round) -> Pace | None:
     return pace_of(_all_seconds(Tally.objects.filter(round=round_)))
 
 
-def _ratings_to_come(round_: Round) -> int:
-    """Return how many ratings pairs that may still be added will need at most."""
-    if not round_.growing or round_.most_pairs is None:
-        return 0
-    return round_.planned_ratings(round_.most_pairs) - round_.planned_ratings(round_.pairs_made)
-
-
-def _all_seconds(tallies: Any) -> dict[str, int]:
-    seconds: dict[str, int] = {}
+def _all_seconds(tallies: Iterable[Tally]) -> dict[str, int]:
+    seconds = Counter[str]()
     for tally in tallies:
-        for name, number in tally.seconds.items():
-            seconds[name] = seconds.get(name, 0) + number
-    return seconds
+        seconds.update(tally.seconds)
+    return dict(seconds)
 
 
 def _parts(round_raters: list[RoundRater], tallies: dict[int, Tally], left: int) -> dict[int, int]:
@@ -227,47 +253,14 @@ def _parts(round_raters: list[RoundRater], tallies: dict[int, Tally], left: int)
 
 
 def _rater(round_rater: RoundRater, tally: Tally | None, left: int, pace: Pace | None) -> RaterProgress:
-    own = median_seconds(tally.seconds) if tally else None
     return RaterProgress(
         round_rater.pseudonym,
         round_rater.user.username,
         *((tally.graded, tally.unrateable, tally.later) if tally else (0, 0, 0)),
-        own,
+        median_seconds(tally.seconds) if tally else None,
         left=left,
         hours_left=None if pace is None else left * pace.mean / 3600,
         last_at=tally.last_at if tally else None,
         paused=round_rater.paused_at is not None,
         gone=round_rater.left_at is not None,
     )
-
-
-def _hours(raters: list[RaterProgress], left: int, usual: Pace | None) -> float | None:
-    """Return the hours left: each rater's share at their own pace, the rest at the common pace."""
-    if usual is None:
-        return None
-    parts = sum(rater.hours_left or 0.0 for rater in raters)
-    return parts + (left - sum(rater.left for rater in raters)) * usual.mean / 3600
-
-
-def _range(
-    raters: list[RaterProgress], paces: list[Pace | None], left: int, usual: Pace | None
-) -> tuple[float, float] | tuple[None, None]:
-    """Return the 80% interval of the hours left."""
-    parts = [(rater.left, pace) for rater, pace in zip(raters, paces, strict=True) if pace is not None]
-    if usual is not None:
-        parts.append((left - sum(rater.left for rater in raters), usual))
-    bounds = eighty_percent(parts)
-    return (None, None) if bounds is None else (bounds[0] / 3600, bounds[1] / 3600)
-
-
-def _a_day(round_: Round, filled: int) -> float | None:
-    if round_.opened_at is None or not filled:
-        return None
-    open_for = (round_.closed_at or timezone.now()) - round_.opened_at
-    return None if open_for < SHORTEST_PACE else filled / (open_for / timedelta(days=1))
-
-
-def _done_by(round_: Round, left: int, a_day: float | None) -> datetime | None:
-    if round_.state != Round.State.OPEN or left <= 0 or not a_day or left / a_day > 3650:
-        return None
-    return timezone.now() + timedelta(days=left / a_day)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from judgments import hooks
 from judgments.agreement import round_report
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, Pair, Query, Round, RoundRater, Slot
-from judgments.progress.progress import Progress
+from judgments.progress.api import ProgressBody
 from judgments.progress.progress import progress as progress_of
 from judgments.rounds.views.rounds import frame, to_invite
 from judgments.web import access
@@ -38,16 +39,12 @@ def _grades(pair: Any) -> SafeString:
     return format_html_join(
         " ",
         '<span class="nowrap">{} <span class="mono muted">{}</span></span>',
-        ((_chip(judgment, top), judgment.pseudonym) for judgment in pair.answers),
+        ((_chip(one.grade, top), one.pseudonym) for one in pair.answers),
     )
 
 
-def _chip(judgment: Judgment, top: int) -> SafeString:
-    return (
-        format_html('<span class="badge">{}</span>', "cannot judge")
-        if judgment.grade is None
-        else grade(judgment.grade, top)
-    )
+def _chip(value: int | None, top: int) -> SafeString:
+    return format_html('<span class="badge">{}</span>', "cannot judge") if value is None else grade(value, top)
 
 
 def _grades_in_file(pair: Any) -> str:
@@ -134,13 +131,16 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
     round_progress = progress_of(round_)
     file_format = request.GET.get("format")
     if file_format == "json":
-        return JsonResponse({"round": round_.name, "state": round_.state, **round_progress.as_json()})
+        return JsonResponse({"round": round_.name, "state": round_.state, **ProgressBody(round_progress).data})
     if file_format == "raters":
-        return _raters_file(round_, round_progress)
+        heads = ["graded", "unrateable", "later", "median_seconds", "left", "hours_left"]
+        lines = ([one.pseudonym, *(getattr(one, name) for name in heads)] for one in round_progress.raters)
+        return _file(round_, "raters", ["rater", *heads], lines)
     reasons, queries = round_report.counts(round_)
     queries, hidden = _visible_queries(round_, queries, request.user)
     if file_format == "queries":
-        return _queries_file(round_, queries)
+        lines = ([text, wanted, filled] for _, text, wanted, filled in queries)
+        return _file(round_, "progress-by-query", ["query", "ratings_wanted", "ratings"], lines)
     prefetch_related_objects([round_], "scale__grades")
     context = {
         **frame(request, round_),
@@ -190,16 +190,6 @@ def _queries(rows: list[Any]) -> dict[str, Any]:
     return {"all": len(rows), "done": done, "begun": len(begun), "untouched": untouched, "rows": shown}
 
 
-def _raters_file(round_: Round, round_progress: Progress) -> HttpResponse:
-    lines = [csv_row(["rater", "graded", "unrateable", "later", "median_seconds", "left", "hours_left"])]
-    for rater in round_progress.raters:
-        numbers = (rater.graded, rater.unrateable, rater.later, rater.median_seconds, rater.left, rater.hours_left)
-        cells = [rater.pseudonym, *("" if number is None else str(number) for number in numbers)]
-        lines.append(csv_row([escape(cell) for cell in cells]))
-    return attachment(f"{round_.collection.slug}-raters.csv", "".join(lines))
-
-
-def _queries_file(round_: Round, rows: list[Any]) -> HttpResponse:
-    lines = [csv_row(["query", "ratings_wanted", "ratings"])]
-    lines += [csv_row([escape(text), str(wanted), str(filled)]) for _, text, wanted, filled in rows]
-    return attachment(f"{round_.collection.slug}-progress-by-query.csv", "".join(lines))
+def _file(round_: Round, name: str, heads: list[str], rows: Iterable[list[Any]]) -> HttpResponse:
+    lines = [csv_row(heads), *(csv_row(["" if cell is None else escape(str(cell)) for cell in row]) for row in rows)]
+    return attachment(f"{round_.collection.slug}-{name}.csv", "".join(lines))

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_field, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound
 from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Job, Judgment, RoundRater
-from judgments.quality import alerts as alarms
 from judgments.quality import checks as quality_checks
-from judgments.quality import gold_files, gold_pairs, pausing, qualification, rater_judgments
+from judgments.quality import gold_pairs, pausing, qualification, rater_judgments
+from judgments.quality.rater_judgments import round_rater_of
 from judgments.rounds.api import DocumentOfPair, QueryOfPair
 from judgments.web import access
-from judgments.web.endpoints import InRound, Listed, listed
+from judgments.web.endpoints import InRound, Listed, call, listed
 
 
 class LookedBody(serializers.Serializer):
@@ -80,7 +77,7 @@ class QualityBody(serializers.Serializer):
 class LookSent(serializers.Serializer):
     """A note for other leads."""
 
-    note = serializers.CharField(max_length=alarms.LONGEST_NOTE)
+    note = serializers.CharField(max_length=quality_checks.LONGEST_NOTE)
 
 
 class PauseSent(serializers.Serializer):
@@ -131,119 +128,102 @@ class Requeued(serializers.Serializer):
 
 
 class Quality(InRound):
-    """The quality checks of a round."""
-
     reads = access.LEADS
-    serializer_class = QualityBody
     tag = "rounds"
 
-    @extend_schema(summary="List rater quality checks", responses={200: QualityBody})
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("List rater quality checks", QualityBody)
+    def get(self) -> Response:
         """This list is for leads. Pairs that the caller may still grade are left out."""
-        look = quality_checks.look(self.round, viewer=request.user)
-        return Response(quality_checks.as_json(self.round, look))
+        return Response(quality_checks.as_json(self.round, quality_checks.look(self.round, viewer=self.user)))
 
 
 class OfRater(InRound):
-    """Base class of actions on one rater of a round, by pseudonym."""
-
     reads = access.LEADS
     serializer_class = RaterState
     also = (409,)
     tag = "rounds"
 
     def get_round_rater(self) -> RoundRater:
-        name = self.kwargs["rater"].replace("\0", "")
-        rater = self.round.raters.select_related("user").filter(pseudonym=name).first()
-        if rater is None:
-            raise NotFound("This round has no such rater.")
-        rater.round = self.round
-        return rater
+        return round_rater_of(self.round, self.kwargs["rater"])
 
-    def answered(self, round_rater: RoundRater) -> Response:
-        body: dict[str, Any] = {"rater": round_rater.pseudonym, "paused": round_rater.paused_at is not None}
-        body |= {"pause_reason": round_rater.pause_reason, "calibrated": round_rater.calibrated_at is not None}
-        return self.respond(RaterState, body)
+    def respond(self, serializer: type[serializers.Serializer], row: Any, status: int = 200) -> Response:
+        """Return the state of a rater, or another body unchanged."""
+        if isinstance(row, RoundRater):
+            body = {"rater": row.pseudonym, "paused": row.paused_at is not None, "pause_reason": row.pause_reason}
+            row = {**body, "calibrated": row.calibrated_at is not None}
+        return super().respond(serializer, row, status)
 
 
 class Pause(OfRater):
-    """A pause of a rater."""
-
-    @extend_schema(
-        summary="Pause a rater",
+    @call(
+        "Pause a rater",
+        RaterState,
         request=PauseSent,
-        responses={200: RaterState},
-        examples=[OpenApiExample("A reason", {"reason": "Let us look at some pairs together."}, request_only=True)],
+        example=("A reason", {"reason": "Let us look at some pairs together."}),
     )
-    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
+    def post(self) -> RoundRater:
         """The rater's leased pairs are released immediately. Judgments stay."""
-        return self.answered(pausing.pause(self.get_round_rater(), actor=request.user, **self.read_body(PauseSent)))
+        return pausing.pause(self.get_round_rater(), actor=self.user, **self.read_body(PauseSent))
 
 
 class Resume(OfRater):
     """A resumed rater."""
 
-    @extend_schema(summary="Resume a rater", request=None, responses={200: RaterState})
-    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
-        return self.answered(pausing.resume(self.get_round_rater(), actor=request.user))
+    @call("Resume a rater", RaterState)
+    def post(self) -> RoundRater:
+        return pausing.resume(self.get_round_rater(), actor=self.user)
 
 
 class Alarm(OfRater):
-    """The acknowledgment of one alert of a rater."""
-
-    @extend_schema(
-        summary="Acknowledge an alert",
-        request=LookSent,
-        responses={200: LookedBody},
-        examples=[OpenApiExample("A note", {"note": "Short titles; read ten of them, all right."}, request_only=True)],
+    @call(
+        "Acknowledge an alert",
+        LookedBody,
+        LookSent,
+        example=("A note", {"note": "Short titles; read ten of them, all right."}),
     )
-    def post(self, request: Request, uuid: uuid_module.UUID, rater: str, check: str) -> Response:
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """The alert stays hidden until the rater has graded twice as many pairs or its value is clearly more
         extreme."""
-        note, round_rater = self.read_body(LookSent)["note"], self.get_round_rater()
-        report, finding = quality_checks.finding_of(round_rater, check, viewer=request.user)
-        alarms.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
-        then = alarms.acknowledgments(self.round)[round_rater.pseudonym, check]
-        return self.respond(LookedBody, {"by": then.by, "at": then.at, "note": then.note, "quiet": True})
+        round_rater, check = self.get_round_rater(), self.kwargs["check"]
+        report, finding = quality_checks.finding_of(round_rater, check, viewer=self.user)
+        quality_checks.acknowledge(round_rater, finding, graded=report.graded, note=body["note"], actor=self.user)
+        then = quality_checks.acknowledgments(self.round)[round_rater.pseudonym, check]
+        return {"by": then.by, "at": then.at, "note": then.note, "quiet": True}
 
-    @extend_schema(summary="Withdraw an acknowledgment", responses={204: None})
-    def delete(self, request: Request, uuid: uuid_module.UUID, rater: str, check: str) -> Response:
+    @call("Withdraw an acknowledgment")
+    def delete(self) -> None:
         """The note remains in the history."""
-        alarms.undo_acknowledgment(self.get_round_rater(), check, actor=request.user)
-        return Response(status=204)
+        quality_checks.undo_acknowledgment(self.get_round_rater(), self.kwargs["check"], actor=self.user)
 
 
 class LetPass(OfRater):
     """A qualification waiver."""
 
-    @extend_schema(summary="Waive the qualification of a rater", request=None, responses={200: RaterState})
-    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
-        return self.answered(qualification.waive(self.get_round_rater(), actor=request.user))
+    @call("Waive the qualification of a rater", RaterState)
+    def post(self) -> RoundRater:
+        return qualification.waive(self.get_round_rater(), actor=self.user)
 
 
 class Requeue(OfRater):
-    """Exclusion of a rater's judgments."""
-
-    serializer_class = Requeued
-
-    @extend_schema(
-        summary="Exclude a rater's judgments",
-        request=RequeueSent,
+    @call(
+        "Exclude a rater's judgments",
+        Requeued,
+        RequeueSent,
         responses={200: Requeued, 202: Requeued},
-        examples=[OpenApiExample("How many?", {"since": "2026-05-01T00:00:00Z", "preview": True}, request_only=True)],
+        example=("How many?", {"since": "2026-05-01T00:00:00Z", "preview": True}),
     )
-    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Response | dict[str, Any]:
         """The judgments are superseded, not deleted, and other raters grade the pairs. This cannot be undone."""
-        request_data, round_rater = self.read_body(RequeueSent), self.get_round_rater()
-        choice = pausing.Choice(request_data["since"], tuple(request_data["queries"]), request_data["quicker_than"])
+        round_rater = self.get_round_rater()
+        choice = pausing.Choice(body["since"], tuple(body["queries"]), body["quicker_than"])
         number = pausing.preview(round_rater, choice).judgments
-        body: dict[str, Any] = {"rater": round_rater.pseudonym, "judgments": number, "done": False, "job": None}
-        if request_data["preview"]:
-            return self.respond(Requeued, body)
-        done = pausing.start(round_rater, choice, reason=request_data["reason"], actor=request.user)
+        reply = {"rater": round_rater.pseudonym, "judgments": number, "done": False, "job": None}
+        if body["preview"]:
+            return reply
+        done = pausing.start(round_rater, choice, reason=body["reason"], actor=self.user)
         if isinstance(done, Job):
-            return self.respond(Requeued, {**body, "job": done.uuid}, 202)
-        return self.respond(Requeued, {**body, "judgments": done, "done": True})
+            return self.respond(Requeued, {**reply, "job": done.uuid}, 202)
+        return {**reply, "judgments": done, "done": True}
 
 
 class GoldBody(serializers.Serializer):
@@ -295,7 +275,7 @@ class Added(serializers.Serializer):
 class CalibrationBody(serializers.Serializer):
     """A rater's qualification."""
 
-    rater = serializers.CharField()
+    rater = serializers.CharField(source="assignment.pseudonym")
     attempts = serializers.IntegerField()
     answered = serializers.IntegerField(help_text="Number of answers in the last attempt.")
     share = serializers.FloatField(allow_null=True, help_text="Share of correct answers in the last completed attempt.")
@@ -304,8 +284,6 @@ class CalibrationBody(serializers.Serializer):
 
 @listed("List gold pairs", "This list is for leads. Raters never learn which of their pairs are gold pairs.")
 class Gold(Listed, InRound):
-    """The gold pairs of a round."""
-
     reads = access.LEADS
     queryset = GoldPair.objects.none()
     serializer_class = GoldBody
@@ -318,43 +296,33 @@ class Gold(Listed, InRound):
     def get_serializer_context(self) -> dict[str, Any]:
         if getattr(self, "swagger_fake_view", False):
             return {}
-        return {"hidden": grade_visibility.hidden_keys(self.request.user, self.round.collection)}
+        return {"hidden": grade_visibility.hidden_keys(self.user, self.round.collection)}
 
-    @extend_schema(
-        summary="Add gold pairs",
-        request=GoldSent,
-        responses={201: Added},
-        examples=[
-            OpenApiExample(
-                "For qualification",
-                {"use": "calibration", "pairs": [{"query_id": "q1", "doc_id": "d7", "grade": 2, "explanation": "..."}]},
-                request_only=True,
-            )
-        ],
+    @call(
+        "Add gold pairs",
+        Added,
+        GoldSent,
+        status=201,
+        example=(
+            "For qualification",
+            {"use": "calibration", "pairs": [{"query_id": "q1", "doc_id": "d7", "grade": 2, "explanation": "..."}]},
+        ),
     )
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    def post(self, body: dict[str, Any]) -> dict[str, int]:
         """All pairs are added, or none; errors name the item by its number. Pairs of the round itself are refused."""
-        body = self.read_body(GoldSent)
-        known = gold_files.from_rows(self.round.collection, list(enumerate(body["pairs"], 1)), field="pairs")
-        made = gold_pairs.add(self.round, known, use=body["use"], actor=request.user)
-        return self.respond(Added, {"added": len(made)}, 201)
+        known = gold_pairs.from_rows(self.round.collection, list(enumerate(body["pairs"], 1)), field="pairs")
+        return {"added": len(gold_pairs.add(self.round, known, use=body["use"], actor=self.user))}
 
 
 class OneGold(InRound):
-    """One gold pair."""
-
-    serializer_class = GoldBody
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(summary="Remove a gold pair", responses={204: None})
-    def delete(self, request: Request, uuid: uuid_module.UUID, gold_pair: uuid_module.UUID) -> Response:
+    @call("Remove a gold pair")
+    def delete(self) -> None:
         """The status is 409 if a rater has already seen the pair."""
-        row = self.round.gold.filter(uuid=gold_pair).first()
-        if row is None:
-            raise NotFound("The round has no such gold pair.")
-        gold_pairs.remove(row, actor=request.user)
-        return Response(status=204)
+        rows = self.round.gold.filter(uuid=self.kwargs["gold_pair"])
+        gold_pairs.remove(access.existing(rows, "The round has no such gold pair."), actor=self.user)
 
 
 @extend_schema_view(get=extend_schema(summary="Get the qualification of raters"))
@@ -367,9 +335,7 @@ class Calibration(Listed, InRound):
     tag = "rounds"
 
     def rows(self) -> Any:
-        rows = qualification.results(self.round)
-        names = ("attempts", "answered", "share", "passed")
-        return [{"rater": row.assignment.pseudonym, **{name: getattr(row, name) for name in names}} for row in rows]
+        return qualification.results(self.round)
 
 
 class AnswerOfRater(serializers.Serializer):
@@ -401,13 +367,11 @@ class AnswerOfRater(serializers.Serializer):
     "This list is for leads, newest first. Pairs that the caller may still grade are left out.",
 )
 class AnswersOfRater(Listed, OfRater):
-    """The judgments of one rater of a round."""
-
     queryset = Judgment.objects.none()
     serializer_class = AnswerOfRater
     also = ()
 
     def rows(self) -> Any:
         round_rater = self.get_round_rater()
-        rows = rater_judgments.answers_of(round_rater, reader=self.request.user)
+        rows = rater_judgments.answers_of(round_rater, reader=self.user)
         return rater_judgments.beside_others(rows, round_rater).order_by("-pk")

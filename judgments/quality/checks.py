@@ -1,28 +1,85 @@
-"""Results of the checks of a round's raters, limited to the values that the reader may see."""
+"""Results of the checks of a round's raters, limited to the values that the reader may see, and acknowledged"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
+import numpy as np
 from django.core.cache import cache
+from django.db import transaction
 from django.db.models import Max, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from assay.core.errors import Conflict, NotFound
+from assay.core.errors import Conflict, NotFound, NotValid
+from assay.quality import CHECKS, Finding, GradeComparisons, Record, Timed, examine
+from assay.quality.finding import Numbers, grown
+from assay.quality.rater_record import floats, ints, units
 from judgments.jobs import jobs
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
-from judgments.models import Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User
-from judgments.quality import alerts
-from judgments.quality.alerts import Acknowledgment
+from judgments.models import AuditRow, Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User, audit
 
-if TYPE_CHECKING:
-    from assay.quality import Finding, GradeComparisons, Record, Timed
+ACKNOWLEDGED, UNDONE = "alarms.look_at", "alarms.ring_again"
+LONGEST_NOTE = 500
+NUMBERS = ("value", "low", "high", "threshold")
+
+
+@dataclass(frozen=True)
+class Acknowledgment:
+    """A lead's acknowledgment of an alert, with the numbers at that time."""
+
+    by: str
+    at: datetime
+    note: str
+    numbers: dict[str, Any]
+
+
+@transaction.atomic
+def acknowledge(assignment: RoundRater, finding: Finding, *, graded: int, note: str, actor: Any) -> None:
+    """Record that a lead reviewed an alert, with a note. The alert returns if its numbers grow."""
+    text = note.strip()
+    if not text or len(text) > LONGEST_NOTE:
+        what = f"Describe your findings for other leads in at most {LONGEST_NOTE} characters."
+        raise NotValid(f"An acknowledged alert needs a note. {what}", {"note": what})
+    if not finding.alarm:
+        raise Conflict("This check has no active alert, so there is nothing to acknowledge.")
+    numbers = {"graded": graded, **{name: getattr(finding, name) for name in NUMBERS}}
+    _record(ACKNOWLEDGED, "acknowledged", assignment, finding.check, actor, note=text, numbers=numbers)
+
+
+@transaction.atomic
+def undo_acknowledgment(assignment: RoundRater, check: str, *, actor: Any) -> None:
+    """Undo the acknowledgment of an alert."""
+    if (assignment.pseudonym, check) not in acknowledgments(assignment.round):
+        raise Conflict("This alert is not acknowledged.")
+    _record(UNDONE, "reactivated", assignment, check, actor)
+
+
+def acknowledgments(round_: Round) -> dict[tuple[str, str], Acknowledgment]:
+    """Return the latest acknowledgment of each alert in the round, by the rater's pseudonym and the check."""
+    rows = AuditRow.objects.filter(collection=round_.collection_id, target_uuid=round_.uuid)
+    latest: dict[tuple[str, str], Acknowledgment] = {}
+    for row in rows.filter(verb__in=[ACKNOWLEDGED, UNDONE]).order_by("pk").select_related("actor"):
+        key = (row.detail["rater"], row.detail["check"])
+        if row.verb == UNDONE:
+            latest.pop(key, None)
+        else:
+            by = str(row.actor) if row.actor else ""
+            latest[key] = Acknowledgment(by, row.at, row.detail["note"], row.detail["numbers"])
+    return latest
+
+
+def _record(verb: str, did: str, assignment: RoundRater, check: str, actor: Any, **detail: Any) -> None:
+    # Without the note, because leads who still rate see the activity and a note may reveal grades.
+    sentence = f"{actor} {did} the alert {check} of {assignment.user} in round {assignment.round}"
+    detail |= {"rater": assignment.pseudonym, "check": check}
+    audit.record(verb, sentence, actor=actor, target=assignment.round, **detail)
+
 
 # The version of the comparison rules; another number invalidates cached results.
 COMPARED = 2
@@ -49,8 +106,6 @@ class RaterReport:
     @property
     def alarms(self) -> list[Finding]:
         """The active alerts that no lead has acknowledged, serious ones first."""
-        from assay.quality import CHECKS
-
         rung = [one for one in self.findings.values() if one.alarm and not self.quiet(one)]
         return sorted(rung, key=lambda one: CHECKS[one.check].severity != "serious")
 
@@ -61,14 +116,14 @@ class RaterReport:
 
     def quiet(self, finding: Finding) -> bool:
         """Return whether a lead has acknowledged the alert and its numbers have not grown since."""
-        then = self.looked.get(finding.check)
-        return then is not None and alerts.is_unchanged(then, finding, self.graded)
+        if (then := self.looked.get(finding.check)) is None:
+            return False
+        now = Numbers(graded=self.graded, **{name: getattr(finding, name) for name in NUMBERS})
+        return not grown(Numbers(**then.numbers), now, CHECKS[finding.check].rings)
 
     @property
     def severity(self) -> str:
         """The severity of the worst alert: "serious", "mild" or ""."""
-        from assay.quality import CHECKS
-
         return CHECKS[self.alarms[0].check].severity if self.alarms else ""
 
 
@@ -80,11 +135,6 @@ class Look:
     job: Job | None = None
 
 
-def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
-    """Return the reports of `look`: one per rater, ordered by pseudonym."""
-    return look(round_, viewer=viewer).reports
-
-
 def look(round_: Round, *, viewer: User) -> Look:
     """Return the results of the checks for each rater, ordered by pseudonym."""
     hidden = grade_visibility.pairs_with_hidden_grades(viewer, round_)
@@ -92,34 +142,30 @@ def look(round_: Round, *, viewer: User) -> Look:
     state = _state(round_, viewer, hides)
     graded = dict(Tally.objects.filter(round=round_).values_list("rater", "graded"))
     if hides or sum(graded.values()) <= LARGE:
-        return Look(
-            _rows(round_, compute_once(state, lambda: _computed(round_, hidden), keep=KEEP), graded, blind=hides)
-        )
-    cached = cache.get(state)
-    if cached is not None:
-        return Look(_rows(round_, cached, graded))
-    mine = Job.objects.filter(kind=JOB, parameters__round=str(round_.uuid)).order_by("-pk")
-    done = mine.filter(state=Job.State.DONE, result__isnull=False).first()
-    if done is not None and done.result["state"] == state:
-        cache.set(state, done.result["found"], KEEP)
-        return Look(_rows(round_, done.result["found"], graded))
-    if done is not None and done.finished_at and timezone.now() - done.finished_at < PATIENCE:
-        return Look(_rows(round_, done.result["found"], graded))
-    job = mine.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first() or jobs.start(
-        JOB,
-        title=f"Check the raters of {round_}",
-        parameters={"round": str(round_.uuid)},
-        collection=round_.collection,
-        actor=viewer,
-    )
-    return Look(_rows(round_, done.result["found"], graded) if done else [], job)
+        results = compute_once(state, lambda: _computed(round_, hidden), keep=KEEP)
+        return Look(_rows(round_, results, graded, blind=hides))
+    results, job = cache.get(state), None
+    if results is None:
+        mine = Job.objects.filter(kind=JOB, parameters__round=str(round_.uuid)).order_by("-pk")
+        done = mine.filter(state=Job.State.DONE, result__isnull=False).first()
+        results = done.result["found"] if done else {}
+        if done is not None and done.result["state"] == state:
+            cache.set(state, results, KEEP)
+        elif done is None or not done.finished_at or timezone.now() - done.finished_at >= PATIENCE:
+            job = mine.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first() or jobs.start(
+                JOB,
+                title=f"Check the raters of {round_}",
+                parameters={"round": str(round_.uuid)},
+                collection=round_.collection,
+                actor=viewer,
+            )
+    return Look(_rows(round_, results, graded), job)
 
 
 def finding_of(round_rater: RoundRater, check: str, *, viewer: User) -> tuple[RaterReport, Finding]:
     """Return the result of one check for one rater, limited to the values that the reader may see."""
-    report = next(
-        (one for one in reports(round_rater.round, viewer=viewer) if one.round_rater.pk == round_rater.pk), None
-    )
+    reports = look(round_rater.round, viewer=viewer).reports
+    report = next((one for one in reports if one.round_rater.pk == round_rater.pk), None)
     if report is None:
         raise Conflict("The checks are still being computed. Try again in a moment.")
     if check not in report.findings:
@@ -140,7 +186,7 @@ def _rows(
     """Return the reports made from plain data; raters who joined later have none yet."""
     rows = round_.raters.select_related("user").order_by("pseudonym")
     looked: dict[str, dict[str, Acknowledgment]] = defaultdict(dict)
-    for (rater, check), then in alerts.acknowledgments(round_).items():
+    for (rater, check), then in acknowledgments(round_).items():
         looked[rater][check] = replace(then, note="") if blind else then
     return [
         RaterReport(row, graded.get(row.user_id, 0), _read(results[row.pseudonym]), looked[row.pseudonym])
@@ -171,8 +217,6 @@ def as_json(round_: Round, result: Look) -> dict[str, Any]:
 
 
 def _finding(one: Finding, report: RaterReport) -> dict[str, Any]:
-    from assay.quality import CHECKS
-
     row = one.to_dict()
     del row["rater"]
     check = CHECKS[one.check]
@@ -199,8 +243,6 @@ def _state(round_: Round, viewer: User | None, hides: bool) -> str:
 
 def _computed(round_: Round, hidden: Any) -> dict[str, list[dict[str, Any]]]:
     """Return every finding as plain data, by pseudonym."""
-    from assay.quality import examine
-
     by_rater: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for findings in examine(record(round_, hidden)).values():
         for one in findings:
@@ -209,18 +251,11 @@ def _computed(round_: Round, hidden: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 def _read(rows: Sequence[dict[str, Any]]) -> dict[str, Finding]:
-    from assay.quality import Finding
-
     return {row["check"]: Finding.from_dict(row) for row in rows}
 
 
 def record(round_: Round, hidden: Any = None) -> Record:
     """Return the data that the checks examine, without the ``hidden`` pairs."""
-    import numpy as np
-
-    from assay.quality import Record
-    from assay.quality.rater_record import floats, ints, units
-
     names = list(round_.raters.order_by("pseudonym").values_list("user_id", "pseudonym"))
     code = {user: place for place, (user, _) in enumerate(names)}
     rows = Judgment.objects.counted().of_round(round_).with_origin().order_by("pk")
@@ -249,10 +284,6 @@ def record(round_: Round, hidden: Any = None) -> Record:
 
 def _timed(rater: Any, pair: Any, seconds: Any, raters: int) -> Timed:
     """Return the newest timed judgments of each rater with the length of the text."""
-    import numpy as np
-
-    from assay.quality import Timed
-
     known = np.flatnonzero(~np.isnan(seconds))
     chosen = [known[rater[known] == one][-TIMED:] for one in range(raters)]
     rows = np.concatenate(chosen) if chosen else known
@@ -267,9 +298,6 @@ def _timed(rater: Any, pair: Any, seconds: Any, raters: int) -> Timed:
 
 def _check_answers(round_: Round, kind: str, code: dict[int, int]) -> GradeComparisons:
     """Return the graded answers to gold pairs or repeats, of current raters only."""
-    from assay.quality import GradeComparisons
-    from assay.quality.rater_record import ints
-
     rows = ProbeAnswer.objects.current().filter(
         probe__round=round_, probe__kind=kind, state=ProbeAnswer.State.GRADED, rater__in=list(code)
     )

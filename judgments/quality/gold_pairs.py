@@ -6,19 +6,23 @@ itself, or a pair that shares its label with one of these, cannot be a gold pair
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
-from judgments.documents.answers import questions_of
+from judgments.documents.answers import answers_by_id, questions_of
+from judgments.jobs.file_reading import read_at_once
 from judgments.labels import carried_labels, grade_visibility, group_labels
-from judgments.models import Adjudication, Document, GoldPair, Judgment, Pair, Query, Round, User, audit
+from judgments.models import Adjudication, Collection, Document, GoldPair, Judgment, Pair, Query, Round, User, audit
 
 SETTLED, UNANIMOUS = "settled", "unanimous"
 LONGEST_EXPLANATION = 2_000
@@ -47,7 +51,9 @@ class Known:
 
 def known_elsewhere(round_: Round, *, viewer: User) -> list[Known]:
     """Return pairs that other rounds with the same scale resolved, or with equal grades by two or more raters."""
-    rounds = [one for one in round_.collection.rounds.exclude(pk=round_.pk) if _same_grades(one, round_)]
+    alike = round_.collection.rounds.exclude(pk=round_.pk).filter(dimension=round_.dimension)
+    # A grade means the same in rounds with the same values and labels.
+    rounds = [one for one in alike if _named(one) == _named(round_)]
     settled = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
     counted = Judgment.objects.counted().filter(pair__round__in=rounds).order_by().values("pair")
     alike = counted.annotate(n=Count("pk"), low=Min("grade"), high=Max("grade")).filter(n__gte=2, low=F("high"))
@@ -70,11 +76,6 @@ def _newest(pairs: Iterable[int], rounds: Sequence[Round]) -> set[int]:
     known = set(pairs)
     keys = [pk for pk in rows.iterator(chunk_size=5_000) if pk in known]
     return set(keys[:MOST])
-
-
-def _same_grades(one: Round, other: Round) -> bool:
-    """Return whether a grade means the same in both rounds: same dimension, values and labels."""
-    return one.dimension == other.dimension and _named(one) == _named(other)
 
 
 def _named(round_: Round) -> list[tuple[int, str]]:
@@ -144,7 +145,7 @@ def add(round_: Round, known: Sequence[Known], *, use: str, actor: User) -> list
     )
     word = "for qualification" if use == GoldPair.Use.CALIBRATION else "for hidden checks"
     sentence = f"{actor} added {amount(len(made), 'gold pair')} to round {round_}, {word}"
-    audit.record("gold.add", sentence, actor=actor, collection=round_.collection, target=round_, use=use)
+    audit.record("gold.add", sentence, actor=actor, target=round_, use=use)
     return made
 
 
@@ -187,5 +188,100 @@ def remove(gold: GoldPair, *, actor: User) -> None:
     if gold.probes.exists():
         raise Conflict(f"{gold} cannot be removed because a rater has seen it.")
     sentence = f"{actor} removed {gold} from the gold pairs of round {gold.round}"
-    audit.record("gold.remove", sentence, actor=actor, collection=gold.round.collection, target=gold.round)
+    audit.record("gold.remove", sentence, actor=actor, target=gold.round)
     gold.delete()
+
+
+COLUMNS = ("query_id", "doc_id", "grade")
+LARGEST = 5_000_000
+MOST_LISTED = 20
+
+Row = tuple[int, Mapping[str, Any]]
+
+
+def read_csv(collection: Collection, content: bytes) -> list[Known]:
+    """Return the pairs of a CSV file with the columns ``query_id,doc_id,grade`` and, optionally, ``explanation``."""
+    if len(content) > LARGEST:
+        raise NotValid("The file is larger than 5 MB.", {"file": "Upload fewer pairs. A few hundred are enough."})
+    return from_rows(collection, read_at_once(rows_in, content, most=LARGEST), field="file", word="Line")
+
+
+def rows_in(content: bytes) -> list[Row]:
+    """Yield the lines of the file with their numbers."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        problem = f"Line {line} is not UTF-8. Save the file as UTF-8 and upload it again."
+        raise NotValid(problem, "file") from None
+    if "\0" in text:
+        problem = f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} contains a NUL character. Upload a text file."
+        raise NotValid(problem, "file")
+    return list(_rows(text))
+
+
+def _rows(text: str) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] | None = None
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if header is None:
+                header = [cell.strip().lower() for cell in cells]
+                if missing := [name for name in COLUMNS if name not in header]:
+                    columns = ",".join(COLUMNS)
+                    problem = f"Line 1 has no column {', '.join(missing)}. Write {columns},explanation."
+                    raise NotValid(problem, "file")
+            elif len(cells) != len(header):
+                yield reader.line_num, {"odd": f"{amount(len(cells), 'cell')}, but the header has {len(header)}"}
+            else:
+                yield reader.line_num, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        yield reader.line_num, {"odd": f"is not valid CSV: {error}"}
+    if header is None:
+        raise NotValid("The file is empty.", {"file": f"Write the columns into the first line: {','.join(COLUMNS)}."})
+
+
+def from_rows(collection: Collection, rows: Iterable[Row], *, field: str, word: str = "Number") -> list[Known]:
+    """Return the pairs for rows of ids, each with its row number."""
+    held = list(rows)
+    if len(held) > MOST:
+        raise NotValid(f"{len(held):,} pairs exceed the limit.", {field: f"Send at most {MOST:,} pairs."})
+    named = Query.of_any_kind.filter(collection=collection, query_id__in=_ids(held, "query_id"))
+    queries = {row.query_id: row for row in named.order_by("-kind")}
+    doc_ids = _ids(held, "doc_id")
+    questions = questions_of(collection, list(doc_ids))
+    documents = answers_by_id(collection, list(doc_ids))
+    documents |= {row.doc_id: row for row in collection.documents.filter(doc_id__in=doc_ids)}
+    gold_grades: list[Known] = []
+    odd: list[str] = []
+    for number, row in held:
+        query_id, doc_id, grade = (_cell(row, name) for name in COLUMNS)
+        query, document = questions.get((query_id, doc_id)) or queries.get(query_id), documents.get(doc_id)
+        why = row.get("odd", "")
+        if not why and query is None:
+            why = f"the query {query_id!r} is not in this collection"
+        elif not why and document is None:
+            why = f"the document {doc_id!r} is not in this collection"
+        elif not why and not (grade.isascii() and grade.isdigit() and len(grade) < 4):
+            why = f"{grade!r} is not a grade"
+        if why or query is None or document is None:
+            odd.append(f"{word} {number}: {why}.")
+            continue
+        line = number if word == "Line" else None
+        gold_grades.append(Known(query, document, int(grade), _cell(row, "explanation"), line=line))
+    if odd:
+        more = f" {amount(len(odd) - MOST_LISTED, 'more row')} cannot be used." if len(odd) > MOST_LISTED else ""
+        problem = f"{' '.join(odd[:MOST_LISTED])}{more}"
+        raise NotValid(f"Nothing was added. {problem}", {field: problem})
+    return gold_grades
+
+
+def _ids(rows: Iterable[Row], name: str) -> set[str]:
+    return {cell for _, row in rows if (cell := _cell(row, name)) and "\0" not in cell}
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return "" if value is None else str(value).strip()

@@ -20,7 +20,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments import hooks
 from judgments.jobs import jobs
 from judgments.models import Job, Judgment, Pair, Round, RoundRater, Slot, audit
-from judgments.models.judgment import JudgmentQuerySet
+from judgments.models.pair import JudgmentQuerySet
 from judgments.rating import assignment, pair_state
 
 LONGEST_REASON = 500
@@ -60,24 +60,19 @@ def pause(round_rater: RoundRater, *, reason: str, actor: object) -> RoundRater:
     round_rater.save(update_fields=["paused_at", "pause_reason"])
     assignment.release(round_rater.round, round_rater.user, for_good=True)
     sentence = f"{actor} paused {round_rater.user} in round {round_rater.round}: {why}"
-    audit.record(
-        "pausing.pause", sentence, actor=actor, collection=round_rater.round.collection, target=round_rater.round
-    )
+    audit.record("pausing.pause", sentence, actor=actor, target=round_rater.round)
     return round_rater
 
 
 @transaction.atomic
 def resume(round_rater: RoundRater, *, actor: object) -> RoundRater:
-    """Resume a paused rater."""
     round_rater = _locked(round_rater)
     if round_rater.paused_at is None:
         raise Conflict(f"{round_rater.user} is not paused.")
     round_rater.paused_at, round_rater.pause_reason = None, ""
     round_rater.save(update_fields=["paused_at", "pause_reason"])
     sentence = f"{actor} resumed {round_rater.user} in round {round_rater.round}"
-    audit.record(
-        "pausing.resume", sentence, actor=actor, collection=round_rater.round.collection, target=round_rater.round
-    )
+    audit.record("pausing.resume", sentence, actor=actor, target=round_rater.round)
     return round_rater
 
 
@@ -93,7 +88,7 @@ def chosen(round_rater: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuer
         message = (
             f"{len(choice.queries):,} queries exceed the limit. List at most {MOST_QUERIES:,}, or none to choose all."
         )
-        raise NotValid(message, {"queries": message})
+        raise NotValid(message, "queries")
     rows = (
         Judgment.objects.current().of_round(round_rater.round).filter(rater=round_rater.user_id, state__in=EXCLUDABLE)
     )
@@ -124,10 +119,7 @@ def preview(round_rater: RoundRater, choice: Choice = EVERYTHING) -> Preview:
 
 
 def requeue(round_rater: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor: object) -> int:
-    """Exclude a rater's judgments.
-
-    They no longer count, their slots become free, and this rater never gets the pairs again.
-    """
+    """Exclude a rater's judgments: their slots become free, and this rater never gets the pairs again."""
     pairs = _begin(round_rater, choice, reason, actor)
     return _in_parts(round_rater, choice, pairs, reason.strip())
 

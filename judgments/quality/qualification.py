@@ -19,6 +19,7 @@ from judgments.models import GoldPair, Probe, ProbeAnswer, Round, RoundRater, Us
 from judgments.rating import inserted_checks
 from judgments.rating.start_requirements import requires_qualification
 from judgments.rating.submission import Answer, check_answer, stored_fields
+from judgments.web import access
 
 KIND = Probe.Kind.CALIBRATION
 
@@ -73,10 +74,10 @@ class Sitting:
         return self.over and self.right + 1e-9 >= self.mark * self.total
 
 
-def sitting(round_: Round, rater: User, attempt: int | None = None) -> Sitting:
-    """Return the rater's attempt with this number; the newest if None."""
+def sitting(round_: Round, rater: User) -> Sitting:
+    """Return the rater's newest attempt."""
     mine = Probe.objects.filter(round=round_, rater=rater, kind=KIND)
-    number = attempt or mine.aggregate(newest=Max("attempt"))["newest"] or 1
+    number = mine.aggregate(newest=Max("attempt"))["newest"] or 1
     rows = ProbeAnswer.objects.current().filter(probe__in=mine.filter(attempt=number)).order_by("pk")
     rows = rows.select_related("probe__gold__query", "probe__gold__document")
     done = [Answered(row.probe, row, round_.pass_within) for row in rows]
@@ -131,9 +132,7 @@ def answer(round_: Round, submitted: Answer, *, rater: User) -> Answered:
             "Gold pairs can't be skipped here. Choose a grade, or Cannot judge.", {"state": "Choose a grade."}
         )
     probes = Probe.objects.select_for_update().filter(round=round_, rater=rater, kind=KIND, uuid=submitted.pair)
-    probe = probes.first()
-    if probe is None:
-        raise NotFound(inserted_checks.NO_SUCH_PAIR)
+    probe = access.existing(probes, inserted_checks.NO_SUCH_PAIR)
     event = ProbeAnswer.objects.current().filter(probe=probe).first()
     if event is None:
         check_answer(round_, submitted)
@@ -195,20 +194,12 @@ class Result:
 
 def results(round_: Round) -> list[Result]:
     """Return the progress of each rater of the round, in the order of their pseudonyms."""
-    newest: dict[int, int] = {}
-    answered: dict[tuple[int, int], int] = {}
-    for rater, attempt, done in Probe.objects.filter(round=round_, kind=KIND).values_list(
-        "rater", "attempt", "answered"
-    ):
-        newest[rater] = max(newest.get(rater, 0), attempt)
-        answered[rater, attempt] = answered.get((rater, attempt), 0) + done
+    progress: dict[int, tuple[int, int]] = {}  # by rater: the newest attempt, and its answers
+    probes = Probe.objects.filter(round=round_, kind=KIND).order_by("attempt")
+    for rater, attempt, answered in probes.values_list("rater", "attempt", "answered"):
+        last, answers = progress.get(rater, (0, 0))
+        progress[rater] = attempt, answered + (answers if attempt == last else 0)
     return [
-        Result(
-            assignment,
-            newest.get(assignment.user_id, 0),
-            answered.get((assignment.user_id, newest.get(assignment.user_id, 0)), 0),
-            assignment.calibration_share,
-            assignment.calibrated_at is not None,
-        )
-        for assignment in round_.raters.select_related("user")
+        Result(row, *progress.get(row.user_id, (0, 0)), row.calibration_share, row.calibrated_at is not None)
+        for row in round_.raters.select_related("user")
     ]

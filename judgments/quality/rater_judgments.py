@@ -11,8 +11,16 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Length
 
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
-from judgments.models import Judgment, ProbeAnswer, RoundRater
-from judgments.models.judgment import JudgmentQuerySet
+from judgments.models import Judgment, ProbeAnswer, Round, RoundRater
+from judgments.models.pair import JudgmentQuerySet
+from judgments.web import access
+
+
+def round_rater_of(round_: Round, pseudonym: str) -> RoundRater:
+    rows = round_.raters.select_related("user").filter(pseudonym=pseudonym.replace("\0", ""))
+    round_rater = access.existing(rows, "This round has no such rater.")
+    round_rater.round = round_
+    return round_rater
 
 
 def answers_of(round_rater: RoundRater, *, reader: Any) -> JudgmentQuerySet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.quality import api
-from judgments.quality.views import gold_pairs, pausing, qualification, quality, rater_judgments
+from judgments.quality.views import gold_pairs, qualification, quality, rater_judgments
 from judgments.quality.views import quality as alerts
 
 urlpatterns = [
@@ -13,10 +13,10 @@ urlpatterns = [
     path("rounds/<uuid:uuid>/quality/<str:rater>/", quality.rater, name="round_rater"),
     path("rounds/<uuid:uuid>/quality/<str:rater>/judgments/", rater_judgments.answers, name="rater_answers"),
     path("rounds/<uuid:uuid>/quality/<str:rater>/alarms/<str:check>/", alerts.alarm, name="rater_alarm"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/pause/", pausing.pause, name="rater_pause"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/resume/", pausing.resume, name="rater_resume"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/let-pass/", pausing.let_pass, name="rater_let_pass"),
-    path("rounds/<uuid:uuid>/quality/<str:rater>/requeue/", pausing.requeue, name="rater_requeue"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/pause/", rater_judgments.pause, name="rater_pause"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/resume/", rater_judgments.resume, name="rater_resume"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/let-pass/", rater_judgments.let_pass, name="rater_let_pass"),
+    path("rounds/<uuid:uuid>/quality/<str:rater>/requeue/", rater_judgments.requeue, name="rater_requeue"),
     path("rounds/<uuid:uuid>/calibration/", gold_pairs.page, name="calibration"),
     path("rounds/<uuid:uuid>/calibrate/", qualification.calibrate, name="calibrate"),
 ]

@@ -20,9 +20,8 @@ from judgments.rating.recent_answers import last_answers
 from judgments.rating.submission import LONGEST_NOTE, STATES, Answer, Receipt
 from judgments.rounds.api import GradeBody
 from judgments.web import access
-from judgments.web.endpoints import InRound
+from judgments.web.endpoints import ErrorBody, InRound
 from judgments.web.error_responses import status_and_body
-from judgments.web.openapi import ErrorBody
 from judgments.web.rich_text import document_html
 
 # More pairs than a rater can lease; a longer list is a mistake.

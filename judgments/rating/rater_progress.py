@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgments.models import Judgment, Pair, Probe, Round, RoundRater, Tally, User
-from judgments.models.judgment import JudgmentQuerySet
+from judgments.models.pair import JudgmentQuerySet
 from judgments.rating import inserted_checks, slot_search
 from judgments.rating.slot_search import SlotSearch
 from judgments.rounds import unfillable_slots

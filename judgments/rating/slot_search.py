@@ -19,7 +19,7 @@ from django.db.models.lookups import Exact
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from judgments.members.languages import covers
+from judgments.members.round_raters import covers
 from judgments.models import Judgment, Membership, Pair, Role, Round, Slot, Tally, User
 from judgments.models.fields import Compiled, Given
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judgments.models import Round
-from judgments.rounds.scales import Row
+from judgments.rounds.settings import Row
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Level:
     value: int
     label: str
     cue: str
-    when: str
+    when: str = ""  # the cue, unless there is more to say
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Dimension:
     @property
     def guidelines(self) -> str:
         """The default guidelines, as Markdown."""
-        table = "\n".join(f"| {one.value} | {one.label} | {one.when} |" for one in reversed(self.levels))
+        table = "\n".join(f"| {one.value} | {one.label} | {one.when or one.cue} |" for one in reversed(self.levels))
         return (
             f"# How to grade: is the answer {self.name}?\n\n{self.task}\n## The grades\n\n"
             f"| Grade | Name | Give it when |\n|---|---|---|\n{table}\n\n## Edge cases\n\n{self.edge_cases}\n{_END}"
@@ -107,12 +107,7 @@ CORRECT = Dimension(
     Round.Dimension.CORRECT.value,
     "Is the answer correct?",
     (
-        Level(
-            0,
-            "Wrong",
-            "The answer to the question is wrong or missing.",
-            "The answer to the question is wrong or missing.",
-        ),
+        Level(0, "Wrong", "The answer to the question is wrong or missing."),
         Level(
             1,
             "Partly correct",
@@ -142,7 +137,7 @@ COMPLETE = Dimension(
     Round.Dimension.COMPLETE.value,
     "Does the answer cover the whole question?",
     (
-        Level(0, "Incomplete", "The main point is missing.", "The main point is missing."),
+        Level(0, "Incomplete", "The main point is missing."),
         Level(
             1,
             "Partly complete",

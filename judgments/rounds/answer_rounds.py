@@ -19,8 +19,7 @@ from judgments.guidelines import guidelines
 from judgments.models import Collection, Document, GuidelinesVersion, Query, Round, User, audit
 from judgments.rounds import rounds
 from judgments.rounds.answer_dimensions import DIMENSIONS
-from judgments.rounds.scales import Row
-from judgments.rounds.settings import RoundSettings
+from judgments.rounds.settings import RoundSettings, Row
 from judgments.web.rich_text import LONGEST
 
 # More answers than people can grade in one round; a longer list is a mistake.
@@ -108,10 +107,9 @@ def create_answer_rounds(
                 dimension=dimension,
             )
         )
-    sentence = f"{actor} created {amount(len(made), 'round')} of {amount(len(documents), 'answer')}"
     audit.record(
         "answer_rounds.create_answer_rounds",
-        sentence,
+        f"{actor} created {amount(len(made), 'round')} of {amount(len(documents), 'answer')}",
         actor=actor,
         collection=collection,
         rounds=[str(round_.uuid) for round_ in made],
@@ -129,12 +127,12 @@ def _check_dimensions(dimensions: Sequence[str], texts: Mapping[str, str]) -> No
         raise NotValid(problem, {"dimensions" if unknown[0] in dimensions else "guidelines": problem})
     if not dimensions or len(set(dimensions)) < len(dimensions):
         problem = f"Name one or more dimensions without repetition: {known}."
-        raise NotValid(problem, {"dimensions": problem})
+        raise NotValid(problem, "dimensions")
     if idle := sorted(set(texts) - set(dimensions)):
         problem = (
             f"There are guidelines for {idle[0]}, but no round for it. Add the dimension or remove the guidelines."
         )
-        raise NotValid(problem, {"guidelines": problem})
+        raise NotValid(problem, "guidelines")
 
 
 def _check_answers(answers: Sequence[GivenAnswer]) -> None:
@@ -142,13 +140,13 @@ def _check_answers(answers: Sequence[GivenAnswer]) -> None:
         raise NotValid("There are no answers to grade.", {"answers": "Send at least one answer."})
     if len(answers) > MOST_ANSWERS:
         problem = f"{len(answers):,} answers exceed the limit of {MOST_ANSWERS:,} per round. Send a sample of them."
-        raise NotValid(problem, {"answers": problem})
+        raise NotValid(problem, "answers")
     questions: dict[str, GivenAnswer] = {}
     for number, one in enumerate(answers, 1):
         fault = _fault(one) or _other_question(one, questions.setdefault(one.query_id, one))
         if fault:
             problem = f"Answer {number}, query {one.query_id[:100]!r}: {fault}"
-            raise NotValid(problem, {"answers": problem})
+            raise NotValid(problem, "answers")
 
 
 def _fault(one: GivenAnswer) -> str:
@@ -213,7 +211,7 @@ def _queries(collection: Collection, answers: Sequence[GivenAnswer]) -> dict[str
                 f"The question {query_id!r} is “{questions[query_id].text[:100]}” in earlier rounds and "
                 f"“{text[:100]}” here. Give the new question another id."
             )
-            raise NotValid(problem, {"answers": problem})
+            raise NotValid(problem, "answers")
     known = questions | queries
     new = [
         Query(collection=collection, kind=Query.Kind.QUESTION, query_id=query_id, text=text)

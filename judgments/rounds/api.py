@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
-from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotValid
@@ -22,7 +19,7 @@ from judgments.rounds import settings as round_settings
 from judgments.rounds.answer_dimensions import DIMENSIONS
 from judgments.rounds.answer_rounds import MOST_ANSWERS, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
 from judgments.rounds.settings import LONGEST_QUALIFICATION, NAMES, SETTINGS, RoundSettings
-from judgments.web.endpoints import InCollection, InRound
+from judgments.web.endpoints import InCollection, InRound, call
 from judgments.web.seeds import Seed
 from judgments.web.serializers import Strict
 
@@ -168,45 +165,42 @@ def serialize_round(round_: Round) -> Any:
     return RoundBody(shown_rounds().get(pk=round_.pk)).data
 
 
-class OneRound(InRound):
-    """One round."""
-
-    serializer_class = RoundBody
+class OfRound(InRound):
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(summary="Get a round")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        return Response(serialize_round(self.round))
+    def respond(self, serializer: type[serializers.Serializer], row: Any, status: int = 200) -> Response:
+        return Response(serialize_round(row), status=status)
 
-    @extend_schema(summary="Change a round", request=RoundChange)
-    def patch(self, request: Request, uuid: uuid_module.UUID) -> Response:
+
+class OneRound(OfRound):
+    """One round."""
+
+    @call("Get a round", RoundBody)
+    def get(self) -> Round:
+        return self.round
+
+    @call("Change a round", RoundBody, RoundChange)
+    def patch(self, body: dict[str, Any]) -> Round:
         """Rename a round, add raters or change settings.
 
         Scale and guidelines are fixed; create a new round to change them.
         """
-        changes = self.read_body(RoundChange)
         with transaction.atomic():
-            if "name" in changes:
-                rounds.rename(self.round, name=changes["name"], actor=request.user)
-            round_settings.change(self.round, settings_in(changes), actor=request.user)
-            if changes.get("raters"):
-                raters = members_called(self.round.collection, changes["raters"])
-                rounds.invite(self.round, raters, actor=request.user)
-        return Response(serialize_round(self.round))
+            if "name" in body:
+                rounds.rename(self.round, name=body["name"], actor=self.user)
+            round_settings.change(self.round, settings_in(body), actor=self.user)
+            if body.get("raters"):
+                raters = members_called(self.round.collection, body["raters"])
+                rounds.invite(self.round, raters, actor=self.user)
+        return self.round
 
 
-class OpenRound(InRound):
-    """Opening of a round."""
-
-    serializer_class = RoundBody
-    also = (409,)
-    tag = "rounds"
-
-    @extend_schema(summary="Open a round", request=None)
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+class OpenRound(OfRound):
+    @call("Open a round", RoundBody)
+    def post(self) -> Round:
         """Only a draft can be opened. Raters can then start."""
-        return Response(serialize_round(rounds.open_round(self.round, actor=request.user)))
+        return rounds.open_round(self.round, actor=self.user)
 
 
 class ReopenSent(Strict):
@@ -215,32 +209,19 @@ class ReopenSent(Strict):
     reason = serializers.CharField(max_length=1000, help_text="The reason is recorded in the audit trail.")
 
 
-class ReopenRound(InRound):
-    """Reopening of a round."""
-
-    serializer_class = RoundBody
-    also = (409,)
-    tag = "rounds"
-
-    @extend_schema(summary="Reopen a round", request=ReopenSent)
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+class ReopenRound(OfRound):
+    @call("Reopen a round", RoundBody, ReopenSent)
+    def post(self, body: dict[str, Any]) -> Round:
         """Only closed rounds whose labels are in no snapshot can be reopened. Raters who could see its grades are
         removed."""
-        reason = self.read_body(ReopenSent)["reason"]
-        return Response(serialize_round(rounds.reopen_round(self.round, reason=reason, actor=request.user)))
+        return rounds.reopen_round(self.round, reason=body["reason"], actor=self.user)
 
 
-class CloseRound(InRound):
-    """Closing of a round."""
-
-    serializer_class = RoundBody
-    also = (409,)
-    tag = "rounds"
-
-    @extend_schema(summary="Close a round", request=None)
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+class CloseRound(OfRound):
+    @call("Close a round", RoundBody)
+    def post(self) -> Round:
         """Further judgments are refused with status 410."""
-        return Response(serialize_round(rounds.close_round(self.round, actor=request.user)))
+        return rounds.close_round(self.round, actor=self.user)
 
 
 class PassageBody(Strict):
@@ -310,60 +291,51 @@ class AnswerRoundsBody(serializers.Serializer):
 
 
 class AnswerRounds(InCollection):
-    """Rounds over answers of RAG systems."""
-
-    serializer_class = AnswerRoundsBody
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(
-        summary="Create answer rounds",
-        request=AnswerRoundsSent,
-        responses={201: AnswerRoundsBody},
-        examples=[
-            OpenApiExample(
-                "One answer on two dimensions",
-                {
-                    "name": "RAG, week 1",
-                    "dimensions": ["faithful", "correct"],
-                    "answers": [
-                        {
-                            "query_id": "q1",
-                            "query": "Is the shell waterproof?",
-                            "text": "Yes, it has three layers [1].",
-                            "evidence": [{"doc_id": "d1", "title": "Shell", "text": "A waterproof shell."}],
-                            "reference": "Yes.",
-                        }
-                    ],
-                    "ratings_per_pair": 2,
-                    "raters": ["rater1", "rater2"],
-                },
-                request_only=True,
-            )
-        ],
+    @call(
+        "Create answer rounds",
+        AnswerRoundsBody,
+        AnswerRoundsSent,
+        status=201,
+        example=(
+            "One answer on two dimensions",
+            {
+                "name": "RAG, week 1",
+                "dimensions": ["faithful", "correct"],
+                "answers": [
+                    {
+                        "query_id": "q1",
+                        "query": "Is the shell waterproof?",
+                        "text": "Yes, it has three layers [1].",
+                        "evidence": [{"doc_id": "d1", "title": "Shell", "text": "A waterproof shell."}],
+                        "reference": "Yes.",
+                    }
+                ],
+                "ratings_per_pair": 2,
+                "raters": ["rater1", "rater2"],
+            },
+        ),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """Create one draft per dimension over the same answers, or none. Open a round with `POST
         /rounds/<id>/open/`."""
-        body = self.read_body(AnswerRoundsSent)
-        answers = [_answer(one) for one in body["answers"]]
+        answers = [
+            GivenAnswer(**{**one, "evidence": tuple(Passage(**passage) for passage in one["evidence"])})
+            for one in body["answers"]
+        ]
         scale: dict[str, Any] = body["scale"] or {}
         made = create_answer_rounds(
             self.collection,
-            name=body["name"],
+            **{name: body[name] for name in ("name", "dimensions", "seed")},
             answers=answers,
-            dimensions=body["dimensions"],
             scale=[(row["value"], row["label"], row["cue"]) for row in scale.get("grades", ())],
             relevant_from=scale.get("relevant_from"),
             texts=body["guidelines"],
             settings=RoundSettings(**settings_in(body)),
             raters=members_called(self.collection, body["raters"]),
-            seed=body["seed"],
-            actor=request.user,
+            actor=self.user,
         )
         rows = {row.pk: row for row in shown_rounds().filter(pk__in=[one.pk for one in made])}
-        return self.respond(AnswerRoundsBody, {"rounds": [rows[one.pk] for one in made], "answers": answers}, 201)
-
-
-def _answer(body: dict[str, Any]) -> GivenAnswer:
-    return GivenAnswer(**{**body, "evidence": tuple(Passage(**passage) for passage in body["evidence"])})
+        return {"rounds": [rows[one.pk] for one in made], "answers": answers}

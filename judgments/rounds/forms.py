@@ -26,23 +26,23 @@ USUAL_EXTRA = 2
 SHOWN = (*NAMES[:2], "extra_at", "extra_most", "breadth_first", "as_list", *NAMES[5:14])
 
 
-def _field(name: str) -> forms.Field:
-    """Return the form field of a setting as `RoundSettings` declares it."""
+def setting_field(name: str, step: str = "any", **changes: Any) -> forms.Field:
+    """Return the form field of a setting as `RoundSettings` declares it, with the changes of a page."""
     one = SETTINGS[name]
     about, limits = one.metadata, {}
-    how = {"label": about["label"], "help_text": about["hint"], "required": name in round_settings.NEVER}
+    how = {"label": about["label"], "help_text": about["hint"], "required": name in round_settings.NEVER, **changes}
     if "low" in about:
         limits = {"min_value": about["low"], **({"max_value": about["high"]} if about["bounded"] else {})}
     if "int" in one.type:
-        return forms.IntegerField(**how, **limits)
+        return forms.IntegerField(**limits, **how)
     if "float" in one.type:
-        return forms.FloatField(**how, **limits, widget=forms.NumberInput(attrs={"step": "any"}))
+        return forms.FloatField(**limits, **how, widget=forms.NumberInput(attrs={"step": step}))
     if name == "gate_coefficient":
         return forms.ChoiceField(**how)
     return forms.BooleanField(**how) if one.type == "bool" else forms.CharField(**how, max_length=LONGEST_QUALIFICATION)
 
 
-class SettingsForm(type("SettingFields", (AssayForm,), {name: _field(name) for name in SHOWN})):  # type: ignore[misc]
+class SettingsForm(type("SettingFields", (AssayForm,), {name: setting_field(name) for name in SHOWN})):  # type: ignore[misc]
     """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -4,23 +4,78 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db import transaction
+from django.db.models import Count, Max
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Closed, Conflict, NotValid
 from judgments import hooks
-from judgments.members.round_raters import ask, invite, is_rater, leave_who_has_seen, refuse_readers
-from judgments.models import Collection, Document, Example, GuidelinesVersion, Pair, Query, Round, Slot, User, audit
-from judgments.rounds.rerating import LONGEST_NAME, still_raters
-from judgments.rounds.scales import make_scale
-from judgments.rounds.settings import RoundSettings
+from judgments.guidelines.guidelines import latest
+from judgments.members.round_raters import ask, invite, is_rater, leave_who_has_seen, refuse_readers  # noqa: F401
+from judgments.models import (
+    Collection,
+    Document,
+    Example,
+    GuidelinesVersion,
+    Judgment,
+    Pair,
+    Query,
+    Role,
+    Round,
+    Slot,
+    User,
+    audit,
+)
+from judgments.models.fields import duplicates_raise
+from judgments.rounds.settings import RoundSettings, make_scale
+
+LONGEST_NAME = 120
+
+
+def newer_guidelines(round_: Round) -> GuidelinesVersion | None:
+    """Return the newest version of the guidelines if it is newer than the round's."""
+    newest = latest(round_.collection, round_.dimension)
+    return newest if newest is not None and newest.number > round_.guidelines.number else None
+
+
+def judged_again(round_: Round) -> Round | None:
+    """Return the round that judges this round's overlap again, unless there are newer guidelines."""
+    later = round_.collection.rounds.filter(provenance__judged_again__round=round_.name)
+    latest = later.select_related("guidelines").order_by("-created_at", "-pk").first()
+    newest = newer_guidelines(round_)
+    return latest if latest is not None and (newest is None or newest.number <= latest.guidelines.number) else None
+
+
+@transaction.atomic
+def rejudge_overlap(round_: Round, *, actor: User) -> Round:
+    """Create a draft round of the pairs with two or more grades, for the same raters under the newest guidelines."""
+    version = newer_guidelines(round_)
+    if version is None:
+        message = f"{round_} was judged under the newest guidelines, {round_.guidelines}. Write a new version first."
+        raise Conflict(message, "guidelines")
+    counted = Judgment.objects.counted().of_round(round_).order_by()
+    twice = counted.values("pair").annotate(grades=Count("pk")).filter(grades__gte=2)
+    pairs = list(round_.pairs.filter(pk__in=twice.values("pair")).select_related("query", "document"))
+    if not pairs:
+        raise Conflict(f"No pair of {round_} has two grades yet, so there is no overlap to judge again.")
+    made = draft_of(
+        round_,
+        pairs,
+        origin={"judged_again": {"round": round_.name}},
+        actor=actor,
+        suffix="overlap again",
+        guidelines=version,
+        ratings_per_pair=max(2, round_.ratings_per_pair),
+        overlap=1.0,
+    )
+    sentence = f"{actor} created round {made} to judge {amount(len(pairs), 'overlapping pair')} of {round_} again"
+    audit.record("rejudging.rejudge_overlap", sentence, actor=actor, target=made)
+    return made
 
 
 def draft_of(
@@ -30,31 +85,37 @@ def draft_of(
     origin: Mapping[str, Any],
     actor: User,
     raters: Sequence[User] | None = None,
+    suffix: str = "for people",
+    **changes: Any,
 ) -> Round:
-    """Create a draft round of some pairs of a round, with its raters, scale and guidelines."""
+    """Create a draft round of some pairs of a round; raters, scale and guidelines are the same unless given."""
     ordered = sorted(pairs, key=lambda pair: pair.position)
+    same = {name: getattr(round_, name) for name in ("guidelines", "ratings_per_pair", "overlap", "seed", "dimension")}
     return create_round(
         round_.collection,
-        name=_free_name(round_),
+        name=_free_name(round_, suffix),
         # The reason for the choice is left out, because it would reveal machine results.
         candidates=[Candidate(pair.query, pair.document, pair.origin) for pair in ordered],
         provenance={**round_.provenance, "pairs": len(ordered), **origin},
-        guidelines=round_.guidelines,
         actor=actor,
         grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
         relevant_from=round_.scale.relevant_from,
         settings=RoundSettings.of(round_),
-        ratings_per_pair=round_.ratings_per_pair,
-        overlap=round_.overlap,
         raters=still_raters(round_) if raters is None else raters,
-        seed=round_.seed,
-        dimension=round_.dimension,
+        **{**same, **changes},
     )
 
 
-def _free_name(round_: Round) -> str:
+def still_raters(round_: Round) -> list[User]:
+    """Return the round's raters who may still rate in it."""
+    invited = User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True, is_active=True)
+    may = invited.filter(memberships__collection=round_.collection, memberships__role__in=[Role.RATER, Role.LEAD])
+    return list(may.order_by("username"))
+
+
+def _free_name(round_: Round, suffix: str) -> str:
     taken = set(round_.collection.rounds.values_list("name", flat=True))
-    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, for people", 1
+    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, {suffix}", 1
     while (name := stem if number == 1 else f"{stem} {number}") in taken:
         number += 1
     return name
@@ -116,21 +177,6 @@ def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
     return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
 
 
-# Functions of round_raters.py are also available here.
-__all__ = [
-    "Candidate",
-    "append_pairs",
-    "close_round",
-    "create_round",
-    "invite",
-    "is_rater",
-    "open_round",
-    "rename",
-    "reopen_round",
-    "stop_growing",
-]
-
-
 @transaction.atomic
 def create_round(
     collection: Collection,
@@ -151,7 +197,7 @@ def create_round(
     dimension: str = "",
 ) -> Round:
     """Create a draft round from chosen pairs, with its slots and raters."""
-    _check_name(collection, name.strip())
+    taken = _check_name(collection, name.strip())
     given = {"ratings_per_pair": ratings_per_pair, "overlap": overlap}
     settings = replace(settings or RoundSettings(), **{one: value for one, value in given.items() if value is not None})
     scale = make_scale(collection, grades, relevant_from=relevant_from)
@@ -167,8 +213,8 @@ def create_round(
         message = (
             f"The round already has {amount(len(chosen), 'pair')}. Enter a larger number, or leave the field empty."
         )
-        raise NotValid(message, {"most_pairs": message})
-    with _free(name.strip()):
+        raise NotValid(message, "most_pairs")
+    with duplicates_raise(taken):
         round_ = Round.objects.create(
             collection=collection,
             name=name.strip(),
@@ -204,8 +250,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
     refuse_readers(round_, [*User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True)])
     round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
     round_.save(update_fields=["state", "opened_at"])
-    sentence = f"{actor} opened round {round_}"
-    audit.record("rounds.open_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.open_round", f"{actor} opened round {round_}", actor=actor, target=round_)
     if round_.growing:
         hooks.notify_choosers(round_)
     return round_
@@ -238,7 +283,7 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
     sentence = (
         f"{actor or 'The server'} added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} in total"
     )
-    audit.record("rounds.append_pairs", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.append_pairs", sentence, actor=actor, target=round_)
     return len(new)
 
 
@@ -250,7 +295,7 @@ def stop_growing(round_: Round, *, why: str, actor: User | None) -> Round:
         round_.growing = False
         round_.save(update_fields=["growing"])
         sentence = f"The pairs of round {round_} are complete: {why}"
-        audit.record("rounds.stop_growing", sentence, actor=actor, collection=round_.collection, target=round_)
+        audit.record("rounds.stop_growing", sentence, actor=actor, target=round_)
     return round_
 
 
@@ -263,8 +308,7 @@ def close_round(round_: Round, *, actor: User) -> Round:
         raise Conflict(f"Round {round_} is {round_.state}; only an open round can be closed.")
     round_.state, round_.closed_at, round_.growing = Round.State.CLOSED, timezone.now(), False
     round_.save(update_fields=["state", "closed_at", "growing"])
-    sentence = f"{actor} closed round {round_}"
-    audit.record("rounds.close_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    audit.record("rounds.close_round", f"{actor} closed round {round_}", actor=actor, target=round_)
     return round_
 
 
@@ -292,7 +336,6 @@ def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
         "rounds.reopen_round",
         f"{actor} reopened round {round_}: {reason.strip()}",
         actor=actor,
-        collection=round_.collection,
         target=round_,
         before={"state": "closed", "closed_at": before.isoformat() if before else None},
         after={"state": "open"},
@@ -308,13 +351,13 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
     wanted = name.strip()
     if wanted == round_.name:
         return round_
-    _check_name(round_.collection, wanted)
+    taken = _check_name(round_.collection, wanted)
     before, round_.name = round_.name, wanted
-    with _free(wanted):
+    with duplicates_raise(taken):
         round_.save(update_fields=["name"])
     sentence = f"{actor} renamed round {before} to {wanted}"
     names = {"before": before, "after": wanted}
-    audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_, **names)
+    audit.record("rounds.rename", sentence, actor=actor, target=round_, **names)
     return round_
 
 
@@ -324,22 +367,11 @@ def _unread(candidates: Sequence[Candidate], guidelines: GuidelinesVersion) -> l
     return [one for one in candidates if (one.query.pk, one.document.pk) not in read]
 
 
-def _check_name(collection: Collection, name: str) -> None:
+def _check_name(collection: Collection, name: str) -> Conflict:
+    """Check the name of a round, and return the error for the case that a concurrent request takes it."""
     if not name:
         raise NotValid("The name of the round is missing.", {"name": "Enter a name, for example Round 1."})
+    taken = Conflict(f"Another round is already called {name}. Choose another name.")
     if collection.rounds.filter(name=name).exists():
-        raise _taken(name)
-
-
-def _taken(name: str) -> Conflict:
-    return Conflict(f"Another round is already called {name}. Choose another name.")
-
-
-@contextmanager
-def _free(name: str) -> Iterator[None]:
-    """Write the name; of two concurrent requests for the same name, the later one fails."""
-    try:
-        with transaction.atomic():
-            yield
-    except IntegrityError as error:
-        raise _taken(name) from error
+        raise taken
+    return taken

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import get_language_info
 
 from assay.core.counted_nouns import amount
 from judgments.members import round_raters
-from judgments.members.languages import covers
+from judgments.members.round_raters import covers
 from judgments.models import AuditRow, Judgment, Membership, Pair, Role, Round, RoundReport, Slot, Tally
 
 # The maximum number of slots to check during a request; larger rounds use the last report.
@@ -48,10 +47,6 @@ class Shortage:
         paused = f", or resume {self.paused[0]}, who is paused" if len(self.paused) == 1 else ""
         paused = f", or resume one of {', '.join(self.paused)}, who are paused" if len(self.paused) > 1 else paused
         return f"{amount(self.places, 'rating')} that no current rater can give. Invite {people}{fit}{reads}{paused}."
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the shortage for the API."""
-        return {"language": self.language, "ratings": self.places, "raters_missing": self.raters}
 
 
 def in_english(language: str) -> str:

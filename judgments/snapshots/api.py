@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid as uuid_module
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,7 +23,7 @@ from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Cons
 from judgments.snapshots.merging import MERGES
 from judgments.web import access
 from judgments.web.downloads import attachment
-from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, listed, rows_called
+from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, listed, rows_called
 
 
 class SnapshotBody(serializers.Serializer):
@@ -45,28 +46,23 @@ class SnapshotBody(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
     def get_content_sha256(self, snapshot: Snapshot) -> str | None:
-        known = self.context.setdefault("hashes", {})
+        readable = self._for_reader("hashes", snapshot, grade_visibility.may_read_hashes)
+        return snapshot.content_sha256 if readable else None
+
+    def _for_reader(self, name: str, snapshot: Snapshot, compute: Callable[..., Any]) -> Any:
+        """Compute the visibility once for all snapshots of a list."""
+        known = self.context.setdefault(name, {})
         if snapshot.collection_id not in known:
-            reader = self.context["request"].user
-            known[snapshot.collection_id] = grade_visibility.may_read_hashes(reader, snapshot.collection)
-        return snapshot.content_sha256 if known[snapshot.collection_id] else None
+            known[snapshot.collection_id] = compute(self.context["request"].user, snapshot.collection)
+        return known[snapshot.collection_id]
 
     def get_rounds(self, snapshot: Snapshot) -> list[uuid_module.UUID]:
         return [round_.uuid for round_ in snapshot.rounds.all()]
 
     def get_summary(self, snapshot: Snapshot) -> dict[str, Any]:
-        reader, hidden = self.context["request"].user, self._hidden_keys(snapshot)
+        reader, hidden = self.context["request"].user, self._for_reader("keys", snapshot, grade_visibility.hidden_keys)
         left_out = {"by_grade"} if snapshots.withheld_queries(reader, snapshot, hidden) else set()
         return {name: value for name, value in snapshot.summary.items() if name not in left_out}
-
-    def _hidden_keys(self, snapshot: Snapshot) -> set[grade_visibility.Key]:
-        """Compute the visibility once for all snapshots of a list."""
-        known = self.context.setdefault("hidden_keys", {})
-        if snapshot.collection_id not in known:
-            known[snapshot.collection_id] = grade_visibility.hidden_keys(
-                self.context["request"].user, snapshot.collection
-            )
-        return known[snapshot.collection_id]
 
     def get_formats(self, snapshot: Snapshot) -> list[str]:
         return [*snapshots.FILES, "bundle"]
@@ -149,93 +145,75 @@ def shown_snapshots() -> QuerySet[Snapshot]:
 
 @listed("List snapshots", "Return the snapshots, newest first.", OpenApiParameter("name"))
 class Snapshots(Rows):
-    """The snapshots of a collection."""
-
     queryset = shown_snapshots().order_by("-created_at", "-pk")
     serializer_class = SnapshotBody
     filters = {"name": "name"}
     also = (409,)
     tag = "snapshots"
 
-    @extend_schema(
-        summary="Create a snapshot",
-        request=Freeze,
-        responses={201: SnapshotBody},
-        examples=[
-            OpenApiExample("One round", {"name": "autumn-1", "rounds": ["<id>"], "rule": "median"}, request_only=True)
-        ],
+    @call(
+        "Create a snapshot",
+        SnapshotBody,
+        Freeze,
+        status=201,
+        example=("One round", {"name": "autumn-1", "rounds": ["<id>"], "rule": "median"}),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Snapshot:
         """Every pair gets one label: the lead's resolution, or else the grade by the label rule."""
-        body = self.read_body(Freeze)
         body["rounds"] = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
         body["override_reason"] = body["override_reason"] or ""
-        made = snapshots.freeze(self.collection, actor=request.user, **body)
-        return self.respond(SnapshotBody, shown_snapshots().get(pk=made.pk), 201)
+        made = snapshots.freeze(self.collection, actor=self.user, **body)
+        return shown_snapshots().get(pk=made.pk)
 
 
 class Preview(InCollection):
-    """A preview of a snapshot."""
-
     reads = writes = access.LEADS
-    serializer_class = FreezePreviewBody
     tag = "snapshots"
 
-    @extend_schema(summary="Preview a snapshot", request=LabelChoice, responses=FreezePreviewBody)
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Preview a snapshot", FreezePreviewBody, LabelChoice)
+    def post(self, body: dict[str, Any]) -> Response:
         """Send the same choice as for freezing. Nothing is stored."""
-        body = self.read_body(LabelChoice)
-        rounds = rows_called(self.collection.rounds.all(), body["rounds"], "rounds", "round")
-        how = Consolidation(
-            body["rule"],
-            tuple(body["sources"]),
-            body["merge"],
-            tuple(body["named"]),
-            body["unrateable"],
-            body["judge"],
-        )
-        preview = freeze_preview.look(self.collection, rounds, how)
-        withheld = grade_visibility.hiding_round(request.user, self.collection, lambda: preview.documents) is not None
-        return Response(freeze_preview.as_json(preview, withheld=withheld))
+        rounds = rows_called(self.collection.rounds.all(), body.pop("rounds"), "rounds", "round")
+        preview = freeze_preview.look(self.collection, rounds, Consolidation(**body))
+        labeled = grade_visibility.hiding_round(self.user, self.collection, lambda: preview.settled.documents)
+        return Response(freeze_preview.as_json(preview, withheld=labeled is not None))
 
 
-class OneSnapshot(Endpoint):
+class OfSnapshot(Endpoint):
+    """Base of addresses below ``snapshots/<uuid>/``."""
+
+    tag = "snapshots"
+    snapshot: Snapshot
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.snapshot = access.snapshot_for(request.user, kwargs["uuid"], self.roles)
+
+
+class OneSnapshot(OfSnapshot):
     """One snapshot."""
 
-    serializer_class = SnapshotBody
-    tag = "snapshots"
-
-    @extend_schema(summary="Get a snapshot")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        return self.respond(SnapshotBody, access.snapshot_for(request.user, uuid, self.roles))
+    @call("Get a snapshot", SnapshotBody)
+    def get(self) -> Snapshot:
+        return self.snapshot
 
 
-class Export(AnyAccept, Endpoint):
-    """A snapshot as a file."""
-
-    tag = "snapshots"
-
-    @extend_schema(
-        summary="Download labels",
+class Export(AnyAccept, OfSnapshot):
+    @call(
+        "Download labels",
         parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
-    def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
+    def get(self) -> HttpResponse:
         """Return the frozen file after checking its hash."""
-        snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        if name == "manifest":  # the manifest has its own URL
+        if self.kwargs["name"] == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")
-        return attachment(*snapshots.download(snapshot, name, reader=request.user))
+        return attachment(*snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user))
 
 
-class Manifest(Endpoint):
-    """The manifest of a snapshot."""
-
-    tag = "snapshots"
-
-    @extend_schema(summary="Get the manifest", responses={200: dict})
-    def get(self, request: Request, uuid: uuid_module.UUID) -> HttpResponse:
+class Manifest(OfSnapshot):
+    @call("Get the manifest", responses={200: dict})
+    def get(self) -> HttpResponse:
         """Return the frozen file with hashes of all files, provenance, label rule and agreement."""
-        snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        _, body = snapshots.download(snapshot, "manifest", reader=request.user)
+        _, body = snapshots.download(self.snapshot, "manifest", reader=self.user)
         return HttpResponse(body, content_type="application/json")

@@ -9,19 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
-from django.db.models import Count, F
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from judgments.hooks import BASELINES
 from judgments.members import recorded_changes
 from judgments.models import Collection as TestCollection
-from judgments.models import Judgment, Query, Round
+from judgments.models import Judgment, Pair, Query, Round
 from judgments.snapshots.final_labels import LabelSet
 
 BATCH = 500
@@ -41,10 +40,7 @@ class Freezing:
     @cached_property
     def judged(self) -> dict[str, set[str]]:
         """The documents with a label, by query."""
-        doc_ids: dict[str, set[str]] = {}
-        for label in self.settled.labels:
-            doc_ids.setdefault(label.query_id, set()).add(label.doc_id)
-        return doc_ids
+        return self.settled.documents
 
     @cached_property
     def hashes(self) -> dict[str, str]:
@@ -58,10 +54,11 @@ Provider = Callable[[Freezing], dict[str, Any]]
 def documents(freezing: Freezing) -> dict[str, Any]:
     """Return the number of documents by category and language, and a hash of the judged documents."""
     collection = freezing.collection
+    hashes = json.dumps(sorted(freezing.hashes.items()), ensure_ascii=False, separators=(",", ":"))
     return {
         "count": collection.documents.filter(stub=False).count(),
         "judged": len(freezing.hashes),
-        "hashes_sha256": _digest(sorted(freezing.hashes.items())),
+        "hashes_sha256": hashlib.sha256(hashes.encode()).hexdigest(),
         "fields": {kind: values_of(collection, name) for kind, name in recorded_changes.fields_of(collection).items()},
     }
 
@@ -88,7 +85,9 @@ def judged_hashes(
 def hashes_now(collection: TestCollection, doc_ids: Iterable[str]) -> dict[str, str]:
     """Return the current content hash of each of these documents."""
     hashes: dict[str, str] = {}
-    for some in _batches(sorted(doc_ids)):
+    ordered = sorted(doc_ids)
+    for begin in range(0, len(ordered), BATCH):
+        some = ordered[begin : begin + BATCH]
         # If a document and an answer share an id, the document takes precedence, because ids of answers are generated.
         for rows in (collection.documents(manager="answers"), collection.documents):
             hashes.update(rows.filter(doc_id__in=some).values_list("doc_id", "content_sha256"))
@@ -127,11 +126,14 @@ def plain_values(value: Any) -> list[str]:
     return [text]
 
 
-def _batches(doc_ids: Sequence[str]) -> Iterator[list[str]]:
-    rest = iter(doc_ids)
-    while some := list(islice(rest, BATCH)):
-        yield some
+def stale_pairs(rounds: Sequence[Round]) -> QuerySet[Pair]:
+    """Return the pairs of the rounds with a grade for an earlier content of the document."""
+    given = Judgment.objects.counted().filter(pair=OuterRef("pk")).exclude(document_sha256="")
+    other = given.exclude(document_sha256=OuterRef("document__content_sha256"))
+    return Pair.objects.filter(Exists(other), round__in=list(rounds))
 
 
-def _digest(rows: Sequence[tuple[str, str]]) -> str:
-    return hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+def count_stale(rounds: Sequence[Round]) -> int:
+    """Count the stale pairs, starting from the judgments, which is fast if few documents changed."""
+    given = Judgment.objects.counted().filter(pair__round__in=list(rounds)).exclude(document_sha256="")
+    return given.exclude(document_sha256=F("pair__document__content_sha256")).values("pair").distinct().count()

@@ -1,28 +1,35 @@
-"""Content of a snapshot: the values that its hash covers, and the files of its export."""
+"""Content of a snapshot: the values that its hash covers, the files of its export, and its manifest with warnings."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.utils import timezone
+
+from assay.core.counted_nouns import amount
+from assay.formats import FORMATS
+from assay.formats.document_hashes_csv import DocumentHash
+from assay.formats.manifest import file_entry
+from assay.formats.row_types import LabelRow, QueryRow, RatingRow, StratumRow
+from judgments.agreement import agreement_summary
+from judgments.agreement.freeze_gate import GateResult
 from judgments.labels import round_labels
 from judgments.labels.snapshot_files import FILES
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
 from judgments.queries import strata
-from judgments.snapshots.final_labels import Consolidation, LabelSet
-from judgments.snapshots.imported_labels import chosen_sources
-
-if TYPE_CHECKING:
-    from assay.formats.row_types import QueryRow
+from judgments.snapshots import baselines, merging
+from judgments.snapshots.final_labels import Consolidation, LabelSet, chosen_sources
 
 CONTENT_VERSION = 1
 # The lead who resolved a conflict stays anonymous, like the raters.
 ADJUDICATOR = "adjudicator"
+SAMPLING = ("log_sha256", "method", "seed", "parameters", "frame")
 FORMAT_OF = {path: name for name, path in FILES.items()}
 
 
@@ -52,6 +59,8 @@ def judged_queries(collection: Collection, rounds: list[Round], settled: LabelSe
 
 def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: Consolidation) -> dict[str, Any]:
     """Return everything that the hash covers, as JSON values."""
+    # The files of imported labels by hash, in the order in which newer ones take precedence.
+    sources = [one.sha256 for one in chosen_sources(queries[0].collection, how.named)] if queries else []
     samples = {query.sample for query in queries if query.sample}
     places = strata.places(queries)
     further = Place.objects.filter(query__in=queries).select_related("sample") if places else ()
@@ -79,27 +88,12 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
             for query in queries
         ],
         "provenance": {
-            "sampling": sorted((_sampling(sample) for sample in samples), key=_canonical),
+            "sampling": sorted(({name: getattr(one, name) for name in SAMPLING} for one in samples), key=_canonical),
             "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
             "consolidation": how.as_json(),
-            **({"label_sources": _label_sources(queries, how)} if "imported" in how.sources else {}),
+            **({"label_sources": sources} if "imported" in how.sources else {}),
             "software": software(),
         },
-    }
-
-
-def _label_sources(queries: list[Query], how: Consolidation) -> list[str]:
-    """Return the files of imported labels by hash, in the order in which newer ones take precedence."""
-    return [source.sha256 for source in chosen_sources(queries[0].collection, how.named)] if queries else []
-
-
-def _sampling(sample: Any) -> dict[str, Any]:
-    return {
-        "log_sha256": sample.log_sha256,
-        "method": sample.method,
-        "seed": sample.seed,
-        "parameters": sample.parameters,
-        "frame": sample.frame,
     }
 
 
@@ -133,10 +127,6 @@ def files(
     queries: list[Query], rounds: list[Round], settled: LabelSet, hashes: Mapping[str, str]
 ) -> dict[str, tuple[int, bytes]]:
     """Return the files with their numbers of rows; ``hashes`` are the content hashes of judged documents by id."""
-    from assay.formats import FORMATS
-    from assay.formats.document_hashes_csv import DocumentHash
-    from assay.formats.row_types import LabelRow
-
     text = {query.query_id: query.text for query in queries}
     sources = {(one.query_id, one.doc_id): one.source for one in settled.carried}
     labels = [
@@ -159,13 +149,15 @@ def files(
         "ratings-csv": [*_ratings(rounds), *_verdicts(rounds)],
         "document-hashes-csv": [DocumentHash(doc_id, digest) for doc_id, digest in hashes.items()],
     }
-    return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
+    written = {}
+    for name, part in rows.items():
+        FORMATS[name].write(part, stream := io.BytesIO())
+        written[FILES[name]] = (len(part), stream.getvalue())
+    return written
 
 
 def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
     """Return the queries as rows of a file, with tier, probability and weight of their stratum."""
-    from assay.formats.row_types import QueryRow, StratumRow
-
     places = strata.places(queries)
     rows = []
     for query in queries:
@@ -191,16 +183,8 @@ def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
     return rows
 
 
-def _written(write: Any, rows: Sequence[Any]) -> bytes:
-    stream = io.BytesIO()
-    write(rows, stream)
-    return stream.getvalue()
-
-
 def _ratings(rounds: list[Round]) -> Iterable[Any]:
-    """Return each rater's current answer for each pair, with the same pseudonyms in all rounds of the bundle."""
-    from assay.formats.row_types import RatingRow
-
+    """Return each rater's current answer for each pair, with the same pseudonyms in all rounds of the"""
     names = _pseudonyms(rounds)
     versions = {round_.pk: str(round_.guidelines.number) for round_ in rounds}
     all_queries = Query.of_any_kind.filter(collection__in={round_.collection_id for round_ in rounds})
@@ -230,8 +214,6 @@ def _ratings(rounds: list[Round]) -> Iterable[Any]:
 
 def _verdicts(rounds: list[Round]) -> Iterable[Any]:
     """Return the resolutions, which are needed to compute the labels again; one row per pair, from the newest round."""
-    from assay.formats.row_types import RatingRow
-
     current = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
     current = current.select_related("pair__query", "pair__document", "pair__round__guidelines")
     newest = {
@@ -253,8 +235,7 @@ def _verdicts(rounds: list[Round]) -> Iterable[Any]:
 
 
 def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
-    """Return pseudonyms: those of the newest round stay unchanged, and raters of older rounds get the next free
-    numbers."""
+    """Return the pseudonyms of the newest round, and the next free ones for raters of older rounds."""
     names: dict[int, str] = {}
     for round_ in sorted(rounds, key=lambda row: row.created_at, reverse=True):
         for rater, pseudonym in sorted(round_labels.pseudonyms(round_).items(), key=lambda row: row[1]):
@@ -265,6 +246,113 @@ def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
 
 def entries(files: dict[str, tuple[int, bytes]]) -> list[dict[str, Any]]:
     """Return each file's entry in the manifest: format, rows, size and hash."""
-    from assay.formats.manifest import file_entry
-
     return [file_entry(path, FORMAT_OF[path], rows, body) for path, (rows, body) in sorted(files.items())]
+
+
+OPTIONS = {"csv_escape": "apostrophe", "encode_ids": False, "omit_unrated": True, "pseudonyms": True}
+
+
+def identity(name: str, content: dict[str, Any], files: dict[str, tuple[int, bytes]]) -> dict[str, Any]:
+    """Return the part of the manifest that identifies the snapshot: content hash, files, name and time."""
+    return {
+        "content_sha256": content_sha256(content),
+        "files": entries(files),
+        "list": {"name": name, "frozen_at": timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")},
+        "provenance": content["provenance"],
+    }
+
+
+def about(
+    rounds: list[Round], labels: LabelSet, consolidation: Consolidation, held: Sequence[GateResult]
+) -> dict[str, Any]:
+    """Return the part of the manifest about the origin of the labels: rule, rounds, merge and warnings."""
+    agreement = {one.pk: agreement_summary.agreement(one) for one in rounds}
+    gate = {one.round.pk: one.as_json() for one in held}
+    stale = baselines.count_stale(rounds)
+    merge = {
+        "rated_again": labels.merged.rated_again,
+        "changed": len(labels.merged.changes),
+        "bridges": [bridge.as_json() for bridge in labels.merged.bridges],
+    }
+    return {
+        "assay_manifest": 1,
+        "consolidation": {
+            **consolidation.as_json(),
+            "unrateable": consolidation.unrateable,
+            "tie": "lower",
+            **({"label_sources": list(consolidation.named)} if consolidation.named else {}),
+        },
+        "counts": {**_counts(rounds, labels), "stale": stale},
+        "options": OPTIONS,
+        "scale": scale_of(rounds),
+        "rounds": [
+            {
+                "name": one.name,
+                "guidelines_version": one.guidelines.number,
+                "agreement": agreement[one.pk],
+                **({"gate": gate[one.pk]} if one.pk in gate else {}),
+            }
+            for one in rounds
+        ],
+        **({"merge": merge} if len(rounds) > 1 else {}),
+        "warnings": [*doubts(labels, consolidation, stale), *(one.warning for one in held if one.warning)],
+    }
+
+
+def summary(manifest: dict[str, Any], labels: LabelSet) -> dict[str, Any]:
+    """Return the numbers that lists of snapshots show."""
+    return {
+        "labels": len(labels.labels),
+        "queries": manifest["counts"]["queries"],
+        "by_grade": {str(grade): number for grade, number in labels.by_grade.items()},
+        "conflicts": labels.conflicts,
+        "adjudicated": labels.adjudicated,
+    }
+
+
+def _counts(rounds: list[Round], labels: LabelSet) -> dict[str, int]:
+    return {
+        "labels": len(labels.labels),
+        "queries": len({label.query_id for label in labels.labels}),
+        "ratings": labels.ratings,
+        "raters": len({rater for round_ in rounds for rater in round_labels.pseudonyms(round_)}),
+        "unrated_omitted": labels.without_rating - labels.zeroed,
+        "unrateable": labels.unrateable,
+        "unrateable_as_zero": labels.zeroed,
+        "conflicts": labels.conflicts,
+        "adjudicated": labels.adjudicated,
+        "carried": len(labels.carried),
+        **({"by_machine": labels.by_machine} if labels.by_machine else {}),
+        "left_open": labels.left_open,
+    }
+
+
+def doubts(labels: LabelSet, consolidation: Consolidation, stale: int) -> list[str]:
+    """Return the warnings to review before freezing, as sentences without a period; gates are not included."""
+    left_out = max(0, labels.without_rating - labels.zeroed - labels.by_machine)
+    few = "Dawid-Skene estimates rater errors and needs about five grades per pair; there are"
+    counted = [
+        (len(labels.carried), "label", "carried from another pair, because these pairs were not judged themselves"),
+        (
+            labels.by_machine,
+            "label",
+            "given by a machine and not by a person, marked with 1 in the second column of the qrels",
+        ),
+        (labels.unresolved, "conflict", "unresolved and labeled by the label rule"),
+        (labels.left_open, "pair", "with grades for which the label rule gives no label"),
+        (left_out, "pair", "without a grade, left out of the labels"),
+        (labels.zeroed, "unrateable pair", "labeled with the lowest grade"),
+    ]
+    merged = [(len(labels.merged.changes), "pair", "with a different label in a newer round, which takes precedence")]
+    unbridged = labels.merged.unbridged if consolidation.merge == merging.NEWEST else []
+    return [
+        *_counted(counted),
+        *([] if labels.few_for_errors is None else [f"{few} {labels.few_for_errors:.1f}"]),
+        *_counted(merged),
+        *(f"guidelines differ: {merging.in_words(bridge)}" for bridge in unbridged),
+        *_counted([(stale, "pair", "whose document changed after the judgment")]),
+    ]
+
+
+def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[str]:
+    return (f"{amount(number, noun)} {words}" for number, noun, words in rows if number)

@@ -7,15 +7,51 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from judgments.labels import carried_labels as carrying
 from judgments.labels.round_labels import Key, RatedRound, RoundLabels, behind, label, read_rounds
 from judgments.machines.calibration import auto_accept, calibration
-from judgments.models import Collection, Judge, Round
+from judgments.models import Collection, ImportedLabel, Judge, LabelSource, Round
 from judgments.models.snapshot import CARRIED, HUMAN, IMPORTED, MACHINE
 from judgments.snapshots import merging
-from judgments.snapshots.imported_labels import chosen_sources, imported
 from judgments.snapshots.merging import Merged
+
+
+def chosen_sources(collection: Collection, named: Sequence[str]) -> list[LabelSource]:
+    """Return the chosen sources in rising precedence: clicks, then imports by age."""
+    rows = collection.label_sources.order_by("created_at", "pk")
+    if not named:
+        return list(rows.filter(kind=LabelSource.Kind.IMPORT))
+    sources = list(rows.filter(name__in=named))
+    if missing := sorted(set(named) - {source.name for source in sources}):
+        known = ", ".join(rows.values_list("name", flat=True)) or "none"
+        raise NotValid(f"Unknown label source {missing[0]}.", {"named": f"Known label sources: {known}."})
+    return sorted(sources, key=lambda source: source.kind != LabelSource.Kind.CLICKS)
+
+
+def imported(chosen: Sequence[LabelSource], scale: Sequence[int]) -> dict[Key, int]:
+    """Return the labels of the sources by query and document. Invalid labels are refused, never rounded or clipped."""
+    newest: dict[Key, float] = {}
+    for source in chosen:
+        rows = ImportedLabel.objects.filter(source=source)
+        for query_id, doc_id, value in rows.values_list("query__query_id", "document__doc_id", "value"):
+            newest[query_id, doc_id] = value
+    _refuse("fractions", [key for key, value in newest.items() if value != int(value)])
+    off = [key for key, value in newest.items() if scale and int(value) not in scale]
+    _refuse(f"outside the scale {scale[0]}-{scale[-1]}" if scale else "", off)
+    return {key: int(value) for key, value in newest.items()}
+
+
+def _refuse(what: str, pairs: Sequence[Key]) -> None:
+    if pairs:
+        query_id, doc_id = pairs[0]
+        raise NotValid(
+            f"{amount(len(pairs), 'imported label is', 'imported labels are')} {what}, the first for query "
+            f"{query_id}, document {doc_id}. Import the labels again on the scale of the rounds. For labels from "
+            "clicks, make grades on their page.",
+            {"sources": "Remove `imported`."},
+        )
 
 
 def machine_labels(
@@ -49,7 +85,7 @@ def _named(collection: Collection, name: str) -> Judge:
         message = (
             f"{name} measures how useful documents are to a system and gives no grades. Choose a judge that grades."
         )
-        raise NotValid(message, {"judge": message})
+        raise NotValid(message, "judge")
     return row
 
 
@@ -84,6 +120,10 @@ class Consolidation:
     unrateable: str = EXCLUDED
     judge: str = ""  # the judge behind ``machine``; its name contains the hash of everything that affects its grades
 
+    def __post_init__(self) -> None:
+        for name in ("sources", "named"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
     def as_json(self) -> dict[str, Any]:
         # The default is left out, so that hashes from before this setting stay valid.
         chosen = {} if self.unrateable == EXCLUDED else {"unrateable": self.unrateable}
@@ -111,22 +151,19 @@ class LabelSet:
     few_for_errors: float | None = None  # grades per pair, if the rule needs more
     by_machine: int = 0  # labels given by a machine
 
+    @property
+    def documents(self) -> dict[str, set[str]]:
+        """The documents with a label, by query."""
+        doc_ids: dict[str, set[str]] = {}
+        for one in self.labels:
+            doc_ids.setdefault(one.query_id, set()).add(one.doc_id)
+        return doc_ids
 
-def compute_labels(
-    collection: Collection,
-    rounds: Sequence[Round],
-    *,
-    rule: str,
-    merge: str,
-    sources: Sequence[str],
-    named: Sequence[str] = (),
-    unrateable: str = EXCLUDED,
-    judge: str = "",
-) -> LabelSet:
-    """Return one label per pair: the resolution if there is one, otherwise the grade of the newest round by the label
-    rule."""
-    consolidation = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
-    return compute(collection, read(collection, rounds, consolidation), consolidation)
+
+def compute_labels(collection: Collection, rounds: Sequence[Round], **choice: Any) -> LabelSet:
+    """Return one label per pair, by the newest round; the choice are the fields of a `Consolidation`."""
+    how = Consolidation(**choice)
+    return compute(collection, read(collection, rounds, how), how)
 
 
 def read(collection: Collection, rounds: Sequence[Round], consolidation: Consolidation) -> list[RatedRound]:
@@ -145,7 +182,7 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
     carried = carrying.carried(own, merged.labels, rule=consolidation.rule, judgments=lambda: behind(judged))
     labels += [Label(one.query_id, one.doc_id, one.grade, CARRIED) for one in carried]
     known = {(one.query_id, one.doc_id) for one in labels}
-    zeroed = _not_judged(judged) - known if consolidation.unrateable == ZERO else set()
+    zeroed = set().union(*(rated.not_judged for rated in judged)) - known if consolidation.unrateable == ZERO else set()
     labels += [Label(query_id, doc_id, scale[0]) for query_id, doc_id in zeroed]
     known |= zeroed
     chosen = chosen_sources(collection, consolidation.named)
@@ -156,7 +193,9 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
             "Label sources are named, but the label sources do not include `imported`.",
             {"sources": "Add `imported`."},
         )
-    by_machine = _machine_labels(collection, judged, consolidation, {(one.query_id, one.doc_id) for one in labels})
+    labeled = {(one.query_id, one.doc_id) for one in labels}
+    machines = machine_labels(collection, own, consolidation.sources, consolidation.judge)
+    by_machine = [Label(*key, grade, MACHINE) for key, grade in machines.items() if key not in labeled]
     labels += by_machine
     labels.sort()
     by_grade = dict(sorted(Counter(one.grade for one in labels).items()))
@@ -170,20 +209,6 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
         by_machine=len(by_machine),
         **_totals(each),
     )
-
-
-def _machine_labels(
-    collection: Collection, judged: Sequence[RatedRound], consolidation: Consolidation, known: set[Key]
-) -> list[Label]:
-    """Return the machine labels of pairs without any other label; empty unless the sources include them."""
-    if not OF_MACHINES & set(consolidation.sources) and not consolidation.judge:
-        return []
-    grades = machine_labels(collection, [rated.round for rated in judged], consolidation.sources, consolidation.judge)
-    return [Label(*key, grade, MACHINE) for key, grade in grades.items() if key not in known]
-
-
-def _not_judged(judged: Sequence[RatedRound]) -> set[Key]:
-    return set().union(*(rated.not_judged for rated in judged))
 
 
 def _few_for_errors(judged: Sequence[RatedRound], rule: str) -> float | None:

@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from assay.aggregation.rules import RULES
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
-from judgments.labels.round_labels import RatedRound
+from judgments.labels.round_labels import Key, RatedRound, label
 from judgments.models import Collection, Round
-from judgments.snapshots import final_labels, manifest, merging, stale_labels
+from judgments.snapshots import baselines, bundle, final_labels, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet
-from judgments.snapshots.rule_effects import RuleEffect, compare_rules
+
+# With more grades only the chosen rule is computed, because the others would take seconds.
+MOST_GRADES = 300_000
+# Rules that fit a model, which is slow for many grades.
+SLOW = ("dawid-skene",)
+
+
+@dataclass(frozen=True)
+class RuleEffect:
+    """The labels of the rounds under one rule, compared with those under the chosen rule."""
+
+    rule: str
+    by_grade: dict[int, int]
+    raised: int
+    lowered: int
+    gone: int
+    new: int
+
+    @property
+    def labels(self) -> int:
+        return sum(self.by_grade.values())
+
+    @property
+    def differ(self) -> int:
+        return self.raised + self.lowered + self.gone + self.new
+
+
+def compare_rules(judged: Sequence[RatedRound], chosen: str) -> list[RuleEffect]:
+    """Compare each rule's labels with the chosen rule's; for very large rounds return only the chosen rule."""
+    many = sum(len(rated.rows) for rated in judged) > MOST_GRADES
+    tried = [chosen] if many else list(RULES)
+    under = {name: merging.merge([label(rated, name) for rated in judged]).labels for name in tried}
+    return [_beside(name, under[name], under[chosen]) for name in tried]
+
+
+def _beside(rule: str, labels: dict[Key, int], chosen: dict[Key, int]) -> RuleEffect:
+    both = labels.keys() & chosen.keys()
+    return RuleEffect(
+        rule=rule,
+        by_grade=dict(sorted(Counter(labels.values()).items())),
+        raised=sum(labels[key] > chosen[key] for key in both),
+        lowered=sum(labels[key] < chosen[key] for key in both),
+        gone=len(chosen.keys() - both),
+        new=len(labels.keys() - both),
+    )
 
 
 @dataclass(frozen=True)
@@ -39,16 +85,8 @@ class FreezePreview:
     @property
     def doubts(self) -> list[str]:
         """Warnings to check before freezing, as sentences."""
-        doubts = manifest.doubts(self.settled, self.how, self.stale)
+        doubts = bundle.doubts(self.settled, self.how, self.stale)
         return [*doubts, *(one.warning for one in self.held if one.warning)]
-
-    @property
-    def documents(self) -> dict[str, set[str]]:
-        """The documents with a label, by query."""
-        doc_ids: dict[str, set[str]] = {}
-        for label in self.settled.labels:
-            doc_ids.setdefault(label.query_id, set()).add(label.doc_id)
-        return doc_ids
 
     @cached_property
     def rules(self) -> list[RuleEffect]:
@@ -65,13 +103,14 @@ def look(collection: Collection, rounds: Sequence[Round], how: Consolidation) ->
     """Compute the labels that would be frozen, and check them against the gates."""
     judged = final_labels.read(collection, rounds, how)
     settled = final_labels.compute(collection, judged, how)
-    stale = stale_labels.count(rounds) if judged else 0
+    stale = baselines.count_stale(rounds) if judged else 0
     return FreezePreview(how, judged, settled, freeze_gate.evaluate_gates(rounds, how.sources), stale)
 
 
 def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
     """Return the preview for the API, without grades of pairs that the caller may still grade."""
     settled, merged = preview.settled, preview.settled.merged
+    hidden = {"value": None, "low": None, "high": None, "more_pairs": None, "advice": ""} if withheld else {}
     body = {"by_grade": {str(value): number for value, number in settled.by_grade.items()}, "rules": _rules(preview)}
     return {
         "labels": len(settled.labels),
@@ -84,7 +123,7 @@ def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
         "left_open": settled.left_open,
         "stale": preview.stale,
         "rated_again": merged.rated_again,
-        "gates": [{"round": one.round.uuid, **_gate(one, withheld)} for one in preview.held],
+        "gates": [{"round": one.round.uuid, **one.as_json(), **hidden} for one in preview.held],
         "bridges": [] if withheld else [{**one.as_json(), "round": one.round.uuid} for one in merged.bridges],
         "changed": None if withheld else len(merged.changes),
         **(dict.fromkeys(body) if withheld else body),
@@ -92,11 +131,6 @@ def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
         "needs_reason": bool(preview.failed),
         "can_freeze": bool(settled.labels) and not preview.refused,
     }
-
-
-def _gate(result: GateResult, withheld: bool) -> dict[str, Any]:
-    hidden = {"value": None, "low": None, "high": None, "more_pairs": None, "advice": ""} if withheld else {}
-    return {**result.as_json(), **hidden}
 
 
 def _rules(preview: FreezePreview) -> list[dict[str, Any]]:

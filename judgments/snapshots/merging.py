@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from assay.coefficients import agreement_report
 from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
+from assay.core.ratings import Ratings
 from judgments.labels.round_labels import Key, RoundLabels
 from judgments.models import Round
 
@@ -75,9 +77,6 @@ class Bridge:
     @cached_property
     def agreement(self) -> dict[str, Any]:
         """Ordinal alpha and quadratic kappa of old and new labels, with intervals over queries."""
-        from assay.coefficients import agreement_report
-        from assay.core.ratings import Ratings
-
         rows = [row for pair, old, new in self.shared for row in ((*pair, "new", new), (*pair, "old", old))]
         values = tuple(self.round.scale.values())
         report = agreement_report(Ratings.from_rows(rows), values, bootstrap=RESAMPLES, seed=0).as_json()
@@ -88,8 +87,7 @@ class Bridge:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Return the bridge as the manifest stores it, with guidelines versions instead of round names, which can
-        change."""
+        """Return the bridge as the manifest stores it, with versions instead of round names, which can change."""
         return {
             "round": self.round.name,
             "guidelines_version": self.round.guidelines.number,

@@ -1,25 +1,23 @@
-"""Frozen labels of a snapshot: their visibility, their values, and the export of their files.
-
-`judgments.snapshots.freezing` freezes snapshots and `judgments.labels.snapshot_files` reads them. Their functions are
-also available here.
-"""
+"""Snapshots: freeze labels, decide who may see them, read their values, and export their files."""
 
 from __future__ import annotations
 
 import io
 import uuid as uuid_module
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.cache import cache
-from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db import transaction
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
 from assay.core.ids import id_fault
+from assay.core.qrels import Qrels
+from assay.formats.bundles import write_zip
+from assay.formats.manifest import manifest_bytes
+from assay.formats.trec_qrels import load_qrels
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.hooks import SNAPSHOT_LISTENERS
@@ -27,40 +25,9 @@ from judgments.jobs import storage
 from judgments.labels import grade_visibility
 from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
+from judgments.models.fields import duplicates_raise
 from judgments.snapshots import baselines, bundle, merging
-from judgments.snapshots import manifest as manifests
-from judgments.snapshots.final_labels import EXCLUDED, Consolidation, LabelSet, compute_labels
-
-if TYPE_CHECKING:
-    from assay.core.qrels import Qrels
-
-
-@dataclass(frozen=True)
-class _Request:
-    """A request to freeze: the user, the settings, and the reason for freezing despite a warning."""
-
-    collection: Collection
-    name: str
-    actor: User
-    how: Consolidation
-    override_reason: str
-
-
-def preview(
-    collection: Collection,
-    *,
-    rounds: Sequence[Round],
-    rule: str = "median",
-    sources: Sequence[str] = ("human",),
-    merge: str = merging.NEWEST,
-    named: Sequence[str] = (),
-    unrateable: str = EXCLUDED,
-    judge: str = "",
-) -> LabelSet:
-    """Return the labels that would be frozen, with ties, conflicts that only the rule decides, and unrated pairs."""
-    how = {"rule": rule, "merge": merge, "sources": sources, "named": named, "unrateable": unrateable}
-    how["judge"] = judge
-    return compute_labels(collection, rounds, **how)  # type: ignore[arg-type]
+from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
 
 
 def freeze(
@@ -69,35 +36,46 @@ def freeze(
     name: str,
     rounds: Sequence[Round],
     actor: User,
-    rule: str = "median",
-    sources: Sequence[str] = ("human",),
-    merge: str = merging.NEWEST,
-    named: Sequence[str] = (),
-    unrateable: str = EXCLUDED,
-    judge: str = "",
     override_reason: str = "",
+    **choice: Any,
 ) -> Snapshot:
-    """Freeze the labels of one or more rounds under a rule."""
+    """Freeze the labels of one or more rounds; the choice of the labels are the fields of a `Consolidation`."""
     name = name.strip()
     if not name:
         raise NotValid("The name of the snapshot is missing.", {"name": "Enter a name, for example autumn-1."})
     if fault := id_fault(name):
         raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
-    how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
-    taken = f"A snapshot named {name} already exists. Choose another name."
+    how = Consolidation(**choice)
+    taken = Conflict(f"A snapshot named {name} already exists. Choose another name.", "name")
     if collection.snapshots.filter(name=name).exists():
-        raise Conflict(taken, {"name": taken})
+        raise taken
     # Compute this before locking rows; the call below then uses the cache.
     freeze_gate.evaluate_gates(rounds, how.sources)
-    try:
-        with transaction.atomic():
-            frozen = _freeze(_Request(collection, name, actor, how, override_reason.strip()), _locked(rounds))
-            for tell in SNAPSHOT_LISTENERS:
-                transaction.on_commit(partial(tell, frozen, actor))
-            return frozen
-    except IntegrityError as error:
-        # Another snapshot with this name was frozen at the same time.
-        raise Conflict(taken, {"name": taken}) from error
+    # Another snapshot with this name may be frozen at the same time.
+    with duplicates_raise(taken):
+        locked = _locked(rounds)
+        _refuse_to_unblind(locked, actor)
+        settled = compute_labels(collection, locked, **vars(how))
+        if not settled.labels:
+            nothing = "No pair has a grade yet, so there is nothing to freeze."
+            raise NotValid(nothing, {"rounds": "Rate some pairs first."})
+        merging.check_bridges(settled.merged, how.merge)
+        held = freeze_gate.evaluate_gates(locked, how.sources)
+        reason = override_reason.strip()
+        freeze_gate.check(held, reason)
+        frozen = _write(collection, locked, settled, how, held, name=name, override_reason=reason, created_by=actor)
+        frozen.rounds.set(locked)
+        audit.record(
+            "snapshots.freeze",
+            f"{actor} froze snapshot {name} with {amount(len(settled.labels), 'label')}",
+            actor=actor,
+            target=frozen,
+            content_sha256=frozen.content_sha256,
+            override_reason=reason,
+        )
+        for tell in SNAPSHOT_LISTENERS:
+            transaction.on_commit(partial(tell, frozen, actor))
+        return frozen
 
 
 def _locked(rounds: Sequence[Round]) -> list[Round]:
@@ -108,80 +86,51 @@ def _locked(rounds: Sequence[Round]) -> list[Round]:
     return list(rows.select_related("scale", "guidelines", "collection"))
 
 
-def _freeze(request: _Request, rounds: list[Round]) -> Snapshot:
-    _refuse_to_unblind(rounds, request.actor)
-    how = request.how
-    settled = preview(
-        request.collection,
-        rounds=rounds,
-        rule=how.rule,
-        merge=how.merge,
-        sources=how.sources,
-        named=how.named,
-        unrateable=how.unrateable,
-        judge=how.judge,
-    )
-    if not settled.labels:
-        raise NotValid("No pair has a grade yet, so there is nothing to freeze.", {"rounds": "Rate some pairs first."})
-    merging.check_bridges(settled.merged, how.merge)
-    held = freeze_gate.evaluate_gates(rounds, how.sources)
-    freeze_gate.check(held, request.override_reason)
-    snapshot = _write(request, rounds, settled, held)
-    snapshot.rounds.set(rounds)
-    audit.record(
-        "snapshots.freeze",
-        f"{request.actor} froze snapshot {request.name} with {amount(len(settled.labels), 'label')}",
-        actor=request.actor,
-        collection=request.collection,
-        target=snapshot,
-        content_sha256=snapshot.content_sha256,
-        override_reason=request.override_reason,
-    )
-    return snapshot
-
-
 def _refuse_to_unblind(rounds: Sequence[Round], actor: User) -> None:
     """Refuse a lead who still rates in an open round, because the labels would reveal other raters' grades."""
     for round_ in rounds:
-        if _others_grades(round_, actor).exists():
+        hidden = grade_visibility.hidden_pairs(actor, round_)
+        if Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=actor).exists():
             raise Conflict(
                 f"You still rate in {round_}, and its labels would reveal other raters' grades. Finish rating, or "
                 "close the round first."
             )
 
 
-def _others_grades(round_: Round, reader: User) -> QuerySet[Judgment]:
-    """Return other raters' grades of pairs that the reader may still grade."""
-    hidden = grade_visibility.hidden_pairs(reader, round_)
-    return Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=reader)
-
-
-def _write(request: _Request, rounds: list[Round], settled: LabelSet, held: Sequence[GateResult]) -> Snapshot:
+def _write(
+    collection: Collection,
+    rounds: list[Round],
+    settled: LabelSet,
+    how: Consolidation,
+    held: Sequence[GateResult],
+    *,
+    name: str,
+    override_reason: str,
+    created_by: User,
+) -> Snapshot:
     """Store the bundle, and the row that refers to it."""
-    from assay.formats.manifest import manifest_bytes
-
-    queries = bundle.judged_queries(request.collection, rounds, settled)
-    content = bundle.content(queries, rounds, settled, request.how)
-    freezing = baselines.Freezing(request.collection, rounds, queries, settled)
+    queries = bundle.judged_queries(collection, rounds, settled)
+    content = bundle.content(queries, rounds, settled, how)
+    freezing = baselines.Freezing(collection, rounds, queries, settled)
     files = bundle.files(queries, rounds, settled, freezing.hashes)
     manifest = {
-        **manifests.about(rounds, settled, request.how, held),
-        **manifests.identity(request.name, content, files),
+        **bundle.about(rounds, settled, how, held),
+        **bundle.identity(name, content, files),
         "baseline": baselines.take(freezing),
-        "override_reason": request.override_reason,
+        "override_reason": override_reason,
     }
     folder = f"snapshots/{uuid_module.uuid4().hex}"
     # Create the row first, so that a name that was taken in the meantime is refused before a file is stored.
     snapshot = Snapshot.objects.create(
-        collection=request.collection,
-        name=request.name,
+        collection=collection,
+        name=name,
         content_sha256=manifest["content_sha256"],
-        rule=request.how.rule,
+        rule=how.rule,
         folder=folder,
         manifest=manifest,
-        summary=manifests.summary(manifest, settled),
-        override_reason=request.override_reason,
-        created_by=request.actor,
+        summary=bundle.summary(manifest, settled),
+        override_reason=override_reason,
+        created_by=created_by,
     )
     for path, (_, body) in files.items():
         storage.keep(folder, path, body)
@@ -192,22 +141,6 @@ def _write(request: _Request, rounds: list[Round], settled: LabelSet, held: Sequ
 # Labels of a snapshot never change, so smaller ones are cached, because every opened query reads them again.
 CACHED_LABELS = 200_000
 CACHE_SECONDS = 600
-
-__all__ = [
-    "FILES",
-    "MANIFEST",
-    "check_reader",
-    "chosen_snapshot",
-    "download",
-    "export",
-    "freeze",
-    "labels_of",
-    "preview",
-    "qrels_of",
-    "read_file",
-    "redacted_for",
-    "withheld_queries",
-]
 
 
 def check_reader(snapshot: Snapshot, reader: User) -> None:
@@ -242,8 +175,6 @@ def _without_hashes(body: Any, name: str = "") -> Any:
 
 def qrels_of(snapshot: Snapshot) -> Qrels:
     """Return the snapshot's labels, read from its qrels file, whose hash is checked."""
-    from assay.formats.trec_qrels import load_qrels
-
     return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}")
 
 
@@ -280,7 +211,6 @@ def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, byt
         "snapshots.download",
         f"{reader} downloaded {format} of snapshot {snapshot}",
         actor=reader,
-        collection=snapshot.collection,
         target=snapshot,
         format=format,
     )
@@ -302,8 +232,6 @@ def _file_name(snapshot: Snapshot) -> str:
 
 
 def _zipped(snapshot: Snapshot) -> bytes:
-    from assay.formats.bundles import write_zip
-
     stream = io.BytesIO()
     paths = [MANIFEST, *(entry["path"] for entry in snapshot.manifest["files"])]
     write_zip({path: read_file(snapshot, path) for path in paths}, stream)

@@ -120,8 +120,14 @@ def job_for(user: Any, uuid: uuid_module.UUID, roles: tuple[str, ...] = STAFF) -
     return reach(Job.objects.select_related("collection"), user, roles, uuid=uuid)
 
 
+def existing(rows: QuerySet[Row], problem: str) -> Row:
+    """Return the first row, or raise NotFound with the problem."""
+    if (row := rows.first()) is None:
+        raise NotFound(problem)
+    return row
+
+
 def pair_for(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
-    """Return a pair of a round that the user has access to."""
     try:
         return round_.pairs.select_related("query", "document", "round").get(uuid=uuid)
     except (Pair.DoesNotExist, ValueError, ValidationError) as error:

@@ -39,10 +39,16 @@ class Column:
 
     def in_file(self, row: Any) -> str:
         """Return the value as the text of a CSV cell, escaped so that a spreadsheet does not run it."""
-        return _in_file(self.plain(row))
+        value = self.plain(row)
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, int | float):
+            return str(value)
+        return value.isoformat() if isinstance(value, datetime) else escape(str(value))
 
     def cell(self, row: Any) -> Cell:
-        """Return the value for the page."""
         shown = _shown(self.show(row) if self.show is not None else self.plain(row), self.digits)
         url = self.url(row) if self.url is not None else ""
         return Cell(format_html('<a href="{}">{}</a>', url, shown) if url and shown else shown, self)
@@ -72,21 +78,5 @@ def _shown(value: Any, digits: int) -> str:
     if isinstance(value, float):
         return number(value, digits)
     if isinstance(value, datetime):
-        return format_html('<time datetime="{}">{}</time>', value.isoformat(), _moment(value))
+        return format_html('<time datetime="{}">{}</time>', value.isoformat(), f"{value.day} {value:%b %Y, %H:%M}")
     return str(value)
-
-
-def _moment(value: datetime) -> str:
-    return f"{value.day} {value:%b %Y, %H:%M}"
-
-
-def _in_file(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return escape(str(value))

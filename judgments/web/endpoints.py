@@ -1,4 +1,4 @@
-"""Base classes of all API endpoints: permissions, the collection or round in the address, bodies and lists."""
+"""Base classes of all API endpoints: schema, permissions, the collection or round in the address, bodies and lists."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import gc
 import uuid as uuid_module
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from django.http.response import HttpResponseBase
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import build_bearer_security_scheme_object
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.generics import GenericAPIView
@@ -28,7 +32,71 @@ from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
 from judgments.web import access
 from judgments.web.concurrency_limit import Turns
-from judgments.web.openapi import EndpointSchema
+
+# Errors that any call can return; a view lists its further ones (409, 410, 413, 503) in `also`.
+ALWAYS = {"401": "Authentication is required.", "403": "The role or the token's scopes do not permit this."}
+ERROR_TEXTS = {
+    "400": "The request is invalid; `fields` has one message per field.",
+    "404": "Not found, or you are not a member of the collection.",
+    "409": "Conflicts with the current state.",
+    "410": "The round is closed.",
+    "413": "The body exceeds the server's limit.",
+    "429": "Too many attempts. Try again later.",
+    "503": "Too many concurrent requests. `Retry-After` says when to try again.",
+}
+
+
+class ErrorBody(serializers.Serializer):
+    """An error."""
+
+    code = serializers.CharField(help_text="A code for programs, such as `not_valid`.")
+    message = serializers.CharField(help_text="A complete sentence for people.")
+    fields = serializers.DictField(child=serializers.CharField(), help_text="Messages by field.")
+
+
+class Error(serializers.Serializer):
+    """The body of every error."""
+
+    error = ErrorBody()
+
+
+class BearerScheme(OpenApiAuthenticationExtension):
+    """``Authorization: Bearer <token>``."""
+
+    target_class = "judgments.members.tokens.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
+        return build_bearer_security_scheme_object("Authorization", "Bearer")
+
+
+class PasswordScheme(OpenApiAuthenticationExtension):
+    """Basic authentication, only to create tokens."""
+
+    target_class = "judgments.members.tokens.PasswordAuthentication"
+    name = "password"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
+        return {"type": "http", "scheme": "basic"}
+
+
+class EndpointSchema(AutoSchema):
+    """Schema that adds the possible errors to each operation and groups operations by topic."""
+
+    def get_tags(self) -> list[str]:
+        named = getattr(self.view, "tag", "")
+        return [named] if named else super().get_tags()
+
+    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+        bodies = super()._get_response_bodies(direction)
+        statuses = [*(["404"] if "{" in self.path else []), *(["400"] if self.method in ("POST", "PATCH") else [])]
+        statuses += [str(status) for status in getattr(self.view, "also", ())] if self.method != "GET" else []
+        for status, description in {**ALWAYS, **{status: ERROR_TEXTS[status] for status in statuses}}.items():
+            reference = self.resolve_serializer(Error, "response").ref
+            error = {"description": description, "content": {"application/json": {"schema": reference}}}
+            bodies.setdefault(status, error)
+        return bodies
+
 
 Row = TypeVar("Row", bound=PublicModel)
 
@@ -106,6 +174,10 @@ class Endpoint(GenericAPIView):
         gc.collect()
 
     @property
+    def user(self) -> Any:
+        return self.request.user
+
+    @property
     def roles(self) -> tuple[str, ...]:
         return self.reads if self.request.method in SAFE_METHODS else self.writes
 
@@ -116,8 +188,40 @@ class Endpoint(GenericAPIView):
         return dict(checked.validated_data)
 
     def respond(self, serializer: type[serializers.Serializer], row: Any, status: int = 200) -> Response:
-        """Return one row as a response."""
         return Response(serializer(row, context=self.get_serializer_context()).data, status=status)
+
+
+def call(
+    summary: str,
+    reply: type[serializers.Serializer] | None = None,
+    body: type[serializers.Serializer] | None = None,
+    *,
+    status: int = 200,
+    example: tuple[str, dict[str, Any]] | None = None,
+    **schema: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator for the method of an endpoint, which describes it in the OpenAPI document.
+
+    The method gets the validated ``body``, if there is one, and returns a response, or what ``reply`` serializes.
+    Without ``reply`` the status is 204. A method that checks something first reads its body itself and names its
+    serializer as ``request``.
+    """
+    schema = {"request": body, "responses": {status: reply} if reply else {204: None}, **schema}
+    if example:
+        schema["examples"] = [OpenApiExample(*example, request_only=True)]
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        @extend_schema(summary=summary, **schema)
+        @wraps(method)
+        def respond(self: Endpoint, request: Request, *args: Any, **kwargs: Any) -> Any:
+            row = method(self, self.read_body(body)) if body else method(self)
+            if isinstance(row, HttpResponseBase):
+                return row
+            return self.respond(reply, row, status) if reply else Response(status=204)
+
+        return respond
+
+    return decorate
 
 
 class InCollection(Endpoint):

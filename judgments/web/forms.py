@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 from django import forms
@@ -37,19 +38,19 @@ class AssayForm(forms.Form):
     def tell(self, error: AssayError) -> None:
         """Add the errors of an action to the fields that they name, or above the form."""
         self.conflict = isinstance(error, Conflict)
-        named = {
-            name: errors_of_field
-            for name, errors_of_field in getattr(error, "fields", {}).items()
-            if name in self.fields
-        }
-        for name, errors_of_field in named.items():
-            self.add_error(name, errors_of_field)
+        named = [(name, text) for name, text in getattr(error, "fields", {}).items() if name in self.fields]
+        for name, text in named:
+            self.add_error(name, text)
         if not named:
             self.add_error(None, str(error))
 
-    def telling(self) -> Telling:
-        """Return a context manager that adds the errors of an action to the form."""
-        return Telling(self)
+    @contextmanager
+    def telling(self) -> Iterator[Self]:
+        """Add the errors of an action to the form."""
+        try:
+            yield self
+        except AssayError as error:
+            self.tell(error)
 
     @property
     def status(self) -> int:
@@ -64,19 +65,3 @@ def _label_of(field: forms.Field) -> str:
     if isinstance(field, forms.MultipleChoiceField | forms.ModelMultipleChoiceField):
         return "Choose at least one."
     return "Choose one." if isinstance(field, forms.ChoiceField) else "Enter a value."
-
-
-class Telling:
-    """Context manager that adds the errors of an action to a form."""
-
-    def __init__(self, form: AssayForm) -> None:
-        self.form = form
-
-    def __enter__(self) -> AssayForm:
-        return self.form
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, AssayError):
-            self.form.tell(error)
-            return True
-        return False

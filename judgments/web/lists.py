@@ -102,7 +102,7 @@ class Listing:
         columns = tuple(column for column in self.columns if column.key not in keys)
         return replace(self, columns=columns, search=tuple(name for name in self.search if name not in keys))
 
-    def worded_for(self, subject: Subject) -> Listing:
+    def worded_for(self, subject: Subject | None) -> Listing:
         """Return the list with headings in the words of what is graded; column keys do not change."""
         columns = tuple(replace(column, title=worded(column.title, subject)) for column in self.columns)
         return replace(self, columns=columns)
@@ -280,7 +280,6 @@ def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
 
 
 def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
-    """Return an expression for ``annotate`` that counts the rows whose field equals ``to``, for the page's rows
-    only."""
+    """Return an expression for ``annotate`` that counts, per row of the page, the rows whose field equals ``to``."""
     counts = rows.filter(**{field_: OuterRef(to)}).order_by().values(field_).annotate(many=Count("pk"))
     return Coalesce(Subquery(counts.values("many")), 0)

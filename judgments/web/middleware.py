@@ -7,21 +7,26 @@ users who are only raters: no collection takes files from them. Uploads in progr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from django.conf import settings
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, get_resolver
 from django.utils.cache import patch_vary_headers
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotValid, TooLarge, TooMany
-from judgments.models import Membership
+from judgments.models import Job, Membership, Upload, User
 from judgments.web import access
 from judgments.web.error_responses import headers_of, of_nul, page_of, status_and_body
-from judgments.web.upload_quota import coming
 
+# Seconds after which an account with too many waiting files may try again.
+RETRY_AFTER = 60
 View = TypeVar("View", bound=Callable[..., Any])
 # The allowance for the other parts of a multipart body.
 AROUND_A_FILE = 1 << 20
@@ -141,3 +146,39 @@ def _size(request: HttpRequest) -> int:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
         return 0
+
+
+@contextmanager
+def coming(actor: User, size: int) -> Iterator[None]:
+    """Count the bytes of an upload in progress toward the account's quota."""
+    with _lock:
+        before = _coming[actor.pk]
+        _coming[actor.pk] += size
+    try:
+        check_quota(actor, before)
+        yield
+    finally:
+        with _lock:
+            _coming[actor.pk] -= size
+            if not _coming[actor.pk]:
+                del _coming[actor.pk]
+
+
+_lock = threading.Lock()
+_coming: Counter[int] = Counter()
+
+
+def check_quota(actor: User, others: int = 0) -> None:
+    """Refuse an upload beyond the account's quota; ``others`` are the bytes of other uploads in progress."""
+    waiting = Job.objects.filter(
+        created_by=actor, kind__in=["read", "import"], state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    ).count()
+    if waiting >= settings.UPLOADS_WAITING:
+        waiting_text = (
+            f"{amount(waiting, 'of your files is', 'of your files are')} waiting to be read. Import this one later."
+        )
+        raise TooMany(waiting_text, RETRY_AFTER)
+    unstored = Upload.objects.filter(created_by=actor, stored_at__isnull=True).aggregate(bytes=Sum("bytes"))
+    if (unstored["bytes"] or 0) + others >= settings.UPLOAD_QUOTA_MB << 20:
+        waiting_text = f"Your previewed files that are not stored yet have reached {settings.UPLOAD_QUOTA_MB:,} MB."
+        raise TooLarge(f"{waiting_text} This is the limit per account. Store or discard some of them.")

@@ -10,7 +10,7 @@ from django import forms
 from assay.core.errors import AssayError, NotValid
 from judgments.guidelines.guidelines import versions_for
 from judgments.models import Collection, GuidelinesVersion, Membership, Role, User
-from judgments.models.scale import DEFAULT_GRADES
+from judgments.models.round import DEFAULT_GRADES
 from judgments.rounds.forms import SettingsForm
 from judgments.web.forms import AssayForm
 from pooling.logs.forms import seed_field

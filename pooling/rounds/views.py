@@ -22,8 +22,7 @@ from judgments.jobs.file_reading import read_at_once
 from judgments.models import Collection, Round
 from judgments.rounds import rounds
 from judgments.rounds.forms import USUAL_EXTRA
-from judgments.rounds.scales import PRESETS
-from judgments.rounds.settings import RoundSettings
+from judgments.rounds.settings import PRESETS, RoundSettings
 from judgments.web import access
 from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page

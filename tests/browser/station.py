@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, Request
 from assay.core.content_hash import content_hash
 from judgments.guidelines import guidelines
 from judgments.models import Collection, Document, Judgment, Query, Round
-from judgments.models.judgment import JudgmentQuerySet
+from judgments.models.pair import JudgmentQuerySet
 from judgments.rating import assignment
 from judgments.rounds import rounds
 from tests.world import grade_together

@@ -25,7 +25,7 @@ from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, 
 from evaluation.rag import sample_sets, scorecards
 from evaluation.rag.sample_sets import sample_set_for
 from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
-from judgments.guidelines.text_diff import Line, changes
+from judgments.guidelines.guidelines import Line, changes
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Choice, Listing, answer

@@ -34,7 +34,7 @@ from judgments.agreement.views.agreement_tables import (
     with_reasons,
 )
 from judgments.models import Role, Round
-from judgments.rounds import rerating
+from judgments.rounds import rounds
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
@@ -133,8 +133,8 @@ def _headline(round_: Round, summary: AgreementSummary, answer: agreement_summar
         "warnings": _warnings(report, answer),
         "overlap_to_come": summary.overlap_to_come,
         "called_in": summary.called_in,
-        "newer_guidelines": rerating.newer_guidelines(round_),
-        "again": rerating.judged_again(round_),
+        "newer_guidelines": rounds.newer_guidelines(round_),
+        "again": rounds.judged_again(round_),
         "choices": [(name, title(name)) for name in COEFFICIENTS],
         "bands": BANDS,
         "readings": READINGS,
@@ -209,7 +209,7 @@ def _number(text: str) -> float:
 def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     try:
-        made = rerating.rejudge_overlap(round_, actor=request.user)
+        made = rounds.rejudge_overlap(round_, actor=request.user)
     except AssayError as error:
         messages.error(request, str(error))
         return redirect("round_agreement", round_.uuid)

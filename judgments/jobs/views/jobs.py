@@ -10,15 +10,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
-from django.utils.safestring import SafeString
 
 from judgments.jobs import jobs as verbs
 from judgments.models import AuditRow, Collection, Job
 from judgments.web import access
 from judgments.web.columns import Column
+from judgments.web.components import jobs_running
 from judgments.web.figures import number, state
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.page_tags import jobs_running
 from judgments.web.pages import get_page, post_action
 
 COLUMNS = (
@@ -61,10 +60,6 @@ SHAPES = {
 }
 
 
-def _state(job: Job) -> SafeString:
-    return state(SHAPES[job.state], job.get_state_display())
-
-
 def _progress(job: Job) -> str:
     if not job.total:
         return number(job.done) if job.done else ""
@@ -76,7 +71,7 @@ JOBS = Listing(
     noun=("job", "jobs"),
     columns=(
         Column("title", "Job", order="title", head=True, url=lambda job: reverse("job", args=[job.uuid]), style="clip"),
-        Column("state", "State", order="state", show=_state),
+        Column("state", "State", order="state", show=lambda job: state(SHAPES[job.state], job.get_state_display())),
         Column("done", "Progress", order="done", numeric=True, show=_progress),
         Column("created_by", "Started by", order="created_by__username", value=lambda job: str(job.created_by or "")),
         Column("created_at", "Created", order="created_at", style="nowrap"),
@@ -108,7 +103,7 @@ def job(request: HttpRequest, uuid: str) -> HttpResponse:
         "job": row,
         "shape": SHAPES[row.state],
         "left": time_left(row),
-        "seconds": _seconds(row),
+        "seconds": row.started_at and round(((row.finished_at or timezone.now()) - row.started_at).total_seconds()),
     }
     polled = request.htmx and request.htmx.target == "job"  # type: ignore[attr-defined]
     response = render(request, "judgments/jobs/_job.html" if polled else "judgments/jobs/job.html", context)
@@ -133,9 +128,3 @@ def time_left(job: Job) -> timedelta | None:
         return None
     spent = timezone.now() - job.started_at
     return spent * ((job.total - job.done) / job.done)
-
-
-def _seconds(job: Job) -> int | None:
-    if not job.started_at:
-        return None
-    return round(((job.finished_at or timezone.now()) - job.started_at).total_seconds())

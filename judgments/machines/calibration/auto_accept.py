@@ -24,7 +24,7 @@ from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration as judged
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Role, Round, User, audit
 from judgments.rounds import rounds
-from judgments.rounds.rerating import still_raters
+from judgments.rounds.rounds import still_raters
 
 # The minimum number of judged pairs, for any bound.
 LEAST = 30

@@ -11,21 +11,39 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import Busy, TooMany
-from judgments.members import account_log, login_limits, recent_login
+from judgments.members import login_limits
 from judgments.members import tokens as verbs
-from judgments.members.forms import TokenForm
 from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
 from judgments.web.error_responses import headers_of, status_of
+from judgments.web.forms import AssayForm
 from judgments.web.pages import post_action
+
+
+class TokenForm(AssayForm):
+    name = forms.CharField(max_length=100, help_text="The program that will use it, for example: nightly build.")
+    scopes = forms.MultipleChoiceField(
+        label="Permissions",
+        choices=[(value, f"{value}: {title}") for value, title in ApiToken.Scope.choices],
+        initial=[ApiToken.Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    days = forms.TypedChoiceField(
+        label="Expires after",
+        coerce=int,
+        choices=[(7, "7 days"), (30, "30 days"), (90, "90 days"), (180, "180 days"), (365, "365 days")],
+        initial=ApiToken.USUAL_DAYS,
+        required=False,
+        empty_value=ApiToken.USUAL_DAYS,
+    )
 
 
 class PasswordTokenForm(TokenForm):
@@ -45,7 +63,7 @@ class PasswordTokenForm(TokenForm):
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
         user: Any = self.request.user
-        with login_limits.attempt(self.request, user.get_username(), account_log.TOKENS):
+        with login_limits.attempt(self.request, user.get_username(), login_limits.TOKENS):
             if not user.check_password(password):
                 raise forms.ValidationError("Incorrect password.")
         return password
@@ -56,14 +74,15 @@ class PasswordTokenForm(TokenForm):
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
-    form, text, made = _form(request), "", None
+    data, text, made = request.POST or None, "", None
+    form = TokenForm(data) if verbs.is_recent(request) else PasswordTokenForm(data, request=request)
     if request.method == "POST" and form.is_valid():
         with form.telling():
             cleaned = {name: form.cleaned_data[name] for name in ("name", "scopes", "days")}
             # Shown only in the response to the POST: not stored in the session or a message, nor shown after a reload.
             made, text = verbs.make_token(request.user, **cleaned)
             if "password" in form.cleaned_data:
-                recent_login.note(request)
+                verbs.note_password(request)
             form = TokenForm()
     context = {
         "form": form,
@@ -73,11 +92,6 @@ def token_list(request: HttpRequest) -> HttpResponse:
         "tokens": ApiToken.objects.filter(user=request.user, revoked_at__isnull=True),
     }
     return render(request, "judgments/members/tokens.html", context, status=form.status)
-
-
-def _form(request: HttpRequest) -> TokenForm:
-    data = request.POST or None
-    return TokenForm(data) if recent_login.is_recent(request) else PasswordTokenForm(data, request=request)
 
 
 def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str, str]]:
@@ -101,9 +115,7 @@ def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str
 
 @post_action
 def revoke(request: HttpRequest, uuid: str) -> HttpResponse:
-    token = ApiToken.objects.filter(user=request.user, uuid=uuid).first()
-    if token is None:
-        raise Http404
+    token = get_object_or_404(ApiToken, user=request.user, uuid=uuid)
     verbs.revoke_token(token, actor=request.user)
     messages.success(request, f"The token {token.name} was revoked.")
     return redirect("tokens")
@@ -126,7 +138,7 @@ class LoginForm(AuthenticationForm):
         name = self.cleaned_data.get("username")
         if not name or not self.cleaned_data.get("password"):
             return self.cleaned_data  # the password is not checked
-        with login_limits.attempt(self.request, name, account_log.LOG_IN):
+        with login_limits.attempt(self.request, name, login_limits.LOG_IN):
             return super().clean()
 
 
@@ -153,7 +165,7 @@ class Logout(LogoutView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if isinstance(request.user, User):
-            account_log.record_logout(request.user, login_limits.address_of(request))
+            login_limits.record_logout(request.user, login_limits.address_of(request))
         return super().post(request, *args, **kwargs)
 
 
@@ -165,7 +177,7 @@ class PasswordForm(PasswordChangeForm):
         self.label_suffix, self.request = "", request
 
     def clean_old_password(self) -> str:
-        with login_limits.attempt(self.request, self.user.get_username(), account_log.OLD_PASSWORD):
+        with login_limits.attempt(self.request, self.user.get_username(), login_limits.OLD_PASSWORD):
             return super().clean_old_password()
 
 
@@ -185,7 +197,7 @@ class Password(PasswordChangeView):
             "Your password was changed. Other browsers have to log in again, and your API tokens are revoked.",
         )
         with transaction.atomic():
-            account_log.record_password_change(form.user, actor=form.user)
+            login_limits.record_password_change(form.user, actor=form.user)
             return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from assay.core.errors import AssayError, NotFound, NotValid, TooMany
+from assay.core.errors import AssayError, NotValid, TooMany
 from judgments.members import invite_links, login_limits
 from judgments.members.tokens import digest
 from judgments.models import Collection, InviteLink, Round, User
@@ -34,8 +34,6 @@ SESSION_KEY = "invite_link"
 
 
 class AccountForm(UserCreationForm):
-    """Form for the user name and the password of a new account."""
-
     class Meta(UserCreationForm.Meta):
         model = User
         fields = ("username",)
@@ -143,8 +141,6 @@ def _wait(request: HttpRequest, link: InviteLink | None, error: TooMany) -> Http
 
 
 class LinkForm(AssayForm):
-    """Form for the recipient, the round and the expiry of a link."""
-
     meant_for = forms.CharField(
         label="For (optional)", required=False, max_length=100, help_text="A name for your list."
     )
@@ -191,9 +187,7 @@ def link_list(request: HttpRequest, slug: str) -> HttpResponse:
 @post_action
 def revoke(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
-    link = collection.invite_links.filter(uuid=uuid).first()
-    if link is None:
-        raise NotFound("This collection has no such link.")
+    link = access.existing(collection.invite_links.filter(uuid=uuid), "This collection has no such link.")
     with errors_as_messages(request):
         invite_links.revoke(link, actor=request.user)
         messages.success(request, "Link revoked.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -9,16 +12,66 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 
-from assay.core.errors import NotFound
 from judgments.members import collections as verbs
 from judgments.members import invitations
-from judgments.members.forms import CollectionForm, CollectionSettingsForm, MemberForm
 from judgments.models import Collection, Membership, Role
 from judgments.web import access
 from judgments.web.columns import Column
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import errors_as_messages, form_page, post_action
+
+
+class CollectionForm(AssayForm):
+    name = forms.CharField(max_length=120, help_text="For example: Outdoor shop, site search.")
+    slug = forms.SlugField(
+        label="Address (optional)",
+        required=False,
+        max_length=60,
+        help_text="Letters, digits and hyphens. It is part of every link and can’t be changed later. Leave empty to "
+        "derive it from the name.",
+        error_messages={"invalid": "Use letters, digits and hyphens only, for example shop-search."},
+    )
+    description = forms.CharField(
+        label="Description (optional)",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One or two sentences about the purpose of the collection.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not cleaned["slug"]:
+            cleaned["slug"] = slugify(cleaned["name"])[:60].strip("-")
+        return cleaned
+
+
+class CollectionSettingsForm(AssayForm):
+    name = forms.CharField(max_length=120)
+    description = forms.CharField(
+        label="Description (optional)", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    embedding_changed_at = forms.DateTimeField(
+        label="Embeddings last changed (optional)",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        help_text="UTC. Assay cannot detect a change of the vector space. Enter its date to flag older judgments.",
+    )
+
+
+ROLE_WORDS = {
+    Role.RATER: "rater: grades assigned pairs and sees nothing else",
+    Role.ENGINEER: "engineer: adds runs, evaluates, views agreement and snapshots",
+    Role.LEAD: "lead: does everything, including managing members",
+}
+
+
+class MemberForm(AssayForm):
+    username = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    role = forms.ChoiceField(choices=list(ROLE_WORDS.items()), initial=Role.RATER, widget=forms.RadioSelect)
 
 
 @form_page
@@ -107,7 +160,15 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
         name="members",
         noun=("member", "members"),
         columns=(
-            Column("name", "Name", order="user__username", head=True, style="clip", value=_name, show=name),
+            Column(
+                "name",
+                "Name",
+                order="user__username",
+                head=True,
+                style="clip",
+                value=lambda row: str(row.user),
+                show=name,
+            ),
             Column("role", "Role", order="role", show=acts if lead else None),
             Column("fit", "Languages, qualifications", value=_fit, show=notes if lead else None),
             Column("created_at", "Since", order="created_at", style="nowrap"),
@@ -116,10 +177,6 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
         choices=(Choice("role", "Role", "role", Role.choices),),
         order="name",
     )
-
-
-def _name(member: Membership) -> str:
-    return str(member.user)
 
 
 def _fit(member: Membership) -> str:
@@ -131,7 +188,8 @@ def _fit(member: Membership) -> str:
 @post_action
 def change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
-    membership = _membership(collection, uuid)
+    rows = collection.memberships.select_related("user", "collection").filter(user__uuid=uuid)
+    membership = access.existing(rows, "This person is not a member.")
     with errors_as_messages(request):
         messages.success(request, _change(request, membership))
     # A lead who gave up the role may no longer see the list.
@@ -149,10 +207,3 @@ def _change(request: HttpRequest, membership: Membership) -> str:
         return f"{membership.user} is no longer a member. Their judgments are kept."
     changed = verbs.change_role(membership, actor=request.user, role=request.POST.get("role", ""))
     return f"{changed.user} now has the role {changed.role}."
-
-
-def _membership(collection: Collection, uuid: str) -> Membership:
-    membership = collection.memberships.select_related("user", "collection").filter(user__uuid=uuid).first()
-    if membership is None:
-        raise NotFound("This person is not a member.")
-    return membership

@@ -5,10 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import EventModel, PublicModel
-from judgments.models.machines.judging import MachineRun
-from judgments.models.machines.machine import OUTCOMES
-from judgments.models.machines.prompt import PromptVersion
+from judgments.models.fields import EventModel, PublicModel, check, unique
+from judgments.models.machines.machine import OUTCOMES, CallLog, MachineRun, PromptVersion
 from judgments.models.members.collection import Collection
 from judgments.models.pair import Pair
 from judgments.models.round import Round
@@ -37,14 +35,10 @@ class BattleRun(MachineRun):
     class Meta:
         ordering = ["-number"]
         constraints = [
-            models.UniqueConstraint(fields=["round", "number"], name="battle_run_number_once"),
-            models.CheckConstraint(condition=Q(both__gte=0, both__lte=1), name="battle_run_turns_a_share"),
-            models.CheckConstraint(
-                condition=Q(audit_share__gte=0, audit_share__lte=1), name="battle_run_audits_a_share"
-            ),
-            models.CheckConstraint(
-                condition=Q(cap_usd__isnull=False) | Q(cap_calls__isnull=False), name="battle_run_is_capped"
-            ),
+            unique("battle_run_number_once", "round", "number"),
+            check("battle_run_turns_a_share", both__gte=0, both__lte=1),
+            check("battle_run_audits_a_share", audit_share__gte=0, audit_share__lte=1),
+            check("battle_run_is_capped", Q(cap_usd__isnull=False) | Q(cap_calls__isnull=False)),
         ]
 
     @property
@@ -55,38 +49,20 @@ class BattleRun(MachineRun):
         return f"battles {self.number}"
 
 
-class AnsweredBattle(PublicModel, EventModel):
+class AnsweredBattle(PublicModel, CallLog, EventModel):
     """One model's answer to a pairwise comparison, or the failure of the call."""
 
     a = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="+")
     b = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="+")
     swapped = models.BooleanField()  # whether b was shown first
-    key = models.CharField(max_length=64)  # hash of the request, the model and the call options
-    prompt_sha256 = models.CharField(max_length=64)
-    requested_model = models.CharField(max_length=200, db_column="model_asked")
-    model_answered = models.CharField(max_length=200, blank=True)
-    outcome = models.CharField(max_length=20, choices=[(name, name) for name in OUTCOMES])
     score = models.FloatField(null=True)  # from -1 (a) to 1 (b), as if a had been shown first
     reason = models.TextField(blank=True)
-    raw = models.TextField(blank=True)
     stop = models.CharField(max_length=10, default="done")
     # Whether an earlier answer to the same request was reused without a new call.
     reused = models.BooleanField(default=False)
-    tokens_in = models.PositiveIntegerField(null=True)
-    tokens_out = models.PositiveIntegerField(null=True)
-    cost_usd = models.FloatField(null=True)
-    # Whether the cost is an upper bound, since the provider did not count tokens.
-    cost_estimated = models.BooleanField(default=False)
-    # Parameters that were left out because the model does not accept them.
-    left_out = models.JSONField(default=list)
-    seconds = models.FloatField(default=0.0)
-    at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         abstract = True
-
-    def __str__(self) -> str:
-        return f"{self.requested_model}: {self.outcome}"
 
 
 # (The explicit not-null conditions are needed, since a check that evaluates to NULL passes.)
@@ -104,13 +80,9 @@ class Battle(AnsweredBattle):
         ordering = ["pk"]
         constraints = [
             # A failed call may be repeated; an answer is paid for once.
-            models.UniqueConstraint(
-                fields=["run", "a", "b", "swapped", "key"],
-                condition=~Q(outcome="transport_error"),
-                name="battle_answered_once",
-            ),
-            models.CheckConstraint(condition=SCORE_FITS, name="battle_score_fits"),
-            models.CheckConstraint(condition=~Q(a=models.F("b")), name="battle_has_two"),
+            unique("battle_answered_once", "run", "a", "b", "swapped", "key", condition=~Q(outcome="transport_error")),
+            check("battle_score_fits", SCORE_FITS),
+            check("battle_has_two", ~Q(a=models.F("b"))),
         ]
         indexes = [
             models.Index(fields=["run", "a"], name="battle_of_a"),
@@ -129,14 +101,16 @@ class BattleCanary(AnsweredBattle):
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["run", "a", "b", "swapped", "key"],
+            unique(
+                "battle_canary_answered_once",
+                "run",
+                "a",
+                "b",
+                "swapped",
+                "key",
                 condition=~Q(outcome="transport_error"),
-                name="battle_canary_answered_once",
             ),
-            models.CheckConstraint(condition=SCORE_FITS, name="battle_canary_score_fits"),
-            models.CheckConstraint(
-                condition=Q(plain__gte=-1, plain__lte=1) & ~Q(plain=0), name="battle_canary_has_a_loser"
-            ),
+            check("battle_canary_score_fits", SCORE_FITS),
+            check("battle_canary_has_a_loser", Q(plain__gte=-1, plain__lte=1) & ~Q(plain=0)),
         ]
         indexes = [models.Index(fields=["key"], name="battle_canary_by_key")]

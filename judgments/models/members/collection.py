@@ -1,13 +1,11 @@
-"""Collections, the tenant boundary, with their members and roles."""
+"""Collections, the tenant boundary: members and roles, grants of the server's resources, invitations and links."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import Archivable, ArchivableQuerySet, PublicModel
+from judgments.models.fields import Archivable, Named, PublicModel, check, unique
 from judgments.models.members.user import User
 
 
@@ -19,13 +17,7 @@ class Role(models.TextChoices):
     RATER = "rater", "rater"
 
 
-class CollectionQuerySet(ArchivableQuerySet):
-    def visible_to(self, user: Any) -> CollectionQuerySet:
-        """Filter the collections that the user is a member of; others do not exist for them."""
-        return self.filter(memberships__user_id=user.pk)
-
-
-class Collection(PublicModel, Archivable):
+class Collection(Named, PublicModel, Archivable):
     """A test collection: the tenant boundary of everything below it."""
 
     slug = models.SlugField(max_length=60, unique=True)
@@ -36,16 +28,9 @@ class Collection(PublicModel, Archivable):
     # Recorded by a lead, since the data cannot show that the embeddings changed.
     embedding_changed_at = models.DateTimeField(null=True, blank=True)
 
-    objects = CollectionQuerySet.as_manager()
-
     class Meta:
         ordering = ["name", "slug"]
-        constraints = [
-            models.CheckConstraint(condition=~Q(slug="new") & ~Q(slug=""), name="collection_slug_is_free_of_addresses")
-        ]
-
-    def __str__(self) -> str:
-        return self.name
+        constraints = [check("collection_slug_is_free_of_addresses", ~Q(slug="new") & ~Q(slug=""))]
 
 
 class Membership(models.Model):
@@ -62,9 +47,84 @@ class Membership(models.Model):
     class Meta:
         ordering = ["user__username"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "user"], name="membership_once"),
-            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
+            unique("membership_once", "collection", "user"),
+            check("membership_role_known", role__in=Role.values),
         ]
 
     def __str__(self) -> str:
         return f"{self.user} as {self.role}"
+
+
+class Grant(PublicModel):
+    """The operator's permission for one collection. It never exceeds the server's own settings."""
+
+    class Kind(models.TextChoices):
+        CONNECTOR_HOST = "connector-host", "host that connectors may query"
+        CONNECTOR_FOLDER = "connector-folder", "folder or file that connectors may read"
+        PROVIDER_HOST = "provider-host", "host of a model provider"
+        LOCAL_MODEL = "local-model", "model that judges may load on the server"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="grants")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    # As in the settings; ``*`` permits everything that they allow, now and later.
+    value = models.CharField(max_length=500)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["collection", "kind", "value"]
+        constraints = [unique("grant_once", "collection", "kind", "value")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}"
+
+
+class MemberInvitation(PublicModel):
+    """An invitation of a user name to a collection. It looks the same whether or not the user exists."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="member_invitations")
+    username = models.CharField(max_length=150)
+    role = models.CharField(max_length=10, choices=Role.choices)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    # Hidden from leads, since it would reveal that the user exists.
+    declined_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            unique("member_invitation_once", "collection", "username"),
+            check("member_invitation_role_known", role__in=Role.values),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.username} as {self.role}"
+
+
+class InviteLink(PublicModel):
+    """A lead's invitation of one person as a rater. Only the code's SHA-256 is stored, so the link is shown once."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="invite_links")
+    # The round that the person joins; without one they only become a rater of the collection.
+    round = models.ForeignKey("judgments.Round", null=True, on_delete=models.CASCADE, related_name="invite_links")
+    meant_for = models.CharField(max_length=100, blank=True)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    used_at = models.DateTimeField(null=True)
+    used_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            check(
+                "invite_link_used_once",
+                Q(used_at__isnull=True, used_by__isnull=True)
+                | Q(used_at__isnull=False, used_by__isnull=False, revoked_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.meant_for or "a link"

@@ -1,4 +1,4 @@
-"""Users and the API tokens of their programs."""
+"""Users, their API tokens, and the counters of their login attempts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models, transaction
 from django.utils import timezone
 
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Named, PublicModel
 
 
 class User(PublicModel, AbstractUser):
@@ -51,7 +51,7 @@ def in_90_days() -> datetime:
     return timezone.now() + timedelta(days=ApiToken.USUAL_DAYS)
 
 
-class ApiToken(PublicModel):
+class ApiToken(Named, PublicModel):
     """A program's key. Only its SHA-256 is stored, so the text is shown once."""
 
     USUAL_DAYS, MOST_DAYS = 90, 365
@@ -73,10 +73,20 @@ class ApiToken(PublicModel):
     class Meta:
         ordering = ["-created_at"]
 
-    def __str__(self) -> str:
-        return self.name
-
     @property
     def expired(self) -> bool:
         """Whether the token has expired."""
         return self.expires_at <= timezone.now()
+
+
+class LoginTries(models.Model):
+    """A counter of attempts that decays with time. It is in the database so that all web processes share it."""
+
+    # SHA-256 of what is counted: neither names nor addresses are readable here.
+    key = models.CharField(max_length=64, primary_key=True)
+    level = models.FloatField(default=0.0)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    blocked_until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.level:g}"

@@ -14,12 +14,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import NotFound, NotValid
+from assay.core.errors import NotValid
 from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Role, Round
-from judgments.quality import gold_files, gold_pairs, qualification
+from judgments.quality import gold_pairs, qualification
 from judgments.quality.gold_pairs import Known
 from judgments.rounds import settings
+from judgments.rounds.forms import setting_field
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.columns import Column
@@ -35,8 +36,6 @@ SUGGESTED = 10
 
 
 class OneForm(AssayForm):
-    """Form for one pair by its ids, with its grade."""
-
     use = forms.ChoiceField(label="Use", choices=USES)
     query_id = forms.CharField(label="Query id", max_length=500)
     doc_id = forms.CharField(label="Document id", max_length=500)
@@ -51,40 +50,22 @@ class OneForm(AssayForm):
 
 
 class FileForm(AssayForm):
-    """Form for a file of pairs."""
-
     use = forms.ChoiceField(label="Use", choices=USES)
     file = forms.FileField(label="CSV file", help_text="UTF-8 with the header query_id,doc_id,grade,explanation.")
 
 
 class SettingsForm(AssayForm):
-    """Form for the number of gold pairs and repeats, and the pass mark."""
-
-    pass_mark = forms.FloatField(
+    pass_mark = setting_field(
+        "pass_mark",
+        "0.01",
         label="Share of correct grades required",
-        required=False,
-        min_value=0.01,
-        max_value=1,
         help_text="For example 0.8. Leave it empty for no qualification.",
-        widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
-    pass_within = forms.IntegerField(
-        label="Difference that still counts as correct", min_value=0, max_value=100, help_text="0: exact grade only."
+    pass_within = setting_field("pass_within", required=True, max_value=100, help_text="0: exact grade only.")
+    gold_every = setting_field(
+        "gold_every", label="One hidden gold pair per", help_text="For example 20. Leave it empty for none."
     )
-    gold_every = forms.IntegerField(
-        label="One hidden gold pair per",
-        required=False,
-        min_value=2,
-        max_value=1000,
-        help_text="For example 20. Leave it empty for none.",
-    )
-    repeat_share = forms.FloatField(
-        label="Share of repeats",
-        min_value=0,
-        max_value=0.5,
-        help_text="For example 0.05. 0 means none.",
-        widget=forms.NumberInput(attrs={"step": "0.01"}),
-    )
+    repeat_share = setting_field("repeat_share", "0.01", required=True, help_text="For example 0.05. 0 means none.")
 
     def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -144,7 +125,10 @@ def page(request: HttpRequest, uuid: str) -> HttpResponse:
     one = OneForm(request.POST if act == "one" else None, prefix="one").worded_for(round_)
     file = FileForm(*((request.POST, request.FILES) if act == "file" else ()), prefix="file").worded_for(round_)
     wanted = SettingsForm(
-        round_, request.POST if act == "settings" else None, prefix="settings", initial=_settings(round_)
+        round_,
+        request.POST if act == "settings" else None,
+        prefix="settings",
+        initial={name: getattr(round_, name) for name in SettingsForm.base_fields},
     )
     forms_ = {"one": one, "file": file, "settings": wanted}
     form = forms_.get(act)
@@ -164,10 +148,6 @@ def page(request: HttpRequest, uuid: str) -> HttpResponse:
     )
     shown.status_code = max(shown.status_code, *(one.status for one in (one, file, wanted)))
     return shown
-
-
-def _settings(round_: Round) -> dict[str, Any]:
-    return {name: getattr(round_, name) for name in ("pass_mark", "pass_within", "gold_every", "repeat_share")}
 
 
 def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
@@ -218,25 +198,24 @@ def _suggest(request: HttpRequest, round_: Round) -> str:
 
 
 def _remove(request: HttpRequest, round_: Round) -> str:
-    row = round_.gold.filter(uuid=uuid_of(request.POST.get("gold", ""))).first()
-    if row is None:
-        raise NotFound("This gold pair no longer exists.")
+    rows = round_.gold.filter(uuid=uuid_of(request.POST.get("gold", "")))
+    row = access.existing(rows, "This gold pair no longer exists.")
     gold_pairs.remove(row, actor=request.user)
     return f"Removed {row}."
 
 
 def _one(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
-    known = gold_files.from_rows(round_.collection, [(1, data)], field="query_id")
+    known = gold_pairs.from_rows(round_.collection, [(1, data)], field="query_id")
     gold_pairs.add(round_, known, use=data["use"], actor=request.user)
     messages.success(request, f"Added {known[0].query} with {known[0].document}.")
 
 
 def _file(request: HttpRequest, round_: Round, data: dict[str, Any]) -> None:
-    known = gold_files.read_csv(round_.collection, data["file"].read(gold_files.LARGEST + 1))
+    known = gold_pairs.read_csv(round_.collection, data["file"].read(gold_pairs.LARGEST + 1))
     try:
         made = gold_pairs.add(round_, known, use=data["use"], actor=request.user)
     except NotValid as error:
-        raise NotValid(str(error), {"file": str(error)}) from None
+        raise NotValid(str(error), "file") from None
     messages.success(request, f"Added {amount(len(made), 'pair')}.")
 
 

@@ -12,14 +12,12 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from assay.core.errors import NotFound
 from assay.quality import CHECKS, Check, Finding
 from judgments.labels import grade_visibility
 from judgments.models import Probe, ProbeAnswer, Round, RoundRater, User
-from judgments.quality import alerts, checks
-from judgments.quality.alerts import Acknowledgment
-from judgments.quality.charts import Picture, picture
-from judgments.quality.checks import RaterReport
+from judgments.quality import checks
+from judgments.quality.checks import Acknowledgment, RaterReport
+from judgments.quality.rater_judgments import round_rater_of
 from judgments.rating import start_requirements
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
@@ -28,18 +26,64 @@ from judgments.web.figures import percent, state
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import errors_as_messages, get_page, post_action
 
+WIDTH, MARGIN = 200.0, 6.0
+# From where to where each check's axis runs; None grows with the value.
+AXES: dict[str, tuple[float, float | None]] = {
+    **dict.fromkeys(("gold", "same-grade", "too-fast", "copied"), (0.0, 1.0)),
+    **dict.fromkeys(("leniency", "drift"), (-1.5, 1.5)),
+    "consistency": (-0.2, 1.0),
+    "apart": (0.0, None),
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Places on a line of 200: the value, the ends of its interval, where it rings, and zero where it lies inside."""
+
+    value: float
+    low: float | None
+    high: float | None
+    cuts: tuple[float, ...]
+    zero: float | None
+    label: str
+
+
+def picture(one: Finding) -> Picture | None:
+    """The picture of a finding, or None where it has no value or no line."""
+    if one.value is None or one.threshold is None or one.check not in AXES:
+        return None
+    start, end = AXES[one.check]
+    end = max(one.value, one.threshold) * 1.25 or 1.0 if end is None else end
+
+    def place(value: float) -> float:
+        inside = min(max(value, start), end)
+        return round(MARGIN + (inside - start) / (end - start) * (WIDTH - 2 * MARGIN), 1)
+
+    cuts = (-one.threshold, one.threshold) if CHECKS[one.check].rings == "either" else (one.threshold,)
+    words = f"{one.value:.2f}"
+    if one.low is not None and one.high is not None:
+        words += f", interval {one.low:.2f} to {one.high:.2f}"
+    return Picture(
+        place(one.value),
+        None if one.low is None else place(one.low),
+        None if one.high is None else place(one.high),
+        tuple(place(cut) for cut in cuts),
+        place(0.0) if start < 0 else None,
+        f"{words}; alert at {' and '.join(f'{cut:.2f}' for cut in cuts)}".replace("-", "−"),
+    )
+
 
 @post_action
 def alarm(request: HttpRequest, uuid: str, rater: str, check: str) -> HttpResponse:
     round_rater = round_rater_of(access.round_for(request.user, uuid, access.LEADS), rater)
     with errors_as_messages(request):
         if "again" in request.POST:
-            alerts.undo_acknowledgment(round_rater, check, actor=request.user)
+            checks.undo_acknowledgment(round_rater, check, actor=request.user)
             messages.success(request, "Alert turned on.")
         else:
             report, finding = checks.finding_of(round_rater, check, viewer=request.user)
             note = request.POST.get("note", "").replace("\0", "")
-            alerts.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
+            checks.acknowledge(round_rater, finding, graded=report.graded, note=note, actor=request.user)
             messages.success(request, "Alert turned off. It turns on again if the numbers become clearly worse.")
     return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
 
@@ -49,7 +93,6 @@ MOST_WRONG = 50
 
 
 def rater_state(report: RaterReport) -> SafeString:
-    """Return the state of the rater."""
     round_rater = report.round_rater
     if round_rater.left_at is not None:
         return state("done", "left")
@@ -84,18 +127,13 @@ def _share(name: str) -> Any:
     return shown
 
 
-def _value(name: str) -> Any:
-    return lambda report: report.findings[name].value
-
-
 def _seconds(report: RaterReport) -> float | None:
     seconds: float | None = report.findings["too-fast"].numbers.get("median_seconds")
     return seconds
 
 
 def _pace(report: RaterReport) -> str | SafeString:
-    seconds = _seconds(report)
-    return SafeString('<span class="muted">–</span>') if seconds is None else f"{seconds:.1f} s"
+    return SafeString('<span class="muted">–</span>') if (seconds := _seconds(report)) is None else f"{seconds:.1f} s"
 
 
 RATERS = Listing(
@@ -117,7 +155,14 @@ RATERS = Listing(
         Column("alarms", "Alerts", order="alarms", value=lambda row: len(row.alarms), show=_alarms, style="nowrap"),
         Column("graded", "Graded", order="graded", numeric=True),
         *(
-            Column(key, title, order=key, numeric=True, value=_value(check), show=_share(check))
+            Column(
+                key,
+                title,
+                order=key,
+                numeric=True,
+                value=lambda row, check=check: row.findings[check].value,
+                show=_share(check),
+            )
             for key, title, check in (
                 ("gold", "Gold pairs", "gold"),
                 ("again", "Self-consistency", "consistency"),
@@ -167,15 +212,6 @@ def _known(round_: Round, reports: list[RaterReport]) -> list[RaterReport]:
     for report in reports:
         report.round_rater.round = round_
     return reports
-
-
-def round_rater_of(round_: Round, pseudonym: str) -> RoundRater:
-    """Return the rater of the round with this pseudonym."""
-    round_rater = round_.raters.select_related("user").filter(pseudonym=pseudonym.replace("\0", "")).first()
-    if round_rater is None:
-        raise NotFound("This round has no such rater.")
-    round_rater.round = round_
-    return round_rater
 
 
 @dataclass(frozen=True)

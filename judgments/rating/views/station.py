@@ -27,7 +27,7 @@ from django.views.decorators.http import require_http_methods
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, Paused
 from judgments import hooks
-from judgments.guidelines import unread_changes
+from judgments.guidelines import guidelines
 from judgments.members.round_raters import is_rater
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
 from judgments.rating import assignment, inserted_checks, slot_search, start_requirements, submission
@@ -115,7 +115,7 @@ def page(
         "open": len(rows) - graded,
         "reasons": reasons(round_),
         "undoable": submission.last_answer(round_, request.user) is not None,
-        "news": unread_changes.news(round_, request.user),
+        "news": guidelines.news(round_, request.user),
         **more,
     }
     return render(request, "judgments/rating/station_list.html", context, status=status)
@@ -261,7 +261,7 @@ def _again(request: HttpRequest, round_: Round, wanted: str) -> LastAnswer | Non
 def _answered(request: HttpRequest, round_: Round) -> HttpResponse:
     """Record the answer, then redirect to the next document, so that a reload sends nothing twice."""
     if "read" in request.POST:
-        unread_changes.mark_read(round_, request.user)
+        guidelines.mark_read(round_, request.user)
         return redirect("rate", round_.uuid)
     try:
         if "undo" in request.POST:
@@ -320,7 +320,7 @@ def _page(
         "reasons": reasons(round_),
         "facts": card.facts,
         "undoable": submission.last_answer(round_, request.user) is not None,
-        "news": unread_changes.news(round_, request.user),
+        "news": guidelines.news(round_, request.user),
         "again": again,
         **more,
     }

@@ -49,35 +49,40 @@ def round_state(round_: Round) -> SafeString:
     return state(SHAPES[round_.state], round_.get_state_display())
 
 
-def _subject(round_: Round) -> str:
-    """Return what raters grade."""
-    return f"answers: {round_.dimension}" if round_.of_answers else "documents"
-
-
-def _share(round_: Any) -> str:
-    return f"{round_.filled:,} of {round_.wanted:,} ({percent(round_.filled / round_.wanted if round_.wanted else 0)})"
-
-
-def _pair_count(round_: Any) -> str:
-    most = f" of at most {round_.most_pairs:,}" if round_.growing else ""
-    return f"{round_.pair_count:,}{most}"
-
-
 ROUNDS = Listing(
     name="rounds",
     noun=("round", "rounds"),
     columns=(
         Column("name", "Round", order="name", head=True, url=lambda row: reverse("round_progress", args=[row.uuid])),
         Column("state", "State", order="state", show=round_state),
-        Column("filled", "Ratings", order="filled", numeric=True, show=_share),
-        Column("pair_count", "Pairs", order="pair_count", numeric=True, show=_pair_count),
+        Column(
+            "filled",
+            "Ratings",
+            order="filled",
+            numeric=True,
+            show=lambda row: (
+                f"{row.filled:,} of {row.wanted:,} ({percent(row.filled / row.wanted if row.wanted else 0)})"
+            ),
+        ),
+        Column(
+            "pair_count",
+            "Pairs",
+            order="pair_count",
+            numeric=True,
+            show=lambda row: f"{row.pair_count:,}{f' of at most {row.most_pairs:,}' if row.growing else ''}",
+        ),
         Column("rater_count", "Raters", order="rater_count", numeric=True),
         Column("ratings_per_pair", "Ratings per pair", order="ratings_per_pair", numeric=True),
         Column("guidelines", "Guidelines", value=lambda row: str(row.guidelines)),
         Column("created_at", "Created", order="created_at", style="nowrap"),
         Column("closed_at", "Closed", order="closed_at", style="nowrap"),
         # Last, so that the order of the other columns in downloads does not change.
-        Column("dimension", "Grades", order="dimension", value=_subject),
+        Column(
+            "dimension",
+            "Grades",
+            order="dimension",
+            value=lambda row: f"answers: {row.dimension}" if row.of_answers else "documents",
+        ),
     ),
     search=("name",),
     choices=(
@@ -116,7 +121,10 @@ def round_page(request: HttpRequest, uuid: str) -> HttpResponse:
 
 def frame(request: HttpRequest, round_: Round, step: str = "round") -> dict[str, Any]:
     """Return the context for the head of every page of a round."""
-    lead = access.role_in(request.user, round_.collection) == Role.LEAD
+    lead, open_conflicts = access.role_in(request.user, round_.collection) == Role.LEAD, 0
+    if lead:
+        hidden = pairs_with_hidden_grades(request.user, round_)
+        open_conflicts = Pair.objects.in_conflict(round_, hidden=hidden).unresolved().count()
     return {
         "round": round_,
         "collection": round_.collection,
@@ -126,13 +134,8 @@ def frame(request: HttpRequest, round_: Round, step: str = "round") -> dict[str,
         "rates": rounds.is_rater(request.user, round_) and round_.state == Round.State.OPEN,
         "pair_count": round_.pairs_made,
         "query_count": _query_count(round_),
-        "open_conflicts": _open_conflicts(round_, request.user) if lead else 0,
+        "open_conflicts": open_conflicts,
     }
-
-
-def _open_conflicts(round_: Round, viewer: Any) -> int:
-    hidden = pairs_with_hidden_grades(viewer, round_)
-    return Pair.objects.in_conflict(round_, hidden=hidden).unresolved().count()
 
 
 def _query_count(round_: Round) -> int:
@@ -175,7 +178,8 @@ def _turned(request: HttpRequest, uuid: str, verb: Callable[..., Round], outcome
         verb(round_, actor=request.user)
         messages.success(request, f"{round_} {outcome}")
     except AssayError as error:
-        messages.error(request, _whole(error))
+        # With the errors of its fields, because a button has no field to show them.
+        messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
     return redirect("round_progress", round_.uuid)
 
 
@@ -190,8 +194,3 @@ def invite(request: HttpRequest, uuid: str) -> HttpResponse:
         rounds.invite(round_, raters, actor=request.user)
         messages.success(request, f"Added {', '.join(user.username for user in raters)}.")
     return redirect("round_progress", round_.uuid)
-
-
-def _whole(error: AssayError) -> str:
-    """Return the message with the errors of its fields, because a button has no field to show them."""
-    return " ".join([str(error), *getattr(error, "fields", {}).values()])

@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from assay.aggregation.rules import RULES
 from judgments.documents.answers import questions_of
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Document, Pair, Round
-from judgments.snapshots import final_labels, merging, stale_labels
+from judgments.snapshots import baselines, final_labels, merging
 from judgments.snapshots.final_labels import Consolidation
 from judgments.web import access
 from judgments.web.columns import Column
@@ -22,6 +23,7 @@ from judgments.web.pages import get_page
 from judgments.web.posted_values import uuid_of
 
 CHANGES, STALE = "changes", "stale"
+TEMPLATE = "judgments/snapshots/snapshot_pairs.html"
 
 
 def address(rounds: Sequence[Round], how: Consolidation) -> str:
@@ -32,8 +34,7 @@ def address(rounds: Sequence[Round], how: Consolidation) -> str:
 @get_page
 def changes(request: HttpRequest, slug: str) -> HttpResponse:
     """List the pairs that a newer round labeled differently."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
-    rounds, given = _chosen(request, collection)
+    collection, rounds, given, context = _chosen(request, slug, CHANGES)
     how = Consolidation(given["rule"])
     judged = final_labels.read(collection, rounds, how) if rounds else []
     merged = merging.merge([final_labels.label(rated, how.rule) for rated in judged])
@@ -42,49 +43,32 @@ def changes(request: HttpRequest, slug: str) -> HttpResponse:
         known.setdefault(query_id, set()).add(doc_id)
     withheld = grade_visibility.hiding_round(request.user, collection, lambda: known) is not None
     rows = [] if withheld else _named(collection, merged.changes)
-    top = max(rounds[0].scale.values()) if rounds else 3
-    context = {"collection": collection, "step": "snapshot", "kind": CHANGES, "withheld": withheld, "merged": merged}
-    context["subject"] = next(iter(rounds), None)
-    return answer(
-        request,
-        _worded(_changes(given, top), rounds),
-        rows,
-        "judgments/snapshots/snapshot_pairs.html",
-        context | _back(given),
-    )
+    listing = _changes(given, max(rounds[0].scale.values()) if rounds else 3).worded_for(context["subject"])
+    return answer(request, listing, rows, TEMPLATE, {**context, "withheld": withheld, "merged": merged})
 
 
 @get_page
 def stale(request: HttpRequest, slug: str) -> HttpResponse:
     """List the pairs whose document has changed since it was judged."""
+    collection, rounds, given, context = _chosen(request, slug, STALE)
+    rows = baselines.stale_pairs(rounds).select_related("query", "document", "round", "query__collection")
+    return answer(request, _stale(given, collection).worded_for(context["subject"]), rows, TEMPLATE, context)
+
+
+def _chosen(
+    request: HttpRequest, slug: str, kind: str
+) -> tuple[Collection, list[Round], dict[str, str], dict[str, Any]]:
+    """Return the collection, the chosen rounds, the choice for the list's addresses, and the context of the page."""
     collection = access.collection_for(request.user, slug, access.LEADS)
-    rounds, given = _chosen(request, collection)
-    rows = stale_labels.stale_pairs(rounds).select_related("query", "document", "round", "query__collection")
-    context = {"collection": collection, "step": "snapshot", "kind": STALE}
-    context["subject"] = next(iter(rounds), None)
-    return answer(
-        request,
-        _worded(_stale(given, collection), rounds),
-        rows,
-        "judgments/snapshots/snapshot_pairs.html",
-        context | _back(given),
-    )
-
-
-def _chosen(request: HttpRequest, collection: Collection) -> tuple[list[Round], dict[str, str]]:
-    from assay.aggregation.rules import RULES
-
     wanted = [uuid for text in request.GET.get("rounds", "").split(",") if (uuid := uuid_of(text))]
     rule = request.GET.get("rule", "")
     given = {"rounds": ",".join(map(str, wanted)), "rule": rule if rule in RULES else "median"}
     rows = collection.rounds.filter(uuid__in=wanted).select_related("guidelines", "scale")
-    return list(rows.prefetch_related("scale__grades")), given
-
-
-def _back(given: dict[str, str]) -> dict[str, Any]:
-    choice = [("rounds", one) for one in given["rounds"].split(",") if one]
+    rounds = list(rows.prefetch_related("scale__grades"))
     usual = [("rule", given["rule"]), ("sources", "human"), ("merge", merging.NEWEST)]
-    return {"back": urlencode([*choice, *usual])}
+    back = urlencode([*(("rounds", one) for one in wanted), *usual])
+    context = {"collection": collection, "step": "snapshot", "kind": kind, "back": back}
+    return collection, rounds, given, {**context, "subject": next(iter(rounds), None)}
 
 
 def _named(collection: Collection, changes: Sequence[merging.Change]) -> list[dict[str, Any]]:
@@ -99,16 +83,11 @@ def _named(collection: Collection, changes: Sequence[merging.Change]) -> list[di
             titles[doc_id] = (title or doc_id, uuid)
     return [
         {
-            "query_id": one.query_id,
+            **vars(one),
             "query": str(questions.get((one.query_id, one.doc_id)) or queries.get(one.query_id, one.query_id)),
-            "doc_id": one.doc_id,
             "title": titles[one.doc_id][0],
             "url": reverse("document", args=[collection.slug, titles[one.doc_id][1]]),
-            "before": one.before,
-            "after": one.after,
             "steps": one.steps,
-            "older": one.older,
-            "newer": one.newer,
         }
         for one in changes
     ]
@@ -133,15 +112,6 @@ def _changes(given: dict[str, str], top: int) -> Listing:
         order="-steps",
         given=given,
     )
-
-
-def _worded(listing: Listing, rounds: Sequence[Round]) -> Listing:
-    """Return the list in the words of the chosen rounds, which all grade the same kind."""
-    return listing.worded_for(rounds[0]) if rounds else listing
-
-
-def _doc_id(pair: Pair) -> str:
-    return pair.document.doc_id
 
 
 def _stale(given: dict[str, str], collection: Collection) -> Listing:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from assay.aggregation.rules import RULES
 from assay.core.counted_nouns import amount
 from judgments.agreement import conflicts
 from judgments.labels import grade_visibility
@@ -70,8 +71,6 @@ class ChoiceForm(AssayForm):
     merge = forms.ChoiceField(label="Pairs in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
-        from assay.aggregation.rules import RULES
-
         super().__init__(*args, **kwargs)
         with_words = collection.rounds.active().select_related("guidelines", "scale").prefetch_related("scale__grades")
         self.fields["rounds"].queryset = with_words
@@ -100,8 +99,6 @@ def _round_words(round_: Round) -> str:
 
 
 class FreezeForm(AssayForm):
-    """Form for the snapshot's name, and the reason to freeze despite a warning."""
-
     name = forms.CharField(max_length=120, help_text="For example autumn-1. A snapshot and its name never change.")
     override_reason = forms.CharField(
         label="Reason for freezing anyway (optional)",
@@ -127,7 +124,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         if subject := next(iter(choice.cleaned_data["rounds"]), None):
             choice.worded_for(subject, choices=["rule", "unrateable"])
         with choice.telling():
-            preview = _preview(collection, choice.cleaned_data, request.user)
+            preview = _preview(collection, _what(choice), request.user)
             if preview["failed"]:
                 form.ask_why()
     if request.method == "POST" and preview and form.is_valid():
@@ -158,27 +155,27 @@ def _what(choice: ChoiceForm) -> dict[str, Any]:
 
 def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[str, Any]:
     """Return the labels that would be frozen, and the warnings."""
-    rounds = list(what["rounds"])
-    named = tuple(what.get("named", ()))
-    judge = what.get("judge", "")
-    how = Consolidation(what["rule"], tuple(what["sources"]), what["merge"], named, what["unrateable"], judge)
-    preview = look(collection, rounds, how)
+    rounds = what.pop("rounds")
+    preview = look(collection, rounds, Consolidation(**what))
     settled = preview.settled
     grades = {one.value: one.label for round_ in rounds for one in round_.scale.grades.all()}
     return {
         "subject": next(iter(rounds), None),
         "settled": settled,
         "bars": bars(settled.by_grade, grades),
-        "withheld": grade_visibility.hiding_round(reader, collection, lambda: preview.documents) is not None,
+        "withheld": grade_visibility.hiding_round(reader, collection, lambda: settled.documents) is not None,
         "top": max(grades, default=3),
         "grades": list(grades.items()),
         "rules": _rules(preview, grades),
         "held": [{"one": one, "shape": SHAPES[one.state], "words": WORDS[one.state]} for one in preview.held],
         "failed": preview.failed,
         "stale": preview.stale,
-        "pairs": address(rounds, how),
+        "pairs": address(rounds, preview.how),
         "waiting": _waiting(rounds, reader) if settled.unresolved else [],
-        "bridges": [_bridge(one) for one in settled.merged.bridges],
+        "bridges": [
+            {"bridge": one, "words": merging.in_words(one), "agreement": one.agreement if one.shared else None}
+            for one in settled.merged.bridges
+        ],
         "refused": preview.refused,
         "doubts": preview.doubts,
     }
@@ -192,8 +189,6 @@ def _waiting(rounds: list[Round], reader: Any) -> list[tuple[Round, int]]:
 
 def _rules(preview: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any]]:
     """Return each rule with its labels by grade and the number of graded pairs that it leaves without a label."""
-    from assay.aggregation.rules import RULES
-
     return [
         {
             "effect": one,
@@ -204,11 +199,6 @@ def _rules(preview: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any
         }
         for one in preview.rules
     ]
-
-
-def _bridge(bridge: merging.Bridge) -> dict[str, Any]:
-    agreement = bridge.agreement if bridge.shared else None
-    return {"bridge": bridge, "words": merging.in_words(bridge), "agreement": agreement}
 
 
 SHAPES = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from judgments.guidelines import text_diff
-from judgments.guidelines.text_diff import changes
+from judgments.guidelines import guidelines
+from judgments.guidelines.guidelines import changes
 
 
 def sides(changed):
@@ -54,7 +54,7 @@ def test_lines_with_nothing_in_common_are_two():
 
 
 def test_long_texts_are_replaced_whole(monkeypatch):
-    monkeypatch.setattr(text_diff, "MOST_LINES", 3)
+    monkeypatch.setattr(guidelines, "MOST_LINES", 3)
     old, new = "same\n1\n2\n3\n4\nend", "same\n5\n6\n7\n8\nend"
     assert kinds(old, new) == ["kept", *["removed"] * 4, *["added"] * 4, "kept"]
     assert sides(changes(old, new)) == (old, new)

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.overview.method_checklist import examples_per_grade
 from judgments.guidelines.guidelines import DEFAULT_TEMPLATE
-from judgments.models.scale import DEFAULT_GRADES
+from judgments.models.round import DEFAULT_GRADES
 
 GRADES = [(value, label) for value, label, _ in DEFAULT_GRADES]
 

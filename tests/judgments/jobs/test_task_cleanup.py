@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from judgments.jobs import jobs, task_cleanup
+from judgments.jobs import jobs
 from judgments.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +36,8 @@ def test_old_finished_rows_are_deleted(collection, lead, monkeypatch):
     for status in ("SUCCESSFUL", "FAILED", "SUCCESSFUL"):
         row(status, 15)
     Job.objects.create(collection=collection, kind="import", title="Old", state="done", created_by=lead)
-    monkeypatch.setattr(task_cleanup, "AT_ONCE", 2)
-    assert task_cleanup.forget() == 2
+    monkeypatch.setattr(jobs, "AT_ONCE", 2)
+    assert jobs.forget_queue_rows() == 2
     jobs.tick()
     assert set(DBTaskResult.objects.values_list("pk", flat=True)) == remaining
     assert Job.objects.count() == 1

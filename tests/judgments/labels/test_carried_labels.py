@@ -13,6 +13,7 @@ import pytest
 from judgments.agreement import agreement_summary, resolutions
 from judgments.models import Pair
 from judgments.snapshots import snapshots
+from judgments.snapshots.final_labels import compute_labels
 
 pytestmark = pytest.mark.django_db
 
@@ -66,13 +67,13 @@ def test_resolutions_are_carried_and_ungraded_pairs_are_not(
     resolutions.resolve(_stands_for(rated, "d1-1", "twin"), grade=0, reason="Another product.", actor=lead)
     unrated = make_round(queries=2, documents=1, raters=[rater], ratings_per_pair=1, name="Round 2")
     _stands_for(unrated, "d2-1", "other")
-    preview = snapshots.preview(rated.collection, rounds=[rated, unrated])
+    preview = compute_labels(rated.collection, [rated, unrated])
     assert [(one.doc_id, one.grade) for one in preview.carried] == [("twin", 0)]
 
 
 def test_a_carried_label_wins_over_an_imported_one(rated: Any, store_file: Callable[..., Any]) -> None:
     store_file("qrels", "q1 0 twin 0\nq1 0 far 2\n", "old.txt")
     _stands_for(rated, "d1-1", "twin")
-    preview = snapshots.preview(rated.collection, rounds=[rated], sources=["human", "imported"])
+    preview = compute_labels(rated.collection, [rated], sources=["human", "imported"])
     labels = {label.doc_id: (label.grade, label.column) for label in preview.labels}
     assert (labels["twin"], labels["far"]) == ((3, "3"), (2, "2"))

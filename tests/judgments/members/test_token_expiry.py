@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from judgments.members import login_limits, recent_login, tokens
+from judgments.members import login_limits, tokens
 from judgments.models import ApiToken, AuditRow, User
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +45,7 @@ def old_session(client_of: Callable[[Any], Client], lead: Any) -> Client:
     """A browser in which the lead logged in a quarter of an hour ago."""
     client = client_of(lead)
     session = client.session
-    session[recent_login.KEY] = (timezone.now() - timedelta(minutes=15)).timestamp()
+    session[tokens.KEY] = (timezone.now() - timedelta(minutes=15)).timestamp()
     session.save()
     return client
 
@@ -134,7 +134,7 @@ def test_an_old_session_makes_no_token(old_session: Client) -> None:
 def test_a_session_from_before_the_upgrade_makes_none(client_of: Any, lead: Any) -> None:
     client = client_of(lead)
     session = client.session
-    del session[recent_login.KEY]
+    del session[tokens.KEY]
     session.save()
     assert post(client).status_code == 403
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from judgments.progress.pace import Pace, eighty_percent, pace_of, paces_of
+from judgments.progress.progress import Pace, eighty_percent, pace_of, paces_of
 from judgments.rating.pair_state import seconds_class
 
 

@@ -10,7 +10,7 @@ import pytest
 from assay.core.errors import Conflict, NotValid
 from assay.quality.finding import Numbers, Side, grown
 from judgments.models import AuditRow, Round, RoundRater
-from judgments.quality import alerts, checks
+from judgments.quality import checks
 from judgments.rating import assignment
 
 pytestmark = pytest.mark.django_db
@@ -39,12 +39,12 @@ def name(round_: Round, rater: Any) -> str:
 
 
 def report(round_: Round, rater: Any, lead: Any) -> Any:
-    return next(one for one in checks.reports(round_, viewer=lead) if one.round_rater.user_id == rater.pk)
+    return next(one for one in checks.look(round_, viewer=lead).reports if one.round_rater.user_id == rater.pk)
 
 
 def look(round_: Round, rater: Any, lead: Any, check: str = "same-grade", note: str = "All tents.") -> None:
     result = report(round_, rater, lead)
-    alerts.acknowledge(result.round_rater, result.findings[check], graded=result.graded, note=note, actor=lead)
+    checks.acknowledge(result.round_rater, result.findings[check], graded=result.graded, note=note, actor=lead)
 
 
 def rings(round_: Round, rater: Any, lead: Any) -> bool:
@@ -70,10 +70,10 @@ def test_an_alert_note_is_audited_and_can_be_withdrawn(round_: Round, rater2: An
     assert (row.actor, row.target_uuid, row.detail["note"]) == (lead, round_.uuid, "All tents.")
     assert (row.detail["numbers"]["graded"], row.detail["numbers"]["value"]) == (40, 1.0)
     assert "tents" not in row.sentence
-    alerts.undo_acknowledgment(report(round_, rater2, lead).round_rater, "same-grade", actor=lead)
+    checks.undo_acknowledgment(report(round_, rater2, lead).round_rater, "same-grade", actor=lead)
     assert rings(round_, rater2, lead)
     with pytest.raises(Conflict):
-        alerts.undo_acknowledgment(report(round_, rater2, lead).round_rater, "same-grade", actor=lead)
+        checks.undo_acknowledgment(report(round_, rater2, lead).round_rater, "same-grade", actor=lead)
 
 
 def test_inactive_alerts_and_empty_notes_are_refused(round_: Round, rater: Any, rater2: Any, lead: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 from assay.core.errors import CalibrationFirst, Conflict, NotFound, NotValid
 from judgments.agreement import resolutions
 from judgments.models import AuditRow, GoldPair, Judgment, Pair, ProbeAnswer, Query, Round, RoundRater
-from judgments.quality import gold_files, gold_pairs, qualification
+from judgments.quality import gold_pairs, qualification
 from judgments.rating import assignment
 from judgments.rating.submission import Answer
 from judgments.rounds import rounds
@@ -210,7 +210,7 @@ def test_each_rejected_line_of_a_file_is_reported_with_its_number(
     known(collection, 2)
 
     def store() -> None:
-        rows = gold_files.read_csv(collection, content if isinstance(content, bytes) else content.encode())
+        rows = gold_pairs.read_csv(collection, content if isinstance(content, bytes) else content.encode())
         gold_pairs.add(made, rows, use="hidden", actor=lead)
 
     with pytest.raises(NotValid, match=re.escape(message)):
@@ -222,7 +222,7 @@ def test_a_file_is_read_with_its_explanations(make_round: Make, rater: Any, lead
     made = make_round(raters=[rater])
     known(collection, 2)
     text = '\ufeffquery_id,doc_id,grade,explanation\ng0,gold-0,2,"A tent,\nnot a jacket"\ng1,gold-1,0,\n'
-    gold_pairs.add(made, gold_files.read_csv(collection, text.encode()), use="calibration", actor=lead)
+    gold_pairs.add(made, gold_pairs.read_csv(collection, text.encode()), use="calibration", actor=lead)
     assert list(made.gold.values_list("query__query_id", "grade", "explanation", "position")) == [
         ("g0", 2, "A tent,\nnot a jacket", 0),
         ("g1", 0, "", 1),

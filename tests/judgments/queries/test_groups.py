@@ -15,6 +15,7 @@ from judgments.models import AuditRow, QueryGroup, RefusedProposal
 from judgments.queries import groups as query_groups
 from judgments.rating import assignment
 from judgments.snapshots import snapshots
+from judgments.snapshots.final_labels import compute_labels
 
 # Of spellings q1, q2, q3: d1 was judged for one, d2 for two that agree, d3 for two that differ.
 LABELS = {("q1", "d1"): 3, ("q1", "d2"): 1, ("q2", "d2"): 1, ("q1", "d3"): 3, ("q2", "d3"): 0, ("q9", "d1"): 2}
@@ -103,7 +104,7 @@ def test_two_rounds_that_differ_go_by_the_newest_judgments(
     for pair in assignment.claim_batch(later, rater=rater, size=9):
         answer(later, rater, pair, {"q1": 2, "q2": 0, "q3": 1}[pair.query.query_id])
     group = query_groups.gather(collection, queries=list(collection.queries.all()), actor=lead, shares=True)
-    preview = snapshots.preview(collection, rounds=[spelled, later])
+    preview = compute_labels(collection, [spelled, later])
     labels = {(one.query_id, one.doc_id): one for one in preview.carried}
     # The first round's grades 3 and 3 of q1 are superseded by the later 2; the lower median of 2 and 0 is 0.
     assert labels["q3", "d1-1"].grade == 0

@@ -12,9 +12,9 @@ from assay.cli import main
 from assay.core.errors import NotValid
 from judgments.agreement import resolutions
 from judgments.rating import assignment
-from judgments.snapshots import final_labels, manifest, snapshots
+from judgments.snapshots import bundle, final_labels, snapshots
 from judgments.snapshots.final_labels import Consolidation
-from judgments.snapshots.rule_effects import compare_rules
+from judgments.snapshots.freeze_preview import compare_rules
 
 pytestmark = pytest.mark.django_db
 NEW = "/c/shop/snapshots/new/"
@@ -33,16 +33,16 @@ def rated(make_round: Callable[..., Any], answer: Callable[..., Any], rater: Any
 
 
 def grades(round_: Any, **more: Any) -> list[int]:
-    return [one.grade for one in snapshots.preview(round_.collection, rounds=[round_], **more).labels]
+    return [one.grade for one in final_labels.compute_labels(round_.collection, [round_], **more).labels]
 
 
 def test_unrateable_pairs_are_left_out_or_lowest(rated: Any) -> None:
     assert grades(rated) == [0, 2, 1]
     assert grades(rated, unrateable="zero") == [0, 2, 0, 1]
-    zero_preview = snapshots.preview(rated.collection, rounds=[rated], unrateable="zero")
+    zero_preview = final_labels.compute_labels(rated.collection, [rated], unrateable="zero")
     assert (zero_preview.zeroed, zero_preview.unrateable, zero_preview.without_rating) == (1, 2, 1)
     with pytest.raises(NotValid, match="one"):
-        snapshots.preview(rated.collection, rounds=[rated], unrateable="one")
+        final_labels.compute_labels(rated.collection, [rated], unrateable="one")
 
 
 def test_the_choice_is_on_record_and_an_old_hash_stays(rated: Any, lead: Any, tmp_path: Path, capsys: Any) -> None:
@@ -74,8 +74,8 @@ def test_the_labels_of_every_rule_are_counted(rated: Any, lead: Any) -> None:
 
 def test_a_rule_that_leaves_ties_open_and_one_that_wants_more_grades_are_doubted(rated: Any) -> None:
     def doubts(rule: str) -> str:
-        preview = snapshots.preview(rated.collection, rounds=[rated], rule=rule)
-        return " ".join(manifest.doubts(preview, Consolidation(rule), stale=0))
+        preview = final_labels.compute_labels(rated.collection, [rated], rule=rule)
+        return " ".join(bundle.doubts(preview, Consolidation(rule), stale=0))
 
     assert "1 pair with grades for which the label rule gives no label" in doubts("majority")
     assert "there are 1.7" in doubts("dawid-skene")

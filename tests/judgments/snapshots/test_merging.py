@@ -11,7 +11,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments.guidelines import guidelines
 from judgments.rating import assignment
 from judgments.rounds import rounds
-from judgments.snapshots import snapshots
+from judgments.snapshots import final_labels, snapshots
 from tests.world import grade_together
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +105,7 @@ def test_documents_that_changed_since_are_listed(two: Any, collection: Any, lead
 def test_one_guidelines_version_needs_no_bridge(make_round: Any, rate_all: Any, rater: Any, collection: Any, lead: Any):
     for name in ("Round 1", "Round 2"):
         rate_all(make_round(raters=[rater], ratings_per_pair=1, name=name), rater, 1)
-    preview = snapshots.preview(collection, rounds=list(collection.rounds.all()), merge="bridged")
+    preview = final_labels.compute_labels(collection, list(collection.rounds.all()), merge="bridged")
     assert (preview.merged.bridges, preview.merged.changes, preview.merged.rated_again) == ([], [], 6)
 
 

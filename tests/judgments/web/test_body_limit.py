@@ -13,7 +13,7 @@ from django.urls import reverse
 from rest_framework.parsers import MultiPartParser
 
 from assay.core.errors import TooLarge
-from judgments.web.upload_quota import coming
+from judgments.web.middleware import coming
 from tests.addresses import routes
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.test import Client
 
 from assay.core.errors import Busy
-from judgments.members import password_hasher
 from judgments.models import LoginTries
+from judgments.web import concurrency_limit
 from judgments.web.concurrency_limit import Turns
 
 
@@ -53,9 +53,9 @@ def test_long_waits_are_refused_and_turns_are_returned() -> None:
 @pytest.fixture
 def argon2(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Turns:
     """The hasher of a server, with one turn and nobody who waits."""
-    settings.PASSWORD_HASHERS = ["judgments.members.password_hasher.Argon2InTurn"]
+    settings.PASSWORD_HASHERS = ["judgments.web.concurrency_limit.Argon2InTurn"]
     turns = Turns(1, waiting=0, seconds=0.0)
-    monkeypatch.setattr(password_hasher, "turns", lambda: turns)
+    monkeypatch.setattr(concurrency_limit, "password_turns", lambda: turns)
     return turns
 
 
