@@ -101,6 +101,16 @@ class PublicModel(models.Model):
         abstract = True
 
 
+class Authored(models.Model):
+    """A row with the user who made it, as long as the account exists, and the time."""
+
+    created_by = models.ForeignKey("judgments.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+
+
 class Named:
     """A model that is shown by its name."""
 

@@ -12,14 +12,14 @@ from django.db import models
 from django.db.models import F, Q
 
 from judgments.models.document import Document
-from judgments.models.fields import EventQuerySet, PublicModel, check, unique
+from judgments.models.fields import Authored, EventQuerySet, PublicModel, check, unique
 from judgments.models.members.user import User
 from judgments.models.pair import Pair, RaterAnswer
 from judgments.models.query import Query
 from judgments.models.round import Round
 
 
-class GoldPair(PublicModel):
+class GoldPair(PublicModel, Authored):
     """A pair with an expert grade. It qualifies raters before a round or checks them during it."""
 
     class Use(models.TextChoices):
@@ -33,8 +33,6 @@ class GoldPair(PublicModel):
     position = models.PositiveIntegerField()
     grade = models.SmallIntegerField()
     explanation = models.TextField(blank=True)  # the reason for the grade, shown to raters after they answer
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["use", "position"]

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from judgments.models.document import Document
-from judgments.models.fields import EventModel, EventQuerySet, PublicModel, check, unique
+from judgments.models.fields import Authored, EventModel, EventQuerySet, PublicModel, check, unique
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.query import Query
@@ -290,7 +290,7 @@ class ExampleQuerySet(models.QuerySet):
         return set(written.values_list("adjudication__pair__query", "adjudication__pair__document"))
 
 
-class Example(PublicModel):
+class Example(PublicModel, Authored):
     """A pair with its grade and reason, waiting for the next guidelines version or part of one."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="examples")
@@ -301,8 +301,6 @@ class Example(PublicModel):
     label = models.CharField(max_length=40, blank=True)
     reason = models.TextField()
     version = models.ForeignKey(GuidelinesVersion, null=True, on_delete=models.PROTECT, related_name="examples")
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ExampleQuerySet.as_manager()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from judgments.models.document import Document
-from judgments.models.fields import Named, PublicModel, check, unique
+from judgments.models.fields import Authored, Named, PublicModel, check, unique
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.query import Query
@@ -35,7 +35,7 @@ class Upload(PublicModel):
         return self.filename
 
 
-class LabelSource(Named, PublicModel):
+class LabelSource(Named, PublicModel, Authored):
     """One import of labels, or labels computed from clicks."""
 
     class Kind(models.TextChoices):
@@ -47,8 +47,6 @@ class LabelSource(Named, PublicModel):
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.IMPORT)
     sha256 = models.CharField(max_length=64)
     report = models.JSONField(default=dict)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]

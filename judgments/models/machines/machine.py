@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import EventModel, Named, PublicModel, check, unique
+from judgments.models.fields import Authored, EventModel, Named, PublicModel, check, unique
 from judgments.models.job import Job
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
@@ -39,7 +39,7 @@ class PromptVersion(PublicModel, EventModel):
         return f"{self.name} v{self.number}"
 
 
-class Provider(Named, PublicModel):
+class Provider(Named, PublicModel, Authored):
     """A model service. Its key is encrypted (``judgments.jobs.encrypted_secrets``) and never shown again."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="providers")
@@ -54,8 +54,6 @@ class Provider(Named, PublicModel):
     per_minute = models.PositiveIntegerField(null=True)
     tokens_per_minute = models.PositiveIntegerField(null=True)
     timeout = models.FloatField(default=60.0)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
@@ -132,7 +130,7 @@ class MachineJudgment(PublicModel, EventModel):
         return self.outcome if answer is None else f"{self.outcome} {answer:g}"
 
 
-class MachineRun(PublicModel):
+class MachineRun(PublicModel, Authored):
     """A run of machines in a round, with its caps and how it ended. The job has the progress."""
 
     class State(models.TextChoices):
@@ -159,8 +157,6 @@ class MachineRun(PublicModel):
     audit_share = models.FloatField(default=0.1)
     # The number of pairs, or of comparisons per model, that are tried with injected text.
     canaries = models.PositiveSmallIntegerField(default=0)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
     # The time until which a provider that is down asked not to be called.
     not_before = models.DateTimeField(null=True)
@@ -266,7 +262,7 @@ class ModelCall(PublicModel, ProviderCall, EventModel):
         indexes = [models.Index(fields=["run", "purpose", "pair"], name="model_call_of_pair")]
 
 
-class AutoAccept(PublicModel):
+class AutoAccept(PublicModel, Authored):
     """A lead's decision to accept a judge's lowest grade without a person while its bound holds on the audit slice."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="auto_accepts")
@@ -276,8 +272,6 @@ class AutoAccept(PublicModel):
         max_length=200, blank=True
     )  # the model that answered when auto-acceptance started
     prompt_sha256 = models.CharField(max_length=64, blank=True)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

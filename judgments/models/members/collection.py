@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import Archivable, Named, PublicModel, check, unique
+from judgments.models.fields import Archivable, Authored, Named, PublicModel, check, unique
 from judgments.models.members.user import User
 
 
@@ -79,14 +79,12 @@ class Grant(PublicModel):
         return f"{self.kind} {self.value}"
 
 
-class MemberInvitation(PublicModel):
+class MemberInvitation(PublicModel, Authored):
     """An invitation of a user name to a collection. It looks the same whether or not the user exists."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="member_invitations")
     username = models.CharField(max_length=150)
     role = models.CharField(max_length=10, choices=Role.choices)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
     # Hidden from leads, since it would reveal that the user exists.
     declined_at = models.DateTimeField(null=True)
 
