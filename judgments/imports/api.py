@@ -31,9 +31,9 @@ from judgments.jobs.api import Started, started
 from judgments.labels import grade_visibility
 from judgments.models import ApiToken, Document, Job, LabelSource, Query, Round, Upload
 from judgments.queries import narratives
-from judgments.web.middleware import check_quota, coming
 from judgments.web.endpoints import InCollection, Json, Rows
 from judgments.web.error_responses import shape
+from judgments.web.middleware import check_quota, coming
 
 MOST_PROBLEMS = 100
 SCALE = re.compile(r"(\d{1,3}):(\d{1,3})")

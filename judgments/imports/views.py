@@ -28,11 +28,10 @@ from judgments.imports.kinds import ImportKind
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Job, LabelSource, Upload
 from judgments.web import access
-from judgments.web.middleware import check_quota, takes_files
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.middleware import takes_files
+from judgments.web.middleware import check_quota, takes_files
 from judgments.web.pages import form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 

@@ -9,12 +9,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils.functional import cached_property
 
-from judgments.models.fields import Compiled, Given
 from judgments.models.document import DocumentKind
 from judgments.models.fields import (
     Archivable,
     ArchivableQuerySet,
+    Compiled,
     EventModel,
+    Given,
     Named,
     OpaqueIdField,
     PublicModel,

@@ -22,10 +22,6 @@ from judgments.web.forms import AssayForm
 USUAL_EXTRA = 2
 
 
-# The order of the fields on the page.
-SHOWN = (*NAMES[:2], "extra_at", "extra_most", "breadth_first", "as_list", *NAMES[5:14])
-
-
 def setting_field(name: str, step: str = "any", **changes: Any) -> forms.Field:
     """Return the form field of a setting as `RoundSettings` declares it, with the changes of a page."""
     one = SETTINGS[name]
@@ -42,7 +38,7 @@ def setting_field(name: str, step: str = "any", **changes: Any) -> forms.Field:
     return forms.BooleanField(**how) if one.type == "bool" else forms.CharField(**how, max_length=LONGEST_QUALIFICATION)
 
 
-class SettingsForm(type("SettingFields", (AssayForm,), {name: setting_field(name) for name in SHOWN})):  # type: ignore[misc]
+class SettingsForm(type("SettingFields", (AssayForm,), {name: setting_field(name) for name in NAMES})):  # type: ignore[misc]
     """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -57,20 +53,19 @@ class SettingsForm(type("SettingFields", (AssayForm,), {name: setting_field(name
             **{name: value for name, value in typed.items() if name in OPTIONAL or value not in (None, "")}
         )
 
-    def some(self, names: tuple[str, ...]) -> list[Any]:
-        """Return the bound fields of these names, for a template."""
-        return [self[name] for name in names]
+    def some(self, part: str) -> list[Any]:
+        """Return the bound fields of a part of the page."""
+        return [self[name] for name in round_settings.names_of(part)]
 
     @property
     def about_raters(self) -> list[Any]:
         """The fields that decide which rater gets which pair, and how."""
-        return self.some(("breadth_first", "as_list", "walk_in", "by_language", "qualification"))
+        return self.some("raters")
 
     @property
     def about_quality(self) -> list[Any]:
         """The fields of rater checks and the agreement gate."""
-        names = ("pass_mark", "pass_within", "gold_every", "repeat_share", "gate_coefficient", "gate_threshold")
-        return self.some(names)
+        return self.some("quality")
 
     @property
     def opened(self) -> bool:
@@ -83,15 +78,7 @@ class SettingsForm(type("SettingFields", (AssayForm,), {name: setting_field(name
 
 
 # Settings of pair assignment. Gold pairs and the agreement gate have their own pages.
-HANDING_OUT = (
-    "extra_at",
-    "extra_most",
-    "breadth_first",
-    "as_list",
-    "walk_in",
-    "by_language",
-    "qualification",
-)
+HANDING_OUT = round_settings.names_of("extra", "raters")
 
 
 class HandingOutForm(SettingsForm):

@@ -91,12 +91,19 @@ OPTIONAL = ("extra_at", "gold_every", "pass_mark")
 LONGEST_QUALIFICATION = 60
 
 
-def setting(default: Any, label: str, hint: str = "", about: str = "", **limits: Any) -> Any:
-    """Declare a setting with its label and help text on the page, its description in the API, and its limits.
+def setting(part: str, default: Any, label: str, hint: str = "", about: str = "", **limits: Any) -> Any:
+    """Declare a setting with its part, label and help text on the page, its description in the API, and its limits.
 
     ``low``, ``high`` and ``error`` are the limits of a number; ``bounded`` says whether the page knows the upper one.
     """
-    metadata = {"label": label, "hint": hint, "about": about or limits.get("error", ""), "bounded": True, **limits}
+    metadata = {
+        "part": part,
+        "label": label,
+        "hint": hint,
+        "about": about or limits.get("error", ""),
+        "bounded": True,
+        **limits,
+    }
     return field(default=default, metadata=metadata)
 
 
@@ -105,6 +112,7 @@ class RoundSettings:
     """The settings of a round, without its pairs, scale, guidelines, raters and seed."""
 
     ratings_per_pair: int = setting(
+        "ratings",
         2,
         "Ratings per pair",
         "Agreement needs at least two ratings per pair.",
@@ -113,6 +121,7 @@ class RoundSettings:
         error=f"Enter a whole number from 1 to {MOST_RATINGS}.",
     )
     overlap: float = setting(
+        "ratings",
         1.0,
         "Share of pairs with several ratings",
         "1 means every pair, 0.2 every fifth, drawn with the seed. The other pairs get one rating.",
@@ -121,14 +130,8 @@ class RoundSettings:
         high=1,
         error="Enter a share of the pairs from 0 to 1, for example 0.2.",
     )
-    breadth_first: bool = setting(
-        False,
-        "Rate every pair once before second ratings",
-        "Shows relevant documents early. Otherwise raters finish one query at a time, which is easier.",
-        "If true, every pair gets one rating before any pair gets a second; if false, queries are completed one by "
-        "one.",
-    )
     extra_at: int | None = setting(
+        "extra",
         None,
         "Add a rater when grades differ by",
         "Conflicting pairs then get a third grade. Leave it empty to add no raters.",
@@ -140,6 +143,7 @@ class RoundSettings:
         "raters.",
     )
     extra_most: int = setting(
+        "extra",
         1,
         "Maximum extra raters per pair",
         "Usually 1.",
@@ -149,44 +153,44 @@ class RoundSettings:
         bounded=False,
         error=f"Enter the maximum number of extra raters per pair, a whole number from 1 to {MOST_RATINGS}.",
     )
+    breadth_first: bool = setting(
+        "raters",
+        False,
+        "Rate every pair once before second ratings",
+        "Shows relevant documents early. Otherwise raters finish one query at a time, which is easier.",
+        "If true, every pair gets one rating before any pair gets a second; if false, queries are completed one by "
+        "one.",
+    )
+    as_list: bool = setting(
+        "raters",
+        False,
+        "Show the documents of a query as a list",
+        "Suits short documents such as products. Each rater can change this.",
+        "Whether documents are shown as a list at first.",
+    )
     walk_in: bool = setting(
+        "raters",
         False,
         "Raters of this collection can join",
         "The round appears on their home page. Otherwise only invited raters can rate.",
         "Whether raters of the collection can join themselves.",
     )
-    qualification: str = setting(
-        "",
-        "Required qualification (optional)",
-        "A qualification from the Members page, for example medicine.",
-        "The qualification that raters need.",
-    )
     by_language: bool = setting(
+        "raters",
         False,
         "Match queries to the languages a rater reads",
         "Uses the language of the query and the languages on the Members page.",
         "Whether raters get only queries in languages that they read.",
     )
-    repeat_share: float = setting(
-        0.0,
-        "Share of repeats",
-        "Shows a rater's own pairs again to measure self-consistency. 0.05 adds 5% more ratings.",
-        "Share of a rater's own pairs shown again as repeats.",
-        low=0,
-        high=0.5,
-        error="Enter a share of a rater's own pairs from 0 to 0.5, for example 0.05.",
-    )
-    gold_every: int | None = setting(
-        None,
-        "Pairs per hidden gold pair",
-        "With 20, one in 20 pairs is a gold pair, which raters can’t recognize. Leave it empty for none.",
-        "One gold pair per this many pairs; null means none.",
-        low=2,
-        high=1_000,
-        error="Enter a whole number from 2 to 1000: the number of pairs per gold pair. Leave the field empty for no "
-        "gold pairs.",
+    qualification: str = setting(
+        "raters",
+        "",
+        "Required qualification (optional)",
+        "A qualification from the Members page, for example medicine.",
+        "The qualification that raters need.",
     )
     pass_mark: float | None = setting(
+        "quality",
         None,
         "Qualification: required share correct",
         "Raters grade gold pairs with feedback and can start after they pass. Leave it empty for none.",
@@ -197,6 +201,7 @@ class RoundSettings:
         "qualification.",
     )
     pass_within: int = setting(
+        "quality",
         0,
         "Difference that still counts as correct",
         "0 requires the exact grade.",
@@ -206,8 +211,30 @@ class RoundSettings:
         bounded=False,
         error=f"Enter the maximum difference that counts as correct, a whole number from 0 to {MOST_STEPS}.",
     )
-    gate_coefficient: str = setting("alpha-ordinal", "Coefficient of the agreement gate")
+    gold_every: int | None = setting(
+        "quality",
+        None,
+        "Pairs per hidden gold pair",
+        "With 20, one in 20 pairs is a gold pair, which raters can’t recognize. Leave it empty for none.",
+        "One gold pair per this many pairs; null means none.",
+        low=2,
+        high=1_000,
+        error="Enter a whole number from 2 to 1000: the number of pairs per gold pair. Leave the field empty for no "
+        "gold pairs.",
+    )
+    repeat_share: float = setting(
+        "quality",
+        0.0,
+        "Share of repeats",
+        "Shows a rater's own pairs again to measure self-consistency. 0.05 adds 5% more ratings.",
+        "Share of a rater's own pairs shown again as repeats.",
+        low=0,
+        high=0.5,
+        error="Enter a share of a rater's own pairs from 0 to 0.5, for example 0.05.",
+    )
+    gate_coefficient: str = setting("quality", "alpha-ordinal", "Coefficient of the agreement gate")
     gate_threshold: float = setting(
+        "quality",
         0.60,
         "Agreement must reach",
         "Freezing labels below it needs a reason. Usually 0.6.",
@@ -215,12 +242,6 @@ class RoundSettings:
         low=-1,
         high=1,
         error="Enter a value of the coefficient from -1 to 1, for example 0.6.",
-    )
-    as_list: bool = setting(
-        False,
-        "Show the documents of a query as a list",
-        "Suits short documents such as products. Each rater can change this.",
-        "Whether documents are shown as a list at first.",
     )
 
     @classmethod
@@ -271,6 +292,11 @@ class RoundSettings:
 
 SETTINGS: Mapping[str, Field[Any]] = {one.name: one for one in fields(RoundSettings)}
 NAMES = tuple(SETTINGS)
+
+
+def names_of(*parts: str) -> tuple[str, ...]:
+    """Return the settings of these parts of a page."""
+    return tuple(name for name in NAMES if SETTINGS[name].metadata["part"] in parts)
 
 
 def gate_coefficients() -> list[str]:
