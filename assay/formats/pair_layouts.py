@@ -174,7 +174,7 @@ class BeirQrels(_Labels[LabelRow]):
         parts = text.split("\t")
         try:
             if len(parts) != 3:
-                fix = "expected query, document and grade with TABs between"
+                fix = "expected query, document and grade, separated by tabs"
                 raise RowFault("E10", f"{amount(len(parts), 'column')} instead of 3", fix)
             key = checked_id(parts[0], "query id"), checked_id(parts[1])
             value, repaired = scale_grade(parts[2].strip(), self.grades)
@@ -307,7 +307,7 @@ class MsMarcoRun(_Run):
             cells = text.split("\t")
             if len(cells) != 3:
                 what = f"{amount(len(cells), 'column')} instead of 3"
-                tally.reject("E10", line, what, fix="expected query, document and rank with TABs between", raw=text)
+                tally.reject("E10", line, what, fix="expected query, document and rank, separated by tabs", raw=text)
                 continue
             entry = Entry(line, cells[0], cells[1], Absent, cells[2], raw=text)
             self.ranked = add_result(entry, tally, by_key, without=True) or self.ranked

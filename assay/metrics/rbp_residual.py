@@ -51,7 +51,7 @@ P = Parameter(
 RBP_RESIDUAL = Metric(
     name="RBPresid",
     title="Residual of rank-biased precision",
-    description="How much RBP could rise if every unjudged document were relevant; a smaller value is more certain.",
+    description="How much RBP could rise if all unjudged documents were relevant; the smaller, the surer RBP is.",
     formula="(1 - p) times the sum of p^(i-1) over the ranks i of unjudged documents, plus p^n for all ranks below "
     "the n documents returned.",
     source="Moffat and Zobel 2008. trec_eval 10's rbp_resid leaves out p^n where every returned document is judged.",

@@ -109,8 +109,8 @@ output in one object: pass the same file as samples and as outputs.
   text and not an id. A document without an id gets an id computed from its text: equal texts are the same document.
 - **Order.** Retrieved documents keep the order of the list, or are sorted by `rank` (from 1) if every document has a
   rank.
-- **Ids.** Samples and outputs are matched by `sample_id`, in any order. The id of a row without one is its position in
-  the file, from 1.
+- **Ids.** Samples and outputs are matched by `sample_id`, in any order. A row without an id gets its position in
+  the file as its id, counted from 1.
 - **Labels** are any names and values. Two labels have a meaning: `scenario` (`paraphrase`, `typo`, `counterfactual`,
   `unanswerable`) and `variant_of` (the id of the clean sample). Every label can be used with `--slice`.
 - **Errors.** A field of a wrong type, an id that occurs twice with different content, a repeated rank in a list and a

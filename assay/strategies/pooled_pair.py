@@ -58,7 +58,7 @@ class PoolPair:
     why : str
         The strategy's name, with the part for a strategy of two parts, or ``"residual"``.
     step : int
-        The position in the query's order of choice, from 1.
+        The position in the query's selection order, from 1.
     probability : float
         The inclusion probability of the pair: 1 if chosen by a strategy, lower in the residual stratum.
     copies : tuple of PairCopy

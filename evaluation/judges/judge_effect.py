@@ -68,7 +68,7 @@ def _computed(runs: Sequence[Run], people: dict[Key, float], machine: dict[Key, 
     tables = [stored_runs.ranked(run) for run in runs]
     answering = [table for table in tables if not judged_queries.isdisjoint(table.query_ids)]
     if not answering:
-        return Effect(metric, None, "no run has results for a query that both graded")
+        return Effect(metric, None, "no run has results for a query that both people and the judge graded")
     sides = [Qrels.from_dict(_nested(side)) for side in (people, machine)]
     return Effect(metric, metric_bias(sides[0], sides[1], answering, [metric]))
 

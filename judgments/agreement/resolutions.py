@@ -114,5 +114,5 @@ def _why(reason: str, cause: str) -> str:
         )
     if len(reason) > LONGEST_REASON:
         problem = f"The reason has {len(reason):,} characters. The limit is {LONGEST_REASON:,}."
-        raise NotValid(f"The reason has {problem}", {"reason": problem})
+        raise NotValid(problem, {"reason": problem})
     return ". ".join(filter(None, [causes.get(cause, ""), reason]))

@@ -14,8 +14,8 @@ from assay.strategies.strategy import Strategy
 ORDER_WORDS = [("score", "by document id, as in metrics"), ("rank", "by rank, as shown to users")]
 DUPLICATE_WORDS = [
     (OFF, "Judge each document separately"),
-    (EXACT, "Judge equal documents once: same title, text, fields and image"),
-    (NEAR, "Also judge nearly equal documents once: almost the same words, same numbers and image"),
+    (EXACT, "Judge exact duplicates once: same title, text, fields and image"),
+    (NEAR, "Also judge near duplicates once: almost the same words, same numbers and image"),
 ]
 
 

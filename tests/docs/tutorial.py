@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +64,16 @@ class Walk:
             case "press":
                 self.press(step["press"])
             case "text":
-                expect(self.page.get_by_text(" ".join(step["text"].split())).filter(visible=True).first).to_be_visible()
+                self.see(" ".join(step["text"].split()))
+
+    def see(self, text: str) -> None:
+        """Wait for the text; reload the page in between, as a reader does who waits for a job."""
+        place = self.page.get_by_text(text).filter(visible=True).first
+        for _ in range(10):
+            with suppress(AssertionError):
+                return expect(place).to_be_visible(timeout=10_000)
+            self.page.reload()
+        expect(place).to_be_visible()
 
     def run(self, script: str) -> None:
         """Run the lines in bash, with the variables of earlier blocks; fail with what they print where one fails."""

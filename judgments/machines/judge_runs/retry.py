@@ -72,7 +72,7 @@ def wait_of(run: MachineRun) -> Wait | None:
         return None
     tried = _in_vain(run)
     if run.pause_requested:
-        return Wait(None, tried, "No automatic retry: a lead paused it.")
+        return Wait(None, tried, "No automatic retry: a lead paused the run.")
     vain = f" after {amount(tried, 'failed retry', 'failed retries')}" if tried else ""
     if tried >= MOST:
         return Wait(None, tried, f"No further automatic retry{vain}.")

@@ -276,7 +276,7 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
         "reason": "Reason for these pairs",
         "pairs_sha256": "Hash of the pairs",
     }
-    words = {**dict(ORDER_WORDS), "exact": "equal documents", "near": "equal and nearly equal documents"}
+    words = {**dict(ORDER_WORDS), "exact": "exact duplicates", "near": "exact and near duplicates"}
     # In the order of the titles, because databases do not preserve the order of JSON keys.
     names = [*titles, *sorted(row.parameters.keys() - titles.keys() - {"apart"})]
     shown = ((name, row.parameters.get(name)) for name in names)

@@ -70,9 +70,8 @@ def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
             made = auto_accept.draft_round(round_, actor=request.user)
             messages.success(
                 request,
-                f"{made} is a draft with {amount(made.pairs_made, 'pair')}, without accepted pairs. Check its "
-                "raters, "
-                f"open it, and close {round_}, so that raters get no other pairs there.",
+                f"{made} is a draft with {amount(made.pairs_made, 'pair')}. It leaves out the accepted pairs. "
+                f"Check its raters, open it, and close {round_} so that raters get no more pairs there.",
             )
             return redirect("round_progress", made.uuid)
         if request.POST.get("act") == "end":

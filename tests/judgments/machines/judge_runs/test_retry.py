@@ -197,7 +197,7 @@ def test_page_and_api_say_when_it_is_tried_next_and_take_it_back(
     assert client.post(reverse("judge_pause", args=[run.round.uuid, run.judge.uuid])).status_code == 302
     page = client.get(here).content.decode()
     assert api_of(lead).get(place).json()["tried_again_at"] is None
-    assert "a lead paused it" in page
+    assert "a lead paused the run" in page
     assert "Cancel retries" not in page
 
 
@@ -291,7 +291,7 @@ def test_battles_keep_a_provider_s_own_wait_and_a_lead_s_no(
     assert client_of(lead).post(reverse("battle_pause", args=[battles.round.uuid, battles.uuid])).status_code == 302
     assert look(battles, timedelta(days=2), capture) == 0
     page = client_of(lead).get(place).content.decode()
-    assert ("a lead paused it" in page, "Cancel retries" in page) == (True, False)
+    assert ("a lead paused the run" in page, "Cancel retries" in page) == (True, False)
     assert api_of(lead).get(address).json()["tried_again_at"] is None
 
 

@@ -72,7 +72,10 @@ def test_the_whole_way(
     assert (people["slice_size"], people["calibrated"]["kappa"]["quadratic"]["value"]) == (6, 1.0)
     answers = api.get(f"{mine}answers/?outcome=graded").json()
     assert (answers["count"], answers["results"][0]["grade"]) == (6, 3)
-    assert api.get(f"{mine}effect/").json()["why"] == "no run has results for a query that both graded"
+    assert (
+        api.get(f"{mine}effect/").json()["why"]
+        == "no run has results for a query that both people and the judge graded"
+    )
     assert api.post(f"{mine}pause/").status_code == 409
     routed = api.get(f"{here}routing/").json()
     assert {one["reason"] for one in routed} == {"audit"}
