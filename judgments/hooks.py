@@ -89,7 +89,9 @@ CHOOSERS: Family[Chooser] = Family("source of additional pairs", {})
 
 
 def notify_choosers(round_: Round) -> None:
-    """Notify the choosers of a growing round after the current transaction commits."""
+    """Notify the choosers of a round after the current transaction commits."""
+    if not round_.growing:
+        return
     for name in CHOOSERS:
         transaction.on_commit(lambda chooser=CHOOSERS[name]: chooser.wake(round_), robust=True)
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from django.core.cache import cache
 
-Value = TypeVar("Found")
+Value = TypeVar("Value")
 
 # Seconds other requests wait for the first one to finish before computing it themselves.
 WAIT_SECONDS = 60

@@ -1,4 +1,4 @@
-"""Limits on guessing passwords and codes, which lock nobody out permanently, and the log of logins.
+"""Limits on guessing passwords and codes, and the log of logins. No limit locks anyone out permanently.
 
 Every attempt for a name is counted before the password is checked, under a lock, so that concurrent attempts gain
 nothing. An address counts only wrong passwords, because many people in an office may log in at once. Its counter is

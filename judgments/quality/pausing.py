@@ -192,8 +192,7 @@ def _in_parts(
             done += _exclude(round_rater, choice, pairs[begin : begin + PART], why)
         if work is not None:
             work.progress(done, len(pairs))
-    if round_rater.round.growing:
-        hooks.notify_choosers(round_rater.round)
+    hooks.notify_choosers(round_rater.round)
     return done
 
 

@@ -214,8 +214,7 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     if len(waiting) < size:
         taken = take(SlotRequest(places, size - len(waiting), until, draw, waiting))
         waiting += taken
-        if round_.growing:
-            hooks.notify_choosers(round_)
+        hooks.notify_choosers(round_)
     chosen = [place.pair for place in [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]]
     shown = {pair.pk: pair for pair in SHOWN(pairs=chosen)} if chosen else {}
     pairs = [shown[pair] for pair in chosen]

@@ -319,8 +319,7 @@ def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list
     request = _Request(round_, rater, answers)
     # Answers of other raters must not depend on the caller's transaction, which may still be rolled back.
     results = _record_together([request])[0] if connection.in_atomic_block else together.do(round_.pk, request)
-    if round_.growing:
-        hooks.notify_choosers(round_)
+    hooks.notify_choosers(round_)
     return results
 
 

@@ -251,8 +251,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
     round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
     round_.save(update_fields=["state", "opened_at"])
     audit.record("rounds.open_round", f"{actor} opened round {round_}", actor=actor, target=round_)
-    if round_.growing:
-        hooks.notify_choosers(round_)
+    hooks.notify_choosers(round_)
     return round_
 
 
