@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
-from judgments import hooks
 from judgments.jobs import jobs
 from judgments.models import Job, Judgment, Pair, Round, RoundRater, Slot, audit
 from judgments.models.pair import JudgmentQuerySet
@@ -192,7 +191,6 @@ def _in_parts(
             done += _exclude(round_rater, choice, pairs[begin : begin + PART], why)
         if work is not None:
             work.progress(done, len(pairs))
-    hooks.notify_choosers(round_rater.round)
     return done
 
 

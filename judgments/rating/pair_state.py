@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db.models import F, Max
 from django.utils import timezone
 
+from judgments import hooks
 from judgments.models import Judgment, Pair, Round, Slot, Tally, User
 from judgments.models.fields import Compiled, Given
 from judgments.rating import slot_search
@@ -71,6 +72,8 @@ class Ledger:
                 tally.last_at, tally.reached = timezone.now(), self.reached[tally.rater_id]
         # The rows exist and are locked, so one statement updates all of them.
         Tally.objects.bulk_create(tallies, update_conflicts=True, unique_fields=["pk"], update_fields=COUNTED)
+        if self.round.growing:
+            hooks.notify_choosers(self.round)
 
 
 def _locked(round_: Round, raters: Sequence[int]) -> list[Tally]:

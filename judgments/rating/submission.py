@@ -16,7 +16,6 @@ from django.db.models import OuterRef, QuerySet
 from django.utils import timezone
 
 from assay.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid
-from judgments import hooks
 from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, RoundRater, Slot, User
 from judgments.models.fields import Compiled, Given
 from judgments.rating import inserted_checks, pair_state, slot_search
@@ -318,9 +317,7 @@ def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list
     """Record several answers of one rater; an invalid answer does not affect the others."""
     request = _Request(round_, rater, answers)
     # Answers of other raters must not depend on the caller's transaction, which may still be rolled back.
-    results = _record_together([request])[0] if connection.in_atomic_block else together.do(round_.pk, request)
-    hooks.notify_choosers(round_)
-    return results
+    return _record_together([request])[0] if connection.in_atomic_block else together.do(round_.pk, request)
 
 
 class _Request(NamedTuple):
