@@ -246,5 +246,5 @@ def _advice(state: State, more: int | None, threshold: float, n: int, queries: i
     further = "from more queries" if queries < ENOUGH_QUERIES else "with the same number of pairs per query"
     return (
         f"{why} About {amount(more, 'more overlapping pair')}, {further}, have an 80% chance of deciding the "
-        f"gate if the raters agree at the same rate."
+        "gate if the raters agree at the same rate."
     )

@@ -81,7 +81,7 @@ def _few(facts: Facts, verdicts: Sequence[Verdict]) -> str:
     name = worst.rule.metric.name
     return (
         f"{start}: a true difference in {name} of {worst.detectable:.3f} is detected with 80% probability, and "
-        f"smaller differences less often"
+        "smaller differences less often"
     )
 
 

@@ -43,8 +43,8 @@ class Budget:
                 raise NotValid(message, {name: message})
         if not self.pairs:
             message = (
-                f"{self.hours:g} h for {self.raters} rater(s) at {self.seconds:g} s per rating is less than one "
-                "pair. Add hours."
+                f"{self.hours:g} h for {self.raters} rater(s) at {self.seconds:g} s per rating is not enough "
+                "for one pair. Add hours."
             )
             raise NotValid(message, {"hours": message})
 

@@ -73,7 +73,7 @@ def declared_family(text: str) -> str:
     if len(name) > LONGEST or not name.isprintable():
         message = (
             f"Enter one model family of at most {LONGEST} characters, such as GPT or Llama, or none if no "
-            f"model is used."
+            "model is used."
         )
         raise NotValid("This is not a model family.", {"generator_family": message})
     if name.casefold() == NO_MODEL:

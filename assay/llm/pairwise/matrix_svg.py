@@ -61,7 +61,7 @@ def matrix_svg(ids: Sequence[str], outcomes: Floats, scores: Sequence[float], *,
     if given.shape != (len(ids), len(ids)) or worth.shape != (len(ids),):
         raise NotValid(
             f"{amount(len(ids), 'document')} with {given.shape} outcomes and {worth.shape} scores; these "
-            f"numbers must match"
+            "numbers must match"
         )
     if (np.abs(given[~np.isnan(given)]) > 1).any():
         raise NotValid("an outcome must be between -1 (lost) and 1 (won)")
