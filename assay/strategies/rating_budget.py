@@ -43,7 +43,7 @@ class Budget:
                 raise NotValid(message, {name: message})
         if not self.pairs:
             message = (
-                f"{self.hours:g} h for {self.raters} rater(s) at {self.seconds:g} s per rating is not enough "
+                f"{self.hours:g} h for {amount(self.raters, 'rater')} at {self.seconds:g} s per rating is not enough "
                 "for one pair. Add hours."
             )
             raise NotValid(message, {"hours": message})
