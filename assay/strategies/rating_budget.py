@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 # The assumed duration of a rating until raters have been timed.
