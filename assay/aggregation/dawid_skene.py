@@ -43,7 +43,7 @@ def dawid_skene(
     -------
     DawidSkene
         Starts from the share of votes, so the result does not depend on random choices. Treats grades as unordered.
-        Useful with five or more grades a unit. Source: Dawid and Skene 1979, Applied Statistics 28, 20.
+        Useful with five or more grades per unit. Source: Dawid and Skene 1979, Applied Statistics 28, 20.
 
     Examples
     --------

@@ -85,7 +85,7 @@ class Labels:
         return len(self.labels)
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
-        """Yield (query_id, doc_id, grade) of the labeled pairs, as `Qrels.from_rows` takes them."""
+        """Yield (query_id, doc_id, grade) of the labeled pairs, as `Qrels.from_rows` accepts them."""
         return ((one.query_id, one.doc_id, one.grade) for one in self.labels if one.grade is not None)
 
     def conflicts(self, spread: float = 1) -> tuple[Label, ...]:

@@ -58,7 +58,7 @@ MAJORITY = Rule(
     name="majority",
     title="Majority",
     description="The most frequent grade; a lead resolves ties.",
-    formula="the grade that the most raters gave; none in a tie",
+    formula="the grade given by the largest number of raters; none in a tie",
     settle=majority,
 )
 MEAN = Rule(

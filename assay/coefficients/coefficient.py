@@ -114,11 +114,11 @@ class Coefficient:
     parts : callable
         ``parts(counts)``: from the table (units, grades) of how many raters gave each grade, the rows (units, p) to
         sum.
-        Cohen's kappas take the table (units, grades, grades) of who gave what instead.
+        Cohen's kappas use the table (units, grades, grades) of the two raters' grades instead.
     value : callable
         ``value(sums, values)``: from sums (..., p) and the scale's values the coefficient (...), NaN if undefined.
     raters : {"all", "two"}
-        Whether it takes any number of raters or exactly two.
+        Whether it accepts any number of raters or exactly two.
     equal_ratings : bool
         Whether every unit must have the same number of grades.
     singles : bool
@@ -168,7 +168,7 @@ def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[In
 
 
 def weight_matrix(size: int, weights: str) -> Floats:
-    """Return the agreement weight of each two positions on the scale.
+    """Return the agreement weight of every two positions on the scale.
 
     Parameters
     ----------

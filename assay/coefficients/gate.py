@@ -155,7 +155,7 @@ def decide(
         state: State = "undefined"
         advice = f"The coefficient is undefined: {reason_in_words(leaf['reason'])}."
     elif low is None or high is None:
-        state, advice = "undecided", "The gate cannot decide without an interval."
+        state, advice = "undecided", "The gate needs an interval to decide."
     else:
         state = _state(low, high, threshold, n, queries)
         more = more_pairs(value, low, high, threshold, n, queries) if state == "undecided" else None
@@ -183,9 +183,9 @@ def _state(low: float, high: float, threshold: float, n: int, queries: int) -> S
 def more_pairs(value: float, low: float, high: float, threshold: float, n: int, queries: int) -> int | None:
     """Return how many more overlapping pairs would decide a gate with 80% probability.
 
-    An interval narrows with the square root of the number of pairs, provided that they come from more queries with as
-    many pairs per query as now, so that the dependence within queries stays the same. The coefficient is assumed not to
-    change. The result never falls below the minimum overlap.
+    An interval narrows with the square root of the number of pairs, provided that they come from more queries with the
+    same number of pairs per query, so that the dependence within queries stays the same. The coefficient is assumed not
+    to change. The result never falls below the minimum overlap.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def more_pairs(value: float, low: float, high: float, threshold: float, n: int, 
     Returns
     -------
     int or None
-        None if the coefficient is so close to the threshold that no reasonable number suffices.
+        None if the coefficient is so close to the threshold that no reasonable number of pairs suffices.
 
     Examples
     --------
@@ -229,19 +229,22 @@ def _advice(state: State, more: int | None, threshold: float, n: int, queries: i
     else:
         why = f"{at[0].upper()}{at[1:]} is inside the interval."
     if more is None:
-        return f"{why} The value is so close that more overlap is unlikely to decide. Improve the agreement instead."
+        return (
+            f"{why} The value is so close to it that more overlap is unlikely to decide the gate. Improve the "
+            "agreement instead."
+        )
     if over:
         wide = (
             f"from {ENOUGH_QUERIES} queries or more"
             if queries < ENOUGH_QUERIES
-            else "with as many pairs per query as here"
+            else "with the same number of pairs per query"
         )
         return (
             f"{why} The round is closed, so this stays undecided. A round with about {n + more:,} overlapping "
-            f"pairs, {wide}, has an 80% chance to decide if the raters agree at the same rate."
+            f"pairs, {wide}, has an 80% chance of deciding the gate if the raters agree at the same rate."
         )
-    further = "from more queries" if queries < ENOUGH_QUERIES else "with as many pairs per query as now"
+    further = "from more queries" if queries < ENOUGH_QUERIES else "with the same number of pairs per query"
     return (
-        f"{why} About {amount(more, 'more overlapping pair')}, {further}, have an 80% chance to decide if the "
-        "raters agree at the same rate."
+        f"{why} About {amount(more, 'more overlapping pair')}, {further}, have an 80% chance of deciding the "
+        "gate if the raters agree at the same rate."
     )

@@ -95,7 +95,7 @@ def against_people(
     off_scale : {"leave-out", "clip"}
         Whether to leave out pairs with a grade off the scale, or use the nearest grade on the scale; both are counted.
     resamples, seed : int
-        Of the bootstrap over queries; 0 resamples give no intervals.
+        Number of resamples and seed of the bootstrap over queries; 0 resamples for no intervals.
 
     Returns
     -------

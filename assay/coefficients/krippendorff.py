@@ -103,7 +103,7 @@ def _declare(level: str, difference: str) -> Coefficient:
     return Coefficient(
         name=f"alpha-{level}",
         title=f"Krippendorff's alpha, {level}",
-        description="Agreement of any number of raters, with missing grades; the ordinal level is the headline.",
+        description="Agreement of any number of raters, with missing grades; report the ordinal level.",
         formula="1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck over the coincidence matrix o with row sums n_c; "
         f"d_ck = {difference}.",
         source="Krippendorff 2011.",
@@ -112,7 +112,7 @@ def _declare(level: str, difference: str) -> Coefficient:
     )
 
 
-NOMINAL = _declare("nominal", "1 where the grades differ")
+NOMINAL = _declare("nominal", "1 if the grades differ")
 ORDINAL = _declare("ordinal", "squared difference of the mid-ranks of the two grades")
 INTERVAL = _declare("interval", "squared difference of the two values")
 RATIO = _declare("ratio", "squared difference of the two values over their sum")

@@ -238,7 +238,7 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str]) -> list[Agr
             continue
         if _chance_of_at_least(x, n, usual) * len(pairs) < SUSPICIOUS:
             a, b = raters[pair.a], raters[pair.b]
-            message = f"{a} and {b} gave the same grade to {x} of {n} shared pairs; {usual:.0%} is usual. "
+            message = f"{a} and {b} gave the same grade to {x} of {n} shared pairs; the usual share is {usual:.0%}. "
             warnings.append(
                 AgreementWarning("copied_raters", (a, b), message + "Check whether one copied from the other")
             )
@@ -278,5 +278,5 @@ def small_overlap(units: int, queries: int) -> list[AgreementWarning]:
     if units >= ENOUGH_UNITS and queries >= ENOUGH_QUERIES:
         return []
     message = f"{amount(units, 'pair')} from {amount(queries, 'query', 'queries')} with two or more grades; "
-    need = f"any decision needs at least {ENOUGH_UNITS} pairs from {ENOUGH_QUERIES} queries"
+    need = f"decisions need at least {ENOUGH_UNITS} pairs from {ENOUGH_QUERIES} queries"
     return [AgreementWarning("not_enough_overlap", (), message + need)]

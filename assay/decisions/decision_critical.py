@@ -229,12 +229,10 @@ def metric_of(metric: str | BoundMetric) -> BoundMetric:
     """Return the metric, if its comparisons can be reversed."""
     bound = bind([metric])
     if len(bound) != 1:
-        raise NotValid(f"name one metric, not {len(bound)}")
+        raise NotValid(f"use one metric, not {len(bound)}")
     if bound[0].response is None:
         name = bound[0].name
-        raise NotValid(
-            f"Assay does not know how {name} responds to a judgment; use a metric such as nDCG@10, AP or RR@10"
-        )
+        raise NotValid(f"the response of {name} to a judgment is unknown; use a metric such as nDCG@10, AP or RR@10")
     if bound[0].metric.mean != "arithmetic":
         raise NotValid(f"the mean of {bound[0].name} is not an arithmetic mean; use a metric such as AP")
     return bound[0]
@@ -253,7 +251,7 @@ class _Search:
         """Return the result for any means."""
         difference = self._difference(*(self.metric(rankings) for rankings in self.pool.rankings))
         if abs(difference) <= TIE:
-            return self._outcome(difference, None, None, reason="the runs are tied: any judgment may decide")
+            return self._outcome(difference, None, None, reason="the runs are tied: any judgment may break the tie")
         leading = int(difference > 0)
         moves = swings(self.metric, self.pool, leading, self.grades, self.counted)
         need = (abs(difference) + TIE) * len(self.counted)

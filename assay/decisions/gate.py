@@ -80,7 +80,7 @@ def gate(
 def _read(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
     many = [rules] if isinstance(rules, str | Rule) else list(rules)
     if not many:
-        raise NotValid(f"there are no rules; write one such as {EXAMPLE!r} or {DROP_EXAMPLE!r}")
+        raise NotValid(f"there are no rules; write a rule such as {EXAMPLE!r} or {DROP_EXAMPLE!r}")
     return [parse_rule(rule) if isinstance(rule, str) else rule for rule in many]
 
 
@@ -88,7 +88,7 @@ def check(rules: Sequence[Rule], baseline: bool, permutations: int, seed: int) -
     """Reject rules that cannot be decided for any run; `gate` calls this itself."""
     without = next((rule for rule in rules if rule.drop and not baseline), None)
     if without is not None:
-        raise NotValid(f"the rule {without.text!r} needs a run to drop from; name it with --baseline RUN")
+        raise NotValid(f"the rule {without.text!r} needs a baseline; add --baseline RUN")
     if not 1 <= permutations <= MOST_PERMUTATIONS:
         raise NotValid(f"permutations is {permutations:,}; use a number from 1 to {MOST_PERMUTATIONS:,}")
     if seed < 0:

@@ -48,8 +48,11 @@ def _holes(facts: Facts) -> str:
     if theirs is not None and abs(ours - theirs) > GAP and not equal(abs(ours - theirs), GAP):
         shares = f"{ours:.0%} of the candidate's top 10 is judged, {theirs:.0%} of the baseline's"
         if ours < theirs:
-            return f"{shares}; unjudged counts as not relevant, so the candidate may be better than it looks"
-        return f"{shares}; unjudged counts as not relevant, so the baseline may be better and the drop larger"
+            return (
+                f"{shares}; unjudged documents count as not relevant, so the candidate may be better than its scores "
+                "suggest"
+            )
+        return f"{shares}; unjudged documents count as not relevant, so the baseline may be better and the drop larger"
     if ours < LEAST_JUDGED:
         advice = "unjudged documents count as not relevant; judge them first"
         return f"{ours:.0%} of the candidate's top 10 is judged; {advice}"
@@ -70,15 +73,15 @@ def _few(facts: Facts, verdicts: Sequence[Verdict]) -> str:
     counted = min([facts.queries, *(verdict.queries for verdict in verdicts)])
     if counted >= FEW_QUERIES:
         return ""
-    start = f"decided on {counted} quer{'y' if counted == 1 else 'ies'}, fewer than {FEW_QUERIES}"
+    start = f"based on {counted} quer{'y' if counted == 1 else 'ies'}, fewer than {FEW_QUERIES}"
     seen = [one for one in verdicts if one.detectable is not None]
     worst = max(seen, key=lambda one: one.detectable or 0.0, default=None)
     if worst is None:
-        return f"{start}: a different sample of queries may decide otherwise"
+        return f"{start}: a different sample of queries may give a different result"
     name = worst.rule.metric.name
     return (
-        f"{start}: a true difference in {name} of {worst.detectable:.3f} is detected with 80% probability, smaller "
-        "differences less often"
+        f"{start}: a true difference in {name} of {worst.detectable:.3f} is detected with 80% probability, and "
+        "smaller differences less often"
     )
 
 
@@ -91,4 +94,4 @@ def _cheap_excuse(verdict: Verdict) -> str:
         f"{verdict.differing} of {amount(verdict.queries, 'query', 'queries')} "
         f"{agree(verdict.differing, 'differs', 'differ')}, too few for any p below {luck:g}"
     )
-    return f"{verdict.rule.text!r} is excused, but only {excuse}: inspect these queries"
+    return f"{verdict.rule.text!r} is excused, but only because {excuse}: inspect these queries"

@@ -88,7 +88,7 @@ class Rule:
         return OPERATORS[self.operator](value, self.limit)
 
     def excuses(self, p: float) -> bool:
-        """Return whether so large a p excuses a drop beyond the limit.
+        """Return whether this p excuses a drop beyond the limit.
 
         Examples
         --------
@@ -137,15 +137,15 @@ def _refuse_shape(rule: str) -> NoReturn:
 def _metric(rule: str, name: str, read: ReadMetrics, *, drop: bool) -> Named:
     example = DROP_EXAMPLE if drop else EXAMPLE
     if not drop and re.match(r"drop\b", name, re.IGNORECASE):
-        _refuse(rule, "drop takes its metric in parentheses", DROP_EXAMPLE)
+        _refuse(rule, "drop needs a metric in parentheses", DROP_EXAMPLE)
     if not name.strip():
-        _refuse(rule, "no metric is named " + ("inside drop()" if drop else "before the comparison"), example)
+        _refuse(rule, "there is no metric " + ("inside drop()" if drop else "before the comparison"), example)
     try:
         metrics = read(name)
     except NotValid as error:
         raise NotValid(f"the rule {rule!r}: {error}") from None
     if len(metrics) > 1:
-        _refuse(rule, f"{name.strip()!r} names {len(metrics)} metrics, but a rule has one", example)
+        _refuse(rule, f"{name.strip()!r} contains {len(metrics)} metrics, but a rule has one metric", example)
     return metrics[0]
 
 
@@ -168,9 +168,9 @@ def _number(rule: str, text: str, after: str) -> float:
 def _luck(rule: str, text: str, *, drop: bool) -> float:
     match = UNLESS.fullmatch(text)
     if match is None:
-        _refuse(rule, f"{text!r} after the number cannot be read", DROP_EXAMPLE)
+        _refuse(rule, f"{text!r} after the number cannot be parsed", DROP_EXAMPLE)
     if not drop:
-        _refuse(rule, "'unless p' applies only to drops, and this rule is only about the candidate", DROP_EXAMPLE)
+        _refuse(rule, "'unless p' applies only to drops, but this rule is only about the candidate", DROP_EXAMPLE)
     level = _number(rule, match[1], "p >=")
     if not 0 < level < 1:
         _refuse(rule, f"p >= {match[1]} is not a level between 0 and 1", DROP_EXAMPLE)

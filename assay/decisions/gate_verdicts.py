@@ -60,7 +60,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class GateResult:
-    """The verdicts on a candidate run, and what they depend on."""
+    """The verdicts on a candidate run, with the data behind them."""
 
     verdicts: tuple[Verdict, ...]
     warnings: tuple[str, ...]
@@ -145,7 +145,7 @@ def _amount(rule: Rule, drop: Drop) -> tuple[float | None, str | None]:
     if before <= 0:
         return (
             None,
-            f"the baseline's mean is {before:g}, so a percentage of it is undefined; limit the drop with a number",
+            f"the baseline's mean is {before:g}, so a percentage of it is undefined; limit the drop by a number",
         )
     return (before - after) / before, None
 
@@ -157,7 +157,7 @@ def _excuse(rule: Rule, drop: Drop) -> tuple[bool, str]:
     if drop.p is None:
         return False, f"; no excuse without p: {drop.reason}"
     if drop.smallest_p is not None and (drop.smallest_p > rule.luck or equal(drop.smallest_p, rule.luck)):
-        return False, f"; no excuse: with so few queries or draws, p cannot be below {rule.luck:g}"
+        return False, f"; no excuse: the queries or draws are too few for a p below {rule.luck:g}"
     if rule.excuses(drop.p):
         return True, f", excused: p {drop.p:.4g} is not below {rule.luck:g}"
     return False, f", and p {drop.p:.4g} is below {rule.luck:g}"
@@ -172,7 +172,8 @@ def _missed(rule: Rule, value: float) -> str:
 
 
 def amount(value: float, rule: Rule) -> str:
-    """Format a number of a rule with four decimals, or as a percentage of the baseline; a difference never shows as 0.
+    """Format a number of a rule with four decimals, or as a percentage of the baseline; a difference is never rounded
+    to 0.
 
     Examples
     --------

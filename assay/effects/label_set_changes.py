@@ -106,7 +106,7 @@ def boards(before: Mapping[Key, float], after: Mapping[Key, float], runs: Sequen
     >>> run = Run.from_dict({"q": {"a": 2.0, "b": 1.0}}, "x")
     >>> found = boards({("q", "a"): 1}, {("q", "b"): 1}, [run], parse_metric("RR@10"))
     >>> [(one.before, one.after) for one in found.standings], found.reason
-    ([(1.0, 0.5)], 'an order needs at least two systems')
+    ([(1.0, 0.5)], 'at least two systems are needed for an order')
     """
     keys = sorted(before.keys() | after.keys())
     pairs = Pairs(keys)

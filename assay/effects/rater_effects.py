@@ -36,7 +36,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class RaterEffect:
-    """The effect of a rater: the ranking without them, and by them alone."""
+    """The effect of a rater: the ranking without the rater's grades, and by these grades alone."""
 
     rater: str
     pairs: int

@@ -120,13 +120,13 @@ def _why_not(curve: Discovery, queries: int) -> str | None:
         )
     if queries < LEAST_QUERIES:
         return (
-            f"{amount(queries, 'judged query is', 'judged queries are')} too few to extrapolate a curve; it needs "
-            f"{LEAST_QUERIES}"
+            f"{amount(queries, 'judged query is', 'judged queries are')} too few to extrapolate a curve; at "
+            f"least {LEAST_QUERIES} are needed"
         )
     if relevant < LEAST_RELEVANT:
         return (
             f"{amount(relevant, 'relevant document is', 'relevant documents are')} too few to extrapolate a "
-            f"curve; it needs {LEAST_RELEVANT}"
+            f"curve; at least {LEAST_RELEVANT} are needed"
         )
     return None
 

@@ -118,9 +118,9 @@ def _unlike(sampled: Floats, others: Floats) -> tuple[str, ...]:
         return ()
     return (
         (
-            f"by the machine labels, the queries that people labeled (mean {sampled.mean():.3f}) {UNLIKE_NOTE} "
-            f"({others.mean():.3f}), which is rare for a random sample (p < {UNLIKE:g}); the interval is wrong for "
-            "any other sample"
+            f"according to the machine labels, the queries that people labeled (mean {sampled.mean():.3f}) "
+            f"{UNLIKE_NOTE} ({others.mean():.3f}), which is rare for a random sample (p < {UNLIKE:g}); the interval "
+            "is wrong if the sample is not random"
         ),
     )
 
@@ -179,8 +179,10 @@ def _notes_of(powered: Powered | Stratified, needed: tuple[int, int] | None, que
     if isinstance(powered, Stratified) and powered.merged:
         notes.append(
             f"{amount(powered.merged, 'stratum', 'strata')} had fewer than two queries that people labeled and "
-            "was merged with a neighbor"
+            f"{agree(powered.merged, 'was', 'were')} merged with a neighbor"
         )
     if needed is not None and needed[0] > queries:
-        notes.append(f"the machine labeled {amount(queries, 'query', 'queries')}, which is not enough: draw more")
+        notes.append(
+            f"the machine labeled {amount(queries, 'query', 'queries')}, which is not enough; draw more queries"
+        )
     return notes

@@ -1,7 +1,7 @@
-"""Prediction-powered mean of a metric, if people judged a few queries and a machine judged all of them. Human values
-alone give a valid but wide interval; machine values alone give a narrow interval around the wrong number. This
-estimate corrects the machine's mean by its difference from the human values on the queries that both judged. The
-weight of the machine is tuned on the same queries, so an uninformative machine does no harm.
+"""Prediction-powered mean of a metric for which people judged a few queries and a machine judged all queries. Human
+values alone give a valid but wide interval; machine values alone give a narrow interval around the wrong number. This
+estimate corrects the machine's mean by its difference from the human values on the queries that both judged. The weight
+of the machine is tuned on the same queries, so an uninformative machine does no harm.
 """
 
 from __future__ import annotations

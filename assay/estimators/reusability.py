@@ -70,8 +70,8 @@ def reuse(
     seed: int = 0,
     watch: Callable[[int], None] = lambda done: None,
 ) -> Reuse:
-    """Leave out each contributor and each family, estimate the missed documents, and report how much of each run is
-    judged.
+    """Leave out each contributor and each family, estimate the missed documents, and report the judged share of each
+    run.
 
     Parameters
     ----------
@@ -114,13 +114,13 @@ def reuse(
     ([('one', 1, -0.5), ('two', 2, 0.0)], 0.0)
     """
     if not runs:
-        raise NotValid("name at least one run")
+        raise NotValid("add at least one run")
     one = _one(metric)
     chosen = list(contributors) if contributors is not None else [run.name for run in runs]
     of_name = {run.name: run for run in runs}
     strange = next((name for name in (*chosen, *together) if name not in of_name), None)
     if strange is not None:
-        raise NotValid(f"there is no run {strange!r} among {', '.join(of_name)}")
+        raise NotValid(f"unknown run {strange!r}; runs: {', '.join(of_name)}")
     judged = _judged(qrels, runs)
     own = [of_name[name] for name in chosen]
     curve = discovery(qrels, pooled(qrels, own or runs, DEEPEST), rel)
@@ -150,7 +150,7 @@ def reuse(
 def _one(metric: str | BoundMetric) -> BoundMetric:
     bound = bind([metric])
     if len(bound) != 1:
-        raise NotValid(f"name one metric, not {len(bound)}")
+        raise NotValid(f"use one metric, not {len(bound)}")
     if bound[0].metric.mean != "arithmetic":
         raise NotValid(f"the mean of {bound[0].name} is not an arithmetic mean; use a metric such as AP")
     return bound[0]
@@ -160,7 +160,7 @@ def _why_not(contributors: Sequence[str]) -> str | None:
     if not contributors:
         return "no run is known to have contributed to the pool"
     if len(contributors) == 1:
-        return "only one run contributed; without it there would be no pool"
+        return "only one run contributed, and without it there would be no pool"
     return None
 
 

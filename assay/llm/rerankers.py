@@ -63,7 +63,7 @@ def scorer(target: Any) -> Scorer:
             target = target()
         except TypeError as fault:
             what = f"{target.__name__} cannot be constructed without arguments ({fault})"
-            raise NotValid(f"{what}; name an object that the module creates instead") from None
+            raise NotValid(f"{what}; use an object that the module creates instead") from None
     call = getattr(target, "score", target)
     if not callable(call):
         raise NotValid(f"{type(target).__name__} is neither a function nor an object with score()")
@@ -201,7 +201,7 @@ def _read(body: Mapping[str, Any]) -> Reply:
     for row in rows:
         place, score = row["index"], row["relevance_score"] if "relevance_score" in row else row["score"]
         if isinstance(place, bool) or not isinstance(place, int) or isinstance(score, bool | str) or place in scores:
-            raise ValueError("no place and score")
+            raise ValueError("no index and score")
         scores[place] = float(score)
     return Reply(json.dumps(list(scores.items())), model=as_text(body.get("model")))
 

@@ -1,4 +1,4 @@
-"""Table of the ranking metrics, one line each. A new metric needs a new file and a new line."""
+"""Table of the ranking metrics, with a line for each. A new metric needs a new file and a new line."""
 
 from __future__ import annotations
 

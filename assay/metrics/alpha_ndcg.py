@@ -20,14 +20,15 @@ def alpha_ndcg(rankings: JudgedRankings, cutoff: int, alpha: float = 0.5, rel: f
     cutoff : int
         The number of ranks, for the run and the ideal.
     alpha : float
-        Penalty for repeated subtopics: each further document adds 1 - alpha times the gain of the previous one.
+        The penalty for repeated subtopics: each further document adds 1 - alpha times the gain of the previous
+        document.
     rel : float
-        The lowest grade that is relevant for a subtopic; grades above it count no more.
+        The lowest grade that is relevant for a subtopic; higher grades do not count more.
 
     Returns
     -------
     float64 array, shape (queries,)
-        0 where no document is relevant for any subtopic. The ideal is the greedy ranking of
+        0 if no document is relevant for any subtopic. The ideal is the greedy ranking of
         `JudgedSubtopics.ideal_gains`, as in ndeval; because it may not be the best ranking, a value can be slightly
         above 1.
 
@@ -65,15 +66,20 @@ ALPHA_NDCG = Metric(
     name="alpha_nDCG",
     title="nDCG with novelty and diversity",
     description="How well the ranking covers the subtopics of the query; each repetition of a subtopic counts less.",
-    formula="alpha-DCG@k / its ideal; alpha-DCG = sum over ranks i of gain_i / log2(i + 1); gain_i = sum over the "
-    "subtopics that the document is relevant to of (1 - alpha)^(relevant documents for the subtopic above). At each "
-    "rank the ideal takes the document with the largest gain, in a tie the one with the largest id. 0 where no "
-    "document is relevant.",
+    formula="alpha-DCG@k / ideal alpha-DCG@k; alpha-DCG = sum over ranks i of gain_i / log2(i + 1); gain_i = sum "
+    "over the subtopics that the document is relevant to of (1 - alpha)^(number of documents above that are relevant "
+    "to it). At each rank, the ideal ranking takes the document with the largest gain, or with the largest id in a "
+    "tie. 0 if no document is relevant.",
     source="Clarke and others 2008; the greedy ideal of ndeval, the program of the TREC Web Track.",
     per_query=alpha_ndcg,
     cutoff="required",
     parameters=(
-        Parameter("alpha", 0.5, "The share of a subtopic's gain that each document on it uses up.", read=_from_0_to_1),
+        Parameter(
+            "alpha",
+            0.5,
+            "The share of a subtopic's remaining gain that each relevant document uses up.",
+            read=_from_0_to_1,
+        ),
         REL,
     ),
     aliases={"alpha-ndcg": {}, "andcg": {}},

@@ -163,7 +163,7 @@ def average_precision(rankings: JudgedRankings, cutoff: int | None = None, rel: 
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
     cutoff : int, optional
-        The last rank that counts. The divisor is still R, the number of all relevant documents of the query.
+        The last rank that counts. The divisor is still R, the number of all relevant documents for the query.
     rel : float
         The lowest grade that is relevant.
 
@@ -185,8 +185,8 @@ AP = Metric(
     name="AP",
     title="Average precision",
     description="Precision at every relevant document, averaged over all relevant documents; its mean is known as MAP.",
-    formula="1/R times the sum, over ranks i with a relevant document, of (relevant documents in ranks 1 to i) / i. "
-    "R counts all relevant documents of the query, also for AP@k; 0 where R is 0.",
+    formula="1/R times the sum, over ranks i with a relevant document, of (relevant documents at ranks 1 to i) "
+    "/ i. R is the number of all relevant documents for the query, even for AP@k; 0 if R is 0.",
     source="Harman 1992 (TREC-1); trec_eval's map and map_cut.",
     per_query=average_precision,
     parameters=(REL, JUDGED_ONLY),

@@ -15,7 +15,8 @@ def bpref(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floa
     ----------
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
-    cutoff : None Not used.
+    cutoff : None
+        Not used.
     rel : float
         The lowest relevant grade; documents with a grade from 0 to below it are judged not relevant.
 
@@ -23,7 +24,7 @@ def bpref(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floa
     -------
     float64 array, shape (queries,)
         Between 0 and 1; 0 if the query has no relevant document. Unjudged documents and negative grades are ignored. If
-        no document is judged not relevant, each returned relevant document counts 1.
+        no document is judged not relevant, each returned relevant document counts as 1.
 
     Examples
     --------
@@ -42,9 +43,9 @@ BPREF = Metric(
     name="Bpref",
     title="Binary preference",
     description="How often relevant documents rank above those judged not relevant; unjudged documents are ignored.",
-    formula="1/R times the sum over returned relevant documents of 1 - min(A, R) / min(N, R): N documents of the query "
-    "are judged not relevant (grade from 0 to below rel), A of them rank above. The term is 1 if A is 0; the value "
-    "is 0 where R is 0.",
+    formula="1/R times the sum over returned relevant documents of 1 - min(A, R) / min(N, R): N is the number "
+    "of documents judged not relevant (grade from 0 to below rel), and A is the number of these that rank "
+    "above. The term is 1 if A is 0; the value is 0 if R is 0.",
     source="Buckley and Voorhees 2004; trec_eval's bpref.",
     per_query=bpref,
     cutoff="none",

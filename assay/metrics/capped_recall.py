@@ -40,7 +40,7 @@ CAPPED_RECALL = Metric(
     name="R-cap",
     title="Capped recall",
     description="Recall that can reach 1 even for a query with more than k relevant documents.",
-    formula="relevant documents in the top k / min(k, R); without @k, k is the number of documents returned. 0 where R "
+    formula="relevant documents in the top k / min(k, R); without @k, k is the number of documents returned. 0 if R "
     "is 0.",
     source="R_cap@k of BEIR (Thakur and others 2021); trec_eval's relative_P and set_relative_P.",
     per_query=capped_recall,

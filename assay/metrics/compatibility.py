@@ -71,11 +71,12 @@ COMPAT = Metric(
     name="Compat",
     title="Compatibility",
     description="How much the ranking overlaps with the ideal ranking, weighted toward the top.",
-    formula="RBO(run, ideal) / RBO(ideal, ideal), each to depth D, the longer of run and ideal: RBO = sum over i of "
-    "p^(i-1) (overlap of the two top i) / i, divided by the sum of p^(i-1). The ideal ranks documents of positive "
-    "grade by grade, in the run's order within a grade, with documents not returned last. 0 where there are none.",
+    formula="RBO(run, ideal) / RBO(ideal, ideal), each down to depth D, the length of the longer ranking. RBO = "
+    "sum over i of p^(i-1) (documents in the top i of both) / i, divided by the sum of p^(i-1). The ideal "
+    "ranking contains the documents with a positive grade, sorted by grade and, within a grade, in the run's "
+    "order, with documents that are not returned last. 0 if there are none.",
     source="Clarke, Vtyurina and Smucker 2021; RBO: Webber, Moffat and Zobel 2010. ir_measures ranks documents "
-    "that are not returned as if they scored 0, which differs where scores are negative.",
+    "that are not returned as if they scored 0, which makes a difference if scores are negative.",
     per_query=compatibility,
     cutoff="none",
     parameters=(

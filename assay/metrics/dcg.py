@@ -26,7 +26,7 @@ def dcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear
     cutoff : int, optional
         The last rank that counts.
     gain : {"linear", "exp"}
-        A grade g gains g, or 2^g - 1.
+        The gain of a grade g: g, or 2^g - 1.
     gains : str, optional
         Gains of specific grades, such as ``"{1:3,2:9}"``. `gain` determines the gain of other grades.
 
@@ -45,7 +45,7 @@ def dcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear
 
 
 def gained(grades: Floats, gain: str, gains: str | None = None) -> Floats:
-    """Compute the gains of grades; a negative grade gains nothing."""
+    """Compute the gains of grades; a negative grade has a gain of 0."""
     positive = np.maximum(grades, 0.0)
     values: Floats = positive if gain == "linear" else power_of_two(positive) - 1.0
     if gains is not None:
@@ -71,7 +71,7 @@ def read_gains(text: str) -> Value:
     Raises
     ------
     ValueError
-        When the text is not valid, or has a grade twice.
+        When the text is not valid or contains a grade twice.
 
     Examples
     --------
@@ -80,13 +80,13 @@ def read_gains(text: str) -> Value:
     """
     parts = text.removeprefix("{").removesuffix("}").split(",")
     if not all(ONE_GAIN.fullmatch(part) for part in parts):
-        raise ValueError(f"maps grades to gains of 0 or more, as in {{1:3,2:9}}; it cannot be {text!r}")
+        raise ValueError(f"must map grades to gains of 0 or more, as in {{1:3,2:9}}, not {text!r}")
     pairs = sorted((float(grade), float(value)) for grade, value in (re.split("[:=]", part) for part in parts))
     if len({grade for grade, _ in pairs}) < len(pairs):
-        raise ValueError(f"has a grade twice: {text!r}")
+        raise ValueError(f"contains a grade twice: {text!r}")
     if any(max(pair) > MOST_GAIN for pair in pairs):
         shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-        raise ValueError(f"allows grades and gains up to {MOST_GAIN:g}; it is {shown!r}")
+        raise ValueError(f"allows grades and gains up to {MOST_GAIN:g}, not {shown!r}")
     return "{" + ",".join(f"{_plain(grade)}:{_plain(value)}" for grade, value in pairs) + "}"
 
 
@@ -108,7 +108,7 @@ GAIN = Parameter(
 GAINS = Parameter(
     "gains",
     None,
-    "The gain of each grade, as in `{1:3,2:9}`; it replaces `gain`, and the ideal is sorted by gain.",
+    "The gains of specific grades, as in `{1:3,2:9}`; the gains of other grades depend on `gain`.",
     read=read_gains,
     trec=lambda gains: "_" + str(gains)[1:-1].replace(":", "="),
 )
@@ -117,8 +117,9 @@ DCG = Metric(
     name="DCG",
     bounded=False,
     title="Discounted cumulative gain",
-    description="The gain of the top k documents, discounted by rank and not normalized; for one query at a time.",
-    formula="sum over ranks i of gain(g_i) / log2(i + 1); an unjudged document and a negative grade gain 0.",
+    description="The gain of the top k documents, discounted by rank but not normalized; compare it only within "
+    "a query.",
+    formula="sum over ranks i of gain(g_i) / log2(i + 1); unjudged documents and negative grades gain 0.",
     source="Järvelin and Kekäläinen 2002; the discount of trec_eval's ndcg_cut. gain=exp: Burges and others 2005.",
     per_query=dcg,
     parameters=(GAIN, GAINS),

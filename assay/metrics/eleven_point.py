@@ -18,7 +18,8 @@ def eleven_point_average(rankings: JudgedRankings, cutoff: None = None, rel: flo
     ----------
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
-    cutoff : None Not used.
+    cutoff : None
+        Not used.
     rel : float
         The lowest grade that is relevant.
     cut : {"ceil", "nearest"}
@@ -43,7 +44,8 @@ def eleven_point_average(rankings: JudgedRankings, cutoff: None = None, rel: flo
 ELEVEN_POINT = Metric(
     name="11pt_avg",
     title="Eleven-point average precision",
-    description="Interpolated precision at recall 0, 0.1, ..., 1, averaged; the classic summary of a recall curve.",
+    description="The mean of interpolated precision at recall 0, 0.1, ..., 1; the classic summary of a "
+    "precision-recall curve.",
     formula="the mean of IPrec@0.0, IPrec@0.1, ..., IPrec@1.0.",
     source="Salton and McGill 1983; trec_eval 9's 11pt_avg.",
     per_query=eleven_point_average,

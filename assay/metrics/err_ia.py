@@ -11,8 +11,7 @@ SATISFIED = 0.5
 
 
 def err_ia(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
-    """Compute the expected reciprocal rank, averaged over subtopics and normalized by the maximum possible for any
-    query.
+    """Compute the expected reciprocal rank, averaged over subtopics and normalized by its maximum for any query.
 
     Parameters
     ----------
@@ -26,7 +25,7 @@ def err_ia(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 1 where each of the top documents is relevant to every subtopic. 0 where nothing is relevant.
+        Between 0 and 1; 1 if each of the top documents is relevant to every subtopic. 0 if nothing is relevant.
 
     Raises
     ------
@@ -57,10 +56,10 @@ def err_ia(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
 ERR_IA = Metric(
     name="ERR_IA",
     title="Intent-aware expected reciprocal rank",
-    description="1 / rank at which a reader stops, averaged over the subtopics of the query.",
-    formula="sum over ranks i of gain_i / i, divided by M times the sum over ranks i to k of (1/2)^(i-1) / i; gain_i = "
-    "sum over the subtopics that the document is relevant to of (1/2)^(relevant documents for the subtopic above); M "
-    "counts the subtopics that any document is relevant to. 0 where M is 0.",
+    description="The expected 1 / rank at which a reader stops, averaged over the subtopics of the query.",
+    formula="sum over ranks i of gain_i / i, divided by M times the sum over ranks i to k of (1/2)^(i-1) / i; gain_i "
+    "= sum over the subtopics that the document is relevant to of (1/2)^(number of documents above that are relevant "
+    "to it); M is the number of subtopics with a relevant document. 0 if M is 0.",
     source="Chapelle, Metzler, Zhang and Grinspan 2009; normalized as in ndeval, the program of the TREC Web Track.",
     per_query=err_ia,
     cutoff="required",

@@ -25,7 +25,7 @@ def expected_reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None
     -------
     float64 array, shape (queries,)
         Between 0 and 1, but never 1: the best document satisfies the reader with probability 1 - 2^-max_rel. Unjudged
-        documents and negative grades never satisfy. 0 if no document has a positive grade.
+        documents and negative grades never satisfy the reader. 0 if no document has a positive grade.
 
     Raises
     ------
@@ -48,9 +48,9 @@ def expected_reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None
 ERR = Metric(
     name="ERR",
     title="Expected reciprocal rank",
-    description="1 / rank of the document at which a reader stops; a higher grade makes stopping more likely.",
-    formula="sum over ranks i of S_i / i times the product over the ranks j above of (1 - S_j); "
-    "S = (2^g - 1) / 2^max_rel. A grade above max_rel is an error; 0 where no grade is positive.",
+    description="The expected 1 / rank at which a reader stops; a higher grade makes stopping more likely.",
+    formula="sum over ranks i of S_i / i times the product of (1 - S_j) over the ranks j above i; S = (2^g - 1) / "
+    "2^max_rel. A grade above max_rel is an error; 0 if no grade is positive.",
     source="Chapelle, Metzler, Zhang and Grinspan 2009. gdeval and ir_measures fix max_rel at 4.",
     per_query=expected_reciprocal_rank,
     parameters=(Parameter("max_rel", None, "The top grade of the scale; by default the highest grade of the qrels."),),

@@ -21,7 +21,7 @@ def f_score(rankings: JudgedRankings, cutoff: int, rel: float = 1, beta: float =
     rel : float
         The lowest grade that is relevant.
     beta : float
-        Recall has beta times the weight of precision.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def _weighted(counts: Integers, cutoff: int, beta: float = 1, **_: object) -> Fl
     return counts.astype(np.float64) * beta * beta
 
 
-BETA = Parameter("beta", 1, "Recall has beta times the weight of precision.")
+BETA = Parameter("beta", 1, "Recall counts beta times as much as precision.")
 
 F = Metric(
     name="F",

@@ -9,7 +9,7 @@ from assay.metrics.metric import REL, Metric
 GMAP = Metric(
     name="GMAP",
     title="Geometric mean average precision",
-    description="Average precision with a geometric mean, which emphasizes queries with low values.",
+    description="The geometric mean of average precision, which emphasizes queries with low values.",
     formula="AP of each query; a query without results or with an AP below 0.00001 counts as 0.00001.",
     source="Robertson 2006; trec_eval's gm_map.",
     per_query=average_precision,

@@ -32,8 +32,9 @@ class Additive:
 
 @dataclass(frozen=True)
 class Response:
-    """How a metric responds to judgments; all shapes guarantee that swapping a better document above a worse one never
-    lowers the value."""
+    """How a metric responds to judgments; all shapes guarantee that swapping a better document above a worse document
+    never lowers the value.
+    """
 
     shape: Literal["rising", "first", "promoted"]
     additive: Additive | None = None
@@ -63,5 +64,5 @@ def share_of_ranks(ranks: Integers, cutoff: int, **_: object) -> Floats:
 
 
 def nothing(cutoff: int | None, **_: object) -> float:
-    """Return 0, so that only the ideal is the divisor."""
+    """Return 0, so that the divisor is only the ideal."""
     return 0.0

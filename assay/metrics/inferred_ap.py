@@ -16,7 +16,8 @@ def inferred_average_precision(rankings: JudgedRankings, cutoff: None = None, re
     ----------
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
-    cutoff : None Not used.
+    cutoff : None
+        Not used.
     rel : float
         The lowest relevant grade; documents with a grade from 0 to below it are judged not relevant.
 
@@ -42,10 +43,11 @@ def inferred_average_precision(rankings: JudgedRankings, cutoff: None = None, re
 INFAP = Metric(
     name="infAP",
     title="Inferred average precision",
-    description="Average precision, estimated from labels of a sample of the pool; negative grades mark the rest.",
+    description="Average precision, estimated from a judged sample of the pool; negative grades mark the rest "
+    "of the pool.",
     formula="1/R times the sum over relevant documents at ranks i of 1/i + (i-1)/i * (r+u+s)/(i-1) * (r+e)/(r+s+2e); "
-    "above rank i are r relevant documents, s judged not relevant and u with a negative grade; e = 0.00001. Rank 1 "
-    "counts 1; 0 where R is 0.",
+    "above rank i, r documents are relevant, s are judged not relevant, and u have a negative grade; e = "
+    "0.00001. At rank 1 the term is 1. 0 if R is 0.",
     source="Yilmaz and Aslam 2006; trec_eval's infAP.",
     per_query=inferred_average_precision,
     cutoff="none",

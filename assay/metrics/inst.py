@@ -114,7 +114,7 @@ def _at_least_0(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise ValueError(f"must be a number, 0 or more, not {text!r}")
+        raise ValueError(f"must be a number of 0 or more, not {text!r}")
     return int(value) if value.is_integer() else value
 
 
@@ -122,18 +122,18 @@ INST = Metric(
     name="INST",
     title="Adaptive gain per document",
     description="The gain per document for a reader who wants T good documents and stops when they are found.",
-    formula="sum of W_i gain_i; W_i is the chance of reaching rank i, divided by the sum of these chances over `depth` "
-    "ranks; from rank i the reader continues with probability ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T less the "
-    "gain of ranks 1 to i; gain = (g - min_rel) / (max_rel - min_rel), 0 for unjudged documents. A grade above max_rel "
-    "is an error.",
+    formula="sum of W_i gain_i; W_i is the probability of reaching rank i, divided by the sum of these probabilities "
+    "over `depth` ranks. The reader continues from rank i with probability ((i + T + T_i - 1) / (i + T + T_i))^2, "
+    "where T_i is T minus the gain at ranks 1 to i; gain = (g - min_rel) / (max_rel - min_rel), 0 for unjudged "
+    "documents. A grade above max_rel is an error.",
     source="Moffat, Bailey, Scholer and Thomas 2015; 1,000 ranks as in cwl_eval.",
     per_query=inst,
     cutoff="none",
     parameters=(
         Parameter("T", 1, "The gain that the reader wants, in documents of the top grade."),
-        Parameter("min_rel", 0, "The grade that gains 0.", read=_at_least_0),
+        Parameter("min_rel", 0, "The grade with a gain of 0.", read=_at_least_0),
         Parameter("max_rel", None, "The grade with a gain of 1; by default the highest grade of the qrels."),
-        Parameter("depth", CWL_DEPTH, "The number of ranks that count."),
+        Parameter("depth", CWL_DEPTH, "The number of ranks to include."),
     ),
     scale_top="max_rel",
 )

@@ -46,17 +46,17 @@ def interpolated_precision(rankings: JudgedRankings, level: float, rel: float = 
 CUT = Parameter(
     "cut",
     "ceil",
-    "How level times R is rounded to a number of documents: `ceil` is floor(x + 0.9), as in trec_eval 9, pytrec_eval "
-    "and ir_measures; `nearest` is floor(x + 0.5), as in trec_eval 10.",
+    "How the level times R is rounded to a number of documents: `ceil` is floor(x + 0.9), as in trec_eval 9, "
+    "pytrec_eval and ir_measures; `nearest` is floor(x + 0.5), as in trec_eval 10.",
     choices=tuple(RAISED),
 )
 
 IPREC = Metric(
     name="IPrec",
     title="Interpolated precision",
-    description="The best precision at or below the point where the given share of the relevant documents is found.",
-    formula="the largest (relevant documents in ranks 1 to i) / i over all ranks i where at least floor(r * R + 0.9) "
-    "relevant documents are found; 0 where fewer are found.",
+    description="The best precision at or below the rank at which the given share of the relevant documents is found.",
+    formula="the largest (relevant documents at ranks 1 to i) / i, over all ranks i by which at least floor(r * "
+    "R + 0.9) relevant documents are found; 0 if fewer are found.",
     source="Salton and McGill 1983; trec_eval 9's iprec_at_recall.",
     per_query=interpolated_precision,
     cutoff="level",

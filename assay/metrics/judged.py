@@ -37,8 +37,9 @@ def judged(rankings: JudgedRankings, cutoff: int | None = None) -> Floats:
 JUDGED = Metric(
     name="Judged",
     title="Share judged",
-    description="The share of the returned documents that is judged; read it together with every other metric.",
-    formula="judged documents in the top k / min(k, n), n = documents returned; 0 where nothing is returned.",
+    description="The share of the returned documents that are judged; read it together with every other metric.",
+    formula="judged documents in the top k / min(k, n), where n is the number of documents returned; 0 if "
+    "nothing is returned.",
     source="Judged@k of ir_measures, with trec_eval's order of tied documents.",
     per_query=judged,
 )

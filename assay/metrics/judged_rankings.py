@@ -228,7 +228,7 @@ class JudgedRankings:
     def by_subtopic(self) -> JudgedSubtopics:
         """Return the grades by subtopic."""
         if self.subtopics is None:
-            raise NotValid("the qrels have no subtopics")
+            raise NotValid("the qrels have no subtopics; use labels by subtopic")
         return self.subtopics
 
     def within(self, cutoff: int | None) -> Mask:
@@ -261,17 +261,21 @@ class JudgedRankings:
 
     @cached_property
     def judged_higher(self) -> Integers:
-        """Count for each returned judged document the judged ones of its query, returned or not, of a higher grade."""
+        """Count, for each returned judged document, the judged documents of its query with a higher grade, returned or
+        not.
+        """
         return np.searchsorted(*self._grade_keys, side="left") - self.judged_offsets[self.query]
 
     @cached_property
     def judged_lower(self) -> Integers:
-        """Count for each returned judged document the judged ones of its query, returned or not, of a lower grade."""
+        """Count, for each returned judged document, the judged documents of its query with a lower grade, returned or
+        not.
+        """
         return self.judged_offsets[self.query + 1] - np.searchsorted(*self._grade_keys, side="right")
 
     @cached_property
     def lower_than_judged(self) -> Integers:
-        """Count for each judged document, returned or not, the judged ones of its query of a lower grade."""
+        """Count, for each judged document, returned or not, the judged documents of its query with a lower grade."""
         keys, _ = self._grade_keys
         return self.judged_offsets[self.judged_query + 1] - np.searchsorted(keys, keys, side="right")
 

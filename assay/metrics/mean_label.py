@@ -23,7 +23,7 @@ def mean_label(rankings: JudgedRankings, cutoff: int) -> Floats:
     -------
     float64 array, shape (queries,)
         In the unit of the labels: between 0 and 1 if the labels are. Unjudged documents, empty ranks and negative
-        labels count 0.
+        labels count as 0.
 
     Notes
     -----
@@ -43,9 +43,9 @@ MEAN_LABEL = Metric(
     name="MeanLabel",
     bounded=False,
     title="Mean label",
-    description="The mean of the labels in the top k: precision for labels that are fractions.",
-    formula="sum of the labels in the top k / k, also when fewer than k are returned; an unjudged document counts 0.",
-    source="Salemi and Zamani 2024 (eRAG), precision of labels that are not binary.",
+    description="The mean of the labels in the top k; precision for fractional labels.",
+    formula="sum of the labels in the top k / k, even if fewer than k are returned; unjudged documents count as 0.",
+    source="Salemi and Zamani 2024 (eRAG), precision for non-binary labels.",
     per_query=mean_label,
     cutoff="required",
     aliases={"mean_label": {}},

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 MeanKind = Literal["arithmetic", "geometric", "sum"]
-"""How the values of single queries become one: their mean, exp of the mean of their logarithms, or their sum."""
+"""How query values are combined: their mean, exp of the mean of their logarithms, or their sum."""
 
 LEAST_QUERIES = 10
 # Two values of a metric on a query that differ by at most this much are equal up to rounding.

@@ -1,7 +1,7 @@
 """Declaration of a metric, and a metric bound to its cutoff and parameters.
 
 Each metric's file contains a `Metric`. The name parser, the command help, the API's choices and docs/metrics.md use it,
-so that nothing about a metric is written anywhere else.
+so that each fact about a metric is written only once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ JUDGED_ONLY = Parameter("judged_only", False, "Drop unjudged documents and negat
 
 @dataclass(frozen=True)
 class Metric:
-    """Everything that Assay knows about a metric.
+    """Declaration of a metric.
 
     Parameters
     ----------

@@ -266,7 +266,7 @@ MOST_GRADES = 100
 def scale_grades(top: float) -> Floats:
     """Return the possible grades above 0: the whole numbers up to the top, and the top itself. If no grade is above 0,
     the top is 1. A top above 100 does not belong to a human scale (clicks, for example); then a document gets the top
-    or nothing.
+    grade or 0.
 
     Examples
     --------
@@ -297,15 +297,15 @@ def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades
     Returns
     -------
     (float64 array, float64 array) or None
-        None for metrics of which it is not known how they answer a new grade, and over condensed lists.
+        None for metrics that do not declare a response to new grades, and for condensed lists.
 
     Notes
     -----
-    Rising metrics are lowest with every unjudged document at 0 and highest with every one at the top. For AP and Rprec,
-    with a given number of documents made relevant, the value is highest if they are the first unjudged ones and lowest
-    if they are the last: all numbers are tried (`assay.metrics.average_precision`). For nDCG see
-    `assay.metrics.metric_bounds`. RBP uses its residual for the upper bound, which also counts documents that were not
-    returned.
+    Rising metrics are lowest if every unjudged document has grade 0 and highest if every unjudged document has the top
+    grade. For AP and Rprec, with a given number of documents made relevant, the value is highest if they are the first
+    unjudged ones and lowest if they are the last: all numbers are tried (`assay.metrics.average_precision`). For nDCG
+    see `assay.metrics.metric_bounds`. RBP uses its residual for the upper bound, which also counts documents that were
+    not returned.
 
     Examples
     --------

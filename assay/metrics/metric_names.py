@@ -28,17 +28,19 @@ MOST_SHOWN = 60
 CUT = ("ndcg_cut", "map_cut")
 REFUSED = {
     "hits": "hits@{k} is a count in one tool and a rate in another; write Success@{k} or P@{k}",
-    "unj": "unj_{k} divides by the cutoff, Judged@{k} by the number of documents returned; write Judged@{k}",
+    "unj": "unj_{k} divides by the cutoff, but Judged@{k} divides by the number of documents returned; write "
+    "Judged@{k}",
     "rbp_resid": (
-        "rbp_resid ignores the ranks below the list if all returned documents are judged, RBPresid always counts "
-        "them; write RBPresid(p=0.8)"
+        "rbp_resid ignores the ranks below the list if all returned documents are judged, but RBPresid always "
+        "counts them; write RBPresid(p=0.8)"
     ),
     "ndcg_cut": (
-        "ndcg_cut alone means nine cutoffs in trec_eval; name cutoffs, as in nDCG@5,10, or write nDCG for no cutoff"
+        "ndcg_cut alone means nine cutoffs in trec_eval; specify cutoffs, as in nDCG@5,10, or write nDCG for no cutoff"
     ),
-    "map_cut": "map_cut alone means nine cutoffs in trec_eval; name cutoffs, as in AP@5,10, or write AP for no cutoff",
-    "official": "official is a set of metrics in trec_eval; name its metrics, as in 'AP GMAP Rprec Bpref RR P@5,10'",
-    "all_trec": "all_trec is a set of metrics in trec_eval; name the metrics, as in 'AP nDCG Rprec Bpref RR P@5,10'",
+    "map_cut": "map_cut alone means nine cutoffs in trec_eval; specify cutoffs, as in AP@5,10, or write AP for "
+    "no cutoff",
+    "official": "official is a set of metrics in trec_eval; list the metrics, as in 'AP GMAP Rprec Bpref RR P@5,10'",
+    "all_trec": "all_trec is a set of metrics in trec_eval; list the metrics, as in 'AP nDCG Rprec Bpref RR P@5,10'",
     "ndcg-l": (
         "nDCG takes no relevance threshold, because tools disagree on its effect; write nDCG@{k}, or P(rel=2)@{k}"
     ),
@@ -147,7 +149,7 @@ def _refuse(head: str, cutoff: str | None, level: str | None) -> None:
 
 
 def _misshapen(written: str, text: str) -> NotValid:
-    """Return the fault of an unparseable name: the part after the @ if the rest is a metric name."""
+    """Return why a name cannot be parsed: the part after the @ if the rest is a metric name."""
     head = re.split(r"[@(]", written)[0]
     if "@" not in written or head in REFUSED:
         return _unknown(text)

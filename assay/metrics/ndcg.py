@@ -20,7 +20,7 @@ def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linea
     cutoff : int, optional
         The last rank that counts, for the run and the ideal.
     gain : {"linear", "exp"}
-        A grade g gains g, or 2^g - 1.
+        The gain of a grade g: g, or 2^g - 1.
     gains : str, optional
         Gains of specific grades, such as ``"{1:3,2:9}"``. `gain` determines the gain of other grades; the ideal is
         sorted by gain.
@@ -28,8 +28,8 @@ def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linea
     Returns
     -------
     float64 array, shape (queries,)
-        Between 0 and 1; 0 if no document has a positive gain. The ideal takes all judged documents of the query,
-        returned or not; without a cutoff it is not cut, so a short run cannot reach 1.
+        Between 0 and 1; 0 if no document has a positive gain. The ideal ranking contains all judged documents for the
+        query, returned or not. Without a cutoff it is not truncated, so a short run cannot reach 1.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linea
 
 
 def _best(counts: Integers, cutoff: int | None, **_: object) -> Floats:
-    """Compute the value of this many documents of gain 1 in the best order."""
+    """Compute the value of this many documents with a gain of 1 in the best order."""
     ranks = np.arange(1, int(counts.max(initial=0)) + 1)
     ideal: Floats = np.concatenate(([0.0], np.cumsum(discount(ranks, cutoff))))[counts]
     return ideal
@@ -57,7 +57,7 @@ NDCG = Metric(
     title="Normalized discounted cumulative gain",
     description="How close the ranking is to the ideal ranking; high grades at the top count most.",
     formula="DCG@k / IDCG@k; DCG = sum over ranks i of gain(g_i) / log2(i + 1); IDCG is the DCG of all judged "
-    "documents of the query, sorted by gain. 0 if no gain is positive.",
+    "documents for the query, sorted by gain. 0 if no gain is positive.",
     source="Järvelin and Kekäläinen 2002; the discount of trec_eval's ndcg_cut. gain=exp: Burges and others 2005.",
     per_query=ndcg,
     parameters=(GAIN, GAINS, JUDGED_ONLY),

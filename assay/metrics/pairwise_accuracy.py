@@ -15,7 +15,8 @@ def pairwise_accuracy(rankings: JudgedRankings, cutoff: None = None) -> Floats:
     ----------
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
-    cutoff : None Not used.
+    cutoff : None
+        Not used.
 
     Returns
     -------
@@ -24,12 +25,12 @@ def pairwise_accuracy(rankings: JudgedRankings, cutoff: None = None) -> Floats:
 
     Notes
     -----
-    A document that is not returned stands below all that are. Two that are not returned have no order, and their pair
-    is not right: a run gets nothing for what it does not decide. So a run that returns nothing has 0, as in zbench a
-    model has that gives all documents the same score. Pairs of equal grades, which zbench leaves in the divisor, are
-    not counted. Only the order of the grades matters, so they may be negative (Elo scores are) and fractions.
+    A document that is not returned ranks below all returned documents. Two documents that are not returned have no
+    order, so their pair counts as wrong. A run that returns nothing therefore scores 0, like a model in zbench that
+    gives all documents the same score. Pairs of equal grades, which zbench keeps in the divisor, are not counted. Only
+    the order of the grades matters, so grades may be negative (like Elo scores) or fractions.
 
-    The pairs in the wrong order are counted as a merge sort meets them, in all queries at once: n log n steps.
+    Pairs in the wrong order are counted during a merge sort over all queries together, in n log n steps.
 
     Examples
     --------
@@ -71,11 +72,11 @@ def _starts(block: Integers, grade: Floats) -> Integers:
 PAIRWISE_ACCURACY = Metric(
     name="PairwiseAccuracy",
     title="Pairwise accuracy",
-    description="The share of the pairs of documents with different grades that the run ranks in the right order.",
-    formula="pairs of judged documents with the higher grade above / pairs with different grades. Documents that "
-    "are not returned rank below returned ones; a pair without a returned document counts as wrong. 0 if all grades "
-    "are equal.",
-    source="As zbench's accuracy of rerankers, without its pairs of equal grades; (Kendall's tau-a + 1) / 2 where all "
+    description="The share of document pairs with different grades that the run ranks in the right order.",
+    formula="pairs of judged documents with the higher grade ranked above the lower / pairs with different grades. "
+    "Documents that are not returned rank below returned documents; a pair without a returned document counts as "
+    "wrong. 0 if all grades are equal.",
+    source="zbench's reranker accuracy, without pairs of equal grades. Equals (Kendall's tau-a + 1) / 2 if all "
     "documents are returned and no grades are equal.",
     per_query=pairwise_accuracy,
     cutoff="none",

@@ -1,4 +1,4 @@
-"""R-precision: the precision at rank R, the number of relevant documents of the query."""
+"""R-precision: the precision at rank R, the number of relevant documents for the query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.metrics.metric_bounds import Holes, from_below, holes, with_none
 
 
 def r_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floats:
-    """Compute the precision at rank R, R being the number of relevant documents of the query.
+    """Compute the precision at rank R, the number of relevant documents for the query.
 
     Parameters
     ----------
@@ -38,7 +38,9 @@ def r_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -
 
 
 def r_precision_bounds(rankings: JudgedRankings, rel: float = 1, **_: object) -> tuple[Floats, Floats]:
-    """Compute the lowest and the highest value, over how many of the last or first unjudged documents are relevant."""
+    """Compute the lowest and the highest value over all numbers of last or first unjudged documents that may be
+    relevant.
+    """
     low, high = np.zeros(rankings.queries), np.zeros(rankings.queries)
     for block in holes(rankings, None):
         low[block.places] = _r_precisions(block, rel, first=False).min(axis=1)
@@ -73,8 +75,8 @@ def r_precision_outside(low: Floats, high: Floats, relevant: Integers, further: 
 RPREC = Metric(
     name="Rprec",
     title="R-precision",
-    description="Precision at rank R, where R is the number of relevant documents of the query.",
-    formula="relevant documents in the top R / R; 0 where R is 0.",
+    description="Precision at rank R, where R is the number of relevant documents for the query.",
+    formula="relevant documents in the top R / R; 0 if R is 0.",
     source="TREC; trec_eval's Rprec.",
     per_query=r_precision,
     cutoff="none",

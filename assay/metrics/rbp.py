@@ -25,7 +25,7 @@ def rank_biased_precision(
     rel : float
         The lowest grade that is relevant; ignored if `max_rel` is given.
     max_rel : float, optional
-        The top grade of the scale: a document of grade g then gains g / max_rel instead of 0 or 1.
+        The top grade of the scale; if set, the gain of a grade g is g / max_rel instead of 0 or 1.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def rank_biased_precision(
         return rankings.total(weights, (rankings.grades >= rel) & rankings.within(cutoff))
     if len(rankings.judged) and rankings.judged.max() > max_rel:
         raise NotValid(
-            f"RBP has max_rel={max_rel:g} as the top of the scale, but a label has the grade "
+            f"max_rel={max_rel:g} is the top of the scale for RBP, but a label has the grade "
             f"{rankings.judged.max():g}; write max_rel={rankings.judged.max():g} or more"
         )
     return rankings.total(weights * rankings.grades / max_rel, (rankings.grades > 0) & rankings.within(cutoff))
@@ -71,13 +71,17 @@ RBP = Metric(
     title="Rank-biased precision",
     description="The gain of a reader who continues to the next document with probability p; always set p.",
     formula="(1 - p) times the sum over ranks i of p^(i-1) * gain; the gain is 1 for a relevant document, or "
-    "g_i / max_rel where max_rel is given.",
-    source="Moffat and Zobel 2008; trec_eval 10's rbp where grades are 0 and 1.",
+    "g_i / max_rel if max_rel is set.",
+    source="Moffat and Zobel 2008; trec_eval 10's rbp if all grades are 0 or 1.",
     per_query=rank_biased_precision,
     parameters=(
         P,
         REL,
-        Parameter("max_rel", None, "The top grade of the scale: a grade g then gains g / max_rel, not 0 or 1."),
+        Parameter(
+            "max_rel",
+            None,
+            "The top grade of the scale; if set, the gain of a grade g is g / max_rel instead of 0 or 1.",
+        ),
     ),
     trec_name="rbp",
     example="RBP(p=0.8)",

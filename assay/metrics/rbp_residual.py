@@ -51,10 +51,11 @@ P = Parameter(
 RBP_RESIDUAL = Metric(
     name="RBPresid",
     title="Residual of rank-biased precision",
-    description="How much RBP could rise if all unjudged documents were relevant; the smaller, the surer RBP is.",
+    description="How much RBP could rise if all unjudged documents were relevant; the smaller it is, the more "
+    "certain RBP is.",
     formula="(1 - p) times the sum of p^(i-1) over the ranks i of unjudged documents, plus p^n for all ranks below "
     "the n documents returned.",
-    source="Moffat and Zobel 2008. trec_eval 10's rbp_resid leaves out p^n where every returned document is judged.",
+    source="Moffat and Zobel 2008. trec_eval 10's rbp_resid leaves out p^n if every returned document is judged.",
     per_query=rank_biased_residual,
     parameters=(P,),
     example="RBPresid(p=0.8)",

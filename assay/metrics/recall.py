@@ -43,7 +43,8 @@ R = Metric(
     name="R",
     title="Recall",
     description="The share of the known relevant documents in the top k.",
-    formula="relevant documents in the top k / R, where R counts all relevant documents of the query; 0 where R is 0.",
+    formula="relevant documents in the top k / R, where R is the number of all relevant documents for the "
+    "query; 0 if R is 0.",
     source="Cleverdon 1967; trec_eval's recall.",
     per_query=recall,
     cutoff="required",

@@ -18,37 +18,38 @@ This page is generated from the declarations in `assay/metrics/`; `python -m ass
 ## Rules for all metrics
 
 - **Order.** Documents are sorted by score descending, then by id descending (UTF-8 bytes), as in trec_eval.
-  The rank column and the order of lines are ignored. The diagnostics of each run show the number of ties.
-- **Relevant** means a grade of at least `rel`, which is 1 by default: `P(rel=2)@10` sets it to 2. R is the
-  number of relevant documents of the query, returned or not.
-- **Unjudged documents** have a gain of 0. `Judged@k` shows the judged share; `judged_only=True` (or `--condensed`)
-  drops unjudged documents before scoring.
+  The rank column and the order of lines are ignored. The diagnostics of each run contain the number of ties.
+- **Relevant** means a grade of at least `rel`, which is 1 by default; for example, `P(rel=2)@10` sets it to 2. R is
+  the number of relevant documents for the query, returned or not.
+- **Unjudged documents** have a gain of 0. `Judged@k` is the share that is judged; `judged_only=True` (or
+  `--condensed`) drops unjudged documents before scoring.
 - **Negative grades** have a gain of 0 and are never relevant. `Judged` counts them as judged; `Bpref`, `RBPresid` and
-  `judged_only=True` treat them as unjudged, `infAP` as pooled and unjudged.
-- **The mean** is taken over the queries of the qrels. A query that the run does not answer counts as an empty ranking:
+  `judged_only=True` treat them as unjudged; `infAP` treats them as pooled and unjudged.
+- **The mean** is over the queries in the qrels. A query that the run does not answer counts as an empty ranking:
   it scores 0 (except for `NumQ`, `NumRel` and `RBPresid`), or is left out with `--missing skip`. A query without
-  relevant documents scores 0 and stays in the mean. Queries that are only in the run are ignored.
-- **Weighted means** are sum(w/p m) / sum(w/p), where w is the query's share of traffic and p its inclusion probability.
+  relevant documents scores 0 and stays in the mean. Queries that occur only in the run are ignored.
+- **Weighted means** are sum(w/p m) / sum(w/p), where m is the value of a query, w its share of traffic, and p its
+  inclusion probability.
 
 ## Metric names
 
 Names have the form `NAME(parameter=value)@k`. Case and spaces are ignored on input, `@`, `_` or `.` may precede the
-cutoff, and `P@5,10` means two metrics. If tools compute different values under one name (`hits@k`, `unj_k`,
-`ndcg@k-l2`, `ndcg_cut` without a cutoff), Assay rejects the name and lists the alternatives.
+cutoff, and `P@5,10` means two metrics. Names for which tools compute different values (`hits@k`, `unj_k`,
+`ndcg@k-l2`, `ndcg_cut` without a cutoff) are rejected with a list of alternatives.
 
-These metrics of trec_eval are not supported: preferences, Z-scores, `utility`, `G`, `binG`, `Rndcg`, `ndcg_rel`,
-`Rprec_mult`, `set_map`, `gm_bpref`, `num_nonrel_judged_ret`, and names of whole sets (`official`, `all_trec`).
+These trec_eval metrics are not supported: preferences, Z-scores, `utility`, `G`, `binG`, `Rndcg`, `ndcg_rel`,
+`Rprec_mult`, `set_map`, `gm_bpref`, `num_nonrel_judged_ret`, and the names of sets of metrics (`official`, `all_trec`).
 """
 
 CUTOFFS = {
     "optional": "Cutoff `@k`: optional",
     "required": "Cutoff `@k`: required",
     "none": "Cutoff `@k`: none",
-    "level": "Level `@r`: required, a share of the relevant documents between 0 and 1",
+    "level": "Level `@r`: required, the share of the relevant documents, between 0 and 1",
 }
 MEANS = {
     "geometric": "The mean is geometric: exp of the mean of ln max(value, 0.00001).",
-    "sum": "The values of the queries are summed, not averaged.",
+    "sum": "The query values are summed, not averaged.",
 }
 
 
@@ -56,7 +57,7 @@ def page() -> str:
     """Return the page."""
     default = ", ".join(f"`{name}`" for name in DEFAULT_METRICS)
     members = [METRICS[name] for name in TABLE]
-    table = ["| name | meaning |", "|---|---|", *(f"| `{m.example}` | {m.description} |" for m in members)]
+    table = ["| Name | Meaning |", "|---|---|", *(f"| `{m.example}` | {m.description} |" for m in members)]
     parts = [HEAD, f"Without `-m`, `assay evaluate` computes {default}.\n", "\n".join(table) + "\n"]
     return "\n".join([*parts, *map(_section, members), _extending()])
 
@@ -72,14 +73,14 @@ def _section(metric: Metric) -> str:
         f"- {CUTOFFS[metric.cutoff]}",
     ]
     if metric.by_subtopic:
-        lines.append("- Needs labels by subtopic: lines of query, subtopic, document, grade.")
+        lines.append("- Needs labels by subtopic: lines with query, subtopic, document and grade.")
     if metric.mean in MEANS:
         lines.append(f"- {MEANS[metric.mean]}")
     if metric.aliases:
-        lines.append(f"- Also read as: {', '.join(f'`{alias}`' for alias in metric.aliases)}")
+        lines.append(f"- Aliases: {', '.join(f'`{alias}`' for alias in metric.aliases)}")
     flags = "".join(p.trec(p.name) for p in metric.parameters if p.required and p.trec)
     theirs = (metric.trec_name and metric.trec_name + flags, re.sub(r"\{k.*?\}", "k", metric.trec_name_at))
-    lines.append(f"- In `--format trec`: {', '.join(f'`{name}`' for name in theirs if name) or 'the name above'}")
+    lines.append(f"- Name in `--format trec`: {', '.join(f'`{name}`' for name in theirs if name) or 'the same'}")
     lines += [_parameter(metric, parameter) for parameter in metric.parameters]
     labels = "--subtopics diversity.qrels" if metric.by_subtopic else "qrels.txt"
     example = f"assay evaluate {labels} bm25.run -m '{metric.example}'"
@@ -100,8 +101,8 @@ def _parameter(metric: Metric, parameter: Parameter) -> str:
 def _extending() -> str:
     return """## Adding a metric
 
-Add one file with a function of `JudgedRankings` and a `Metric` that declares it, and one line in
-`assay/metrics/__init__.py`; then regenerate this page. Other packages add metrics through the entry point
+Create a file with a function that takes `JudgedRankings` and a `Metric` that declares it. Add a line to
+`assay/metrics/__init__.py` and regenerate this page. Other packages can add metrics through the entry point
 `assay.metrics`.
 """
 

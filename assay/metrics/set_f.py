@@ -15,11 +15,12 @@ def set_f(rankings: JudgedRankings, cutoff: None = None, rel: float = 1, beta: f
     ----------
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
-    cutoff : None Not used.
+    cutoff : None
+        Not used.
     rel : float
         The lowest grade that is relevant.
     beta : float
-        Recall has beta times the weight of precision.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -38,7 +39,7 @@ SET_F = Metric(
     name="SetF",
     title="F score of the set",
     description="The harmonic mean of precision and recall of all returned documents.",
-    formula="(1 + beta^2) * SetP * SetR / (beta^2 * SetP + SetR); 0 where nothing relevant is returned.",
+    formula="(1 + beta^2) * SetP * SetR / (beta^2 * SetP + SetR); 0 if nothing relevant is returned.",
     source="Van Rijsbergen 1979, chapter 7; trec_eval's set_F, whose parameter is beta^2.",
     per_query=set_f,
     cutoff="none",

@@ -14,7 +14,8 @@ def set_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1)
     ----------
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
-    cutoff : None Not used.
+    cutoff : None
+        Not used.
     rel : float
         The lowest grade that is relevant.
 
@@ -34,8 +35,8 @@ def set_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1)
 SET_PRECISION = Metric(
     name="SetP",
     title="Precision of the set",
-    description="The share of all returned documents that is relevant; for engines that return a set.",
-    formula="relevant documents returned / documents returned; 0 where nothing is returned.",
+    description="The share of all returned documents that are relevant; for engines that return a set.",
+    formula="relevant documents returned / documents returned; 0 if nothing is returned.",
     source="Cleverdon 1967; trec_eval's set_P.",
     per_query=set_precision,
     cutoff="none",

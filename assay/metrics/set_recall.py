@@ -14,7 +14,8 @@ def set_recall(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) ->
     ----------
     rankings : JudgedRankings
         The ranks of the judged documents of each query.
-    cutoff : None Not used.
+    cutoff : None
+        Not used.
     rel : float
         The lowest grade that is relevant.
 
@@ -34,8 +35,8 @@ def set_recall(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) ->
 SET_RECALL = Metric(
     name="SetR",
     title="Recall of the set",
-    description="The share of the known relevant documents that is returned; an upper bound for any re-ranking.",
-    formula="relevant documents returned / R; 0 where R is 0.",
+    description="The share of the known relevant documents that are returned; an upper bound for any re-ranking.",
+    formula="relevant documents returned / R; 0 if R is 0.",
     source="Cleverdon 1967; trec_eval's set_recall.",
     per_query=set_recall,
     cutoff="none",

@@ -70,7 +70,7 @@ def _of(record: Record, code: int, twos: _Twos, scores: list[tuple[bool, float, 
     n, x = int(twos.n[place]), int(twos.x[place])
     other = record.raters[int(twos.b[place] if twos.a[place] == code else twos.a[place])]
     later = int(twos.later[place] if twos.a[place] == code else n - twos.later[place])
-    message = f"Same grade as {other} on {x} of {n} informative pairs; {percent(usual)} is usual"
+    message = f"Same grade as {other} on {x} of {n} informative pairs; the usual share is {percent(usual)}"
     message += f". Graded after {other} on {later} of them." if rings else "."
     state = state_of(rings)
     numbers = {"equal": x, "usual": usual, "later": later}

@@ -1,4 +1,4 @@
-"""Check: a rater's grades are further from the others' than the others' are from each other."""
+"""Check: a rater's grades are further from those of other raters than those are from each other."""
 
 from __future__ import annotations
 

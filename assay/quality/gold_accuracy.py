@@ -1,6 +1,6 @@
 """Check: how often a rater gives gold pairs their gold grade.
 
-About fifty gold pairs are needed to distinguish a rater who answers 85% correctly from one who answers 65%: with ten,
+About fifty gold pairs are needed to distinguish a rater with 85% correct answers from a rater with 65%: with ten,
 half of the careless raters are missed (power .49 at a false alert rate of .05; .93 at fifty). Below fifty, the check
 does not decide.
 """

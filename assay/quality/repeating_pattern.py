@@ -29,7 +29,11 @@ def _of(record: Record, code: int) -> Finding:
     equal = max(_equal(grades), _equal(unit))
     chance = min(1.0, len(PERIODS) * n * equal**length) if length else 1.0
     shown = " ".join(map(str, unit))
-    message = f"{amount(length, 'grade')} in a row repeat {shown}" if length >= LEAST else "No repeating sequence"
+    message = (
+        f"{amount(length, 'grade')} in a row repeat the sequence {shown}"
+        if length >= LEAST
+        else "No repeating sequence"
+    )
     rings = length >= LEAST and beyond_chance(chance, record)
     numbers = {"period": period, "unit": shown, "from": start + 1}
     state = state_of(rings)

@@ -1,4 +1,4 @@
-"""Check: a rater gives one grade where others distinguish between pairs."""
+"""Check: a rater gives one grade to pairs that others grade differently."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def _of(record: Record, code: int, usual: float) -> Finding:
     shared, alike, row_chance = _row(record, rows[start : start + length], usual)
     message += f". The longest sequence of one grade is {length}"
     if shared >= ROW_SHARED:
-        message += f"; other raters graded {shared} of these pairs and agreed on {alike} ({percent(usual)} is usual)"
+        message += (
+            f"; other raters graded {shared} of these pairs and agreed on {alike} (the usual share is {percent(usual)})"
+        )
         numbers |= {"row_shared": shared, "row_alike": alike, "usual": usual}
         # About n / length sequences might have been the longest.
         row_rings = length >= ROW and alike / shared < ROW_ALIKE and beyond_chance(row_chance * n / length, record)
@@ -107,8 +109,7 @@ def longest(values: Ints) -> tuple[int, int]:
 
 
 def _row(record: Record, rows: Ints, usual: float) -> tuple[int, int, float]:
-    """Return for a sequence of pairs how many others graded, how many of them agreed, and the probability of this
-    few."""
+    """Return how many pairs of a sequence others graded, on how many they agreed, and the probability of so few."""
     shared = rows[record.others[rows] > 0]
     if not len(shared):
         return 0, 0, 1.0
@@ -121,8 +122,8 @@ SAME_GRADE = Check(
     name="same-grade",
     title="Always the same grade",
     asks=(
-        "Checks whether one grade is far more frequent than with other raters on the same pairs, or repeats too "
-        "often in a row."
+        "Checks whether one grade is far more frequent than among other raters of the same pairs, or repeats "
+        "too often in a row."
     ),
     advice="Review some of the pairs together. If the grades are careless, pause the rater and have the pairs graded "
     "again.",

@@ -98,9 +98,9 @@ def _as_many(critic: LLMCritic, scores: Sequence[float | CriticError], number: i
 def scored(
     critic: LLMCritic | None, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]], scale: str
 ) -> list[float | Skip]:
-    """Score prompts with a critic, and map the scores to 0..1; a score that is not on the scale is a `Skip`."""
+    """Score prompts with a critic, and map the scores to 0..1; a score off the scale becomes a `Skip`."""
     if critic is None:
-        raise NotValid("there is no critic; name a model with --model, or pass critic=")
+        raise NotValid("there is no critic; choose a model with --model, or pass critic=")
     try:
         answers = _as_many(critic, critic.score_all(prompts, metadata), len(prompts))
     except NotValid:
@@ -154,5 +154,5 @@ def number_in(text: str, highest: float | None = None) -> float:
         raise CriticError(f"the reply has {why}: {text.strip()[:200]!r}", "critic_unparseable")
     ((score, denominator),) = scores
     if denominator and highest is not None and float(denominator) != highest:
-        raise CriticError(f"the reply is out of {denominator}, not {highest:g}", "critic_unparseable")
+        raise CriticError(f"the score in the reply is out of {denominator}, not {highest:g}", "critic_unparseable")
     return float(score)

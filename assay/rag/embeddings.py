@@ -39,7 +39,10 @@ def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
     if len(rows) != number:
         raise NotValid(f"{owner} returned {len(rows):,} vectors for {number:,} texts")
     if len(sizes) > 1:
-        raise NotValid(f"{owner} has vectors of {' and '.join(map(str, sorted(sizes)[:2]))} numbers; use one length")
+        raise NotValid(
+            f"{owner} has vectors of {' and '.join(map(str, sorted(sizes)[:2]))} numbers; all vectors must have the "
+            "same length"
+        )
     try:
         matrix = np.array(rows, dtype=float)
     except (TypeError, ValueError):
@@ -52,7 +55,7 @@ def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
 
 
 def cosines(first: Floats, second: Floats) -> Floats:
-    """Compute the cosine of each row with the row next to it; NaN if one has length zero."""
+    """Compute the cosine of each row with the row next to it; NaN if a row has length zero."""
     known = first.any(axis=1) & second.any(axis=1)
     result: Floats = np.where(known, np.einsum("ij,ij->i", directions(first), directions(second)), np.nan)
     return np.clip(result, -1, 1)

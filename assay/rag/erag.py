@@ -53,7 +53,7 @@ class ModelTask:
         self._reader = PromptReader(lambda text, about: Outcome("graded", usefulness=1.0), most_tokens)
 
     def __call__(self, inputs: Sequence[TaskInput]) -> list[str | None]:
-        """Answer all inputs at once; a refusal or a truncated answer does not count."""
+        """Answer all inputs together; a refusal or a truncated answer does not count."""
         outcomes = self._calls.ask([self._prompt(one) for one in inputs], self._reader)
         return [one.raw.strip() if one is not None and one.name == "graded" else None for one in outcomes]
 
@@ -125,7 +125,7 @@ def usefulness(
     end_to_end: int | None = None,
     seed: int = 0,
 ) -> Usefulness:
-    """Label the first k documents of each system by how well the task answers from each alone."""
+    """Label the first k documents of each system by how well the task answers from each document alone."""
     if k < 1:
         raise NotValid(f"k is {k}; use 1 or more")
     if end_to_end is not None and end_to_end < 0:
@@ -224,6 +224,6 @@ def _scores(metric: Metric, requests: Sequence[_Request], answers: Sequence[str 
     scores: list[float | Skip] = [Skip("no_answer")] * len(requests)
     for at, value in zip(places, values, strict=True):
         if not isinstance(value, Skip) and not 0 <= value <= 1:
-            raise NotValid(f"{metric.label} is {value:g} for an answer; choose a metric between 0 and 1")
+            raise NotValid(f"{metric.label} is {value:g} for an answer; choose a metric with values from 0 to 1")
         scores[at] = value
     return scores

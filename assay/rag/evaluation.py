@@ -115,13 +115,16 @@ class RagEvaluation(Result):
 
     Parameters
     ----------
-    systems : tuple of SystemScores The systems in the given order. metrics : tuple of Metric The metrics in the given
-    order.
+    systems : tuple of SystemScores
+        The systems in the given order.
+    metrics : tuple of Metric
+        The metrics in the given order.
     samples : tuple of EvaluationSample
         All samples.
     missing : str
         How samples without an output were treated.
-    level, resamples, seed : float, int, int Level, resamples and seed of the intervals.
+    level, resamples, seed : float, int, int
+        Level, resamples and seed of the intervals.
     """
 
     systems: tuple[SystemScores, ...]
@@ -213,11 +216,11 @@ def evaluate(
     Parameters
     ----------
     samples : path, list of dict, list of EvaluationSample, or DataFrame
-        The test cases, as `read_samples` takes them.
+        The test cases, in any form that `read_samples` accepts.
     outputs : the same for one system, or a mapping of system name to outputs
-        The outputs of each system, as `read_outputs` takes them. They are matched with the samples by id.
+        The outputs of each system, in any form that `read_outputs` accepts. They are matched with the samples by id.
     metrics : str, Metric, or iterable of them
-        Names as `parse_metric` reads them; by default a selection that needs no model.
+        Names that `parse_metric` accepts; by default a selection that needs no model.
     missing : {"error", "skip", "zero"}
         How to treat a sample without an output.
     slices : sequence of str
@@ -256,16 +259,16 @@ def evaluate(
     chosen = _metrics(metrics, {"critic": critic, "embed_fn": embed_fn})
     cases = read_samples(samples)
     if not cases:
-        raise NotValid("there are no samples")
+        raise NotValid("there are no samples; add at least one sample")
     _check_slices(cases, slices)
     systems, notes = [], _odd_variants(cases)
     for name, given in _systems(outputs):
         aligned = align(cases, read_outputs(given), missing, name)
         if aligned.missing:
-            what = "left out" if missing == "skip" else "counted as 0"
-            notes.append(f"{name}: {amount(len(aligned.missing), 'sample')} without an output {what}")
+            lacking = f"{amount(len(aligned.missing), 'sample')} without an output"
+            notes.append(f"{name}: left out {lacking}" if missing == "skip" else f"{name}: counted {lacking} as 0")
         if aligned.extra:
-            notes.append(f"{name}: {amount(len(aligned.extra), 'output')} without a sample left out")
+            notes.append(f"{name}: left out {amount(len(aligned.extra), 'output')} without a sample")
         results = [metric.compute(aligned.samples, aligned.outputs) for metric in chosen]
         scores = _scores(chosen, results, level, resamples, seed)
         parts = _slices(chosen, aligned, scores, slices, level, resamples, seed)
@@ -277,7 +280,7 @@ def _odd_variants(samples: Sequence[EvaluationSample]) -> list[str]:
     """Count the variants whose parent cannot be used, which metrics over variants leave out."""
     reasons = Counter(parent.reason for parent in parents(samples) if isinstance(parent, Skip))
     return [
-        f"{amount(count, 'sample')} left out of metrics over variants: {REASONS[reason]}"
+        f"metrics over variants leave out {amount(count, 'sample')}: {REASONS[reason]}"
         for reason, count in reasons.items()
     ]
 
@@ -298,13 +301,13 @@ def _metrics(given: str | Metric | Iterable[str | Metric], services: Mapping[str
 def _check_critic(metric: Metric) -> None:
     one = asking(metric)
     if one is not None and getattr(one, "critic", None) is None:
-        raise NotValid(f"{type(one).__name__} needs a critic; name a model with --model, or pass critic=")
+        raise NotValid(f"{type(one).__name__} needs a critic; choose a model with --model, or pass critic=")
 
 
 def _systems(outputs: Any) -> list[tuple[str, Any]]:
     if isinstance(outputs, Mapping):
         if not outputs:
-            raise NotValid("there are no systems; add the outputs of at least one")
+            raise NotValid("there are no systems; add the outputs of at least one system")
         return [(str(name), given) for name, given in outputs.items()]
     if isinstance(outputs, str | Path):
         from assay.core.run_names import stem

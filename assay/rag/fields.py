@@ -57,7 +57,7 @@ def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
 def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
     """Return the output of an object; the default id is its position in the file, from 1."""
     if not any(name in of for name in (*RESPONSE, *RETRIEVED, "timings")):
-        raise RowFault("E23", "there is no `response`, `retrieved` or `timings`", "add what the system returned")
+        raise RowFault("E23", "there is no `response`, `retrieved` or `timings`", "add at least one of them")
     name, response = _first(of, RESPONSE)
     return SystemOutputs(
         sample_id_of(of, place), _retrieved(of), None if response is None else _answer(name, response), _timings(of)

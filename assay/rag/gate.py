@@ -39,7 +39,7 @@ def read_rules(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
     """Parse the rules of a RAG gate."""
     many = [rules] if isinstance(rules, str | Rule) else list(rules)
     if not many:
-        raise NotValid(f"there are no rules; write one such as {EXAMPLE!r} or {DROP_EXAMPLE!r}")
+        raise NotValid(f"there are no rules; write a rule such as {EXAMPLE!r} or {DROP_EXAMPLE!r}")
     return [parse_rule(rule, _read_metrics) if isinstance(rule, str) else rule for rule in many]
 
 
@@ -93,7 +93,7 @@ def _read_metrics(text: str) -> list[RuleMetric]:
 def metric_of(rule: Rule) -> Metric:
     """Return the metric of a rule from `read_rules`."""
     if not isinstance(rule.metric, RuleMetric):
-        raise NotValid(f"the rule {rule.text!r} has no RAG metric; read it with assay.rag.gate.read_rules")
+        raise NotValid(f"the rule {rule.text!r} has no RAG metric; parse it with assay.rag.gate.read_rules")
     return rule.metric.metric
 
 
@@ -126,7 +126,7 @@ def _few(numbers: Sequence[int]) -> list[str]:
     if fewest >= FEW_QUERIES:
         return []
     return [
-        (f"decided on {amount(fewest, 'sample')}, fewer than {FEW_QUERIES}: other samples may give a different result")
+        (f"based on {amount(fewest, 'sample')}, fewer than {FEW_QUERIES}: other samples may give a different result")
     ]
 
 
@@ -137,5 +137,5 @@ def _skipped(evaluation: RagEvaluation) -> list[str]:
             skipped = {reason: n for reason, n in score.result.details["skipped"].items() if reason != "not_selected"}
             if score.defined and skipped:
                 counts = ", ".join(f"{reason} {number:,}" for reason, number in skipped.items())
-                lines.append(f"{label} of the {system.name} leaves samples out: {counts}")
+                lines.append(f"{label} leaves out samples of the {system.name}: {counts}")
     return lines

@@ -100,7 +100,8 @@ def compare_with_people(
         Human grades. The graded samples of a system must be a random sample of all samples.
     values : sequence of int
         The grades of the scale, ascending.
-    level, seed : float, int Level and seed of the intervals.
+    level, seed : float, int
+        Level and seed of the intervals.
 
     Returns
     -------
@@ -134,9 +135,9 @@ def compare_with_people(
     names = {system.name for system in evaluation.systems}
     strange = [key for key in grades if key[0] not in ids or key[1] not in names]
     if len(strange) == len(grades):
-        what = f"no grade belongs to an answer; systems are named {', '.join(sorted(names))}"
+        what = f"no grade matches an answer; systems: {', '.join(sorted(names))}"
         raise NotValid(
-            f"{what}, but the grades have, for example, sample {strange[0]}" if strange else "there are no grades"
+            f"{what}, but the grades are, for example, for sample {strange[0]}" if strange else "there are no grades"
         )
     return compare_values(
         metric, [one.name for one in evaluation.systems], known, grades, values, level=level, seed=seed
@@ -191,7 +192,7 @@ def _corrected(
     }
     mean = sum(own.values()) / len(own) if own else None
     if len(people) < 3:
-        why = f"people graded {len(people)} answers for which the metric has a value; the comparison needs 3"
+        why = f"people graded {len(people)} answers for which the metric has a value; the comparison needs at least 3"
         return Corrected(system, metric, mean, None, why, len(own))
     both = list(people)
     rest = [value for sample, value in own.items() if sample not in people]

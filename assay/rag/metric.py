@@ -69,7 +69,8 @@ class MetricResult:
     Parameters
     ----------
     value : float
-        The value, which is 0.0 if nothing could be measured; ``details["defined"]`` distinguishes both cases.
+        The value, which is 0.0 if nothing could be measured; ``details["defined"]`` distinguishes this from a measured
+        0.
     details : dict
         ``num_samples`` (with a value), ``num_skipped``, ``skipped`` (reason to count), ``skipped_REASON``, ``defined``,
         ``reason`` (why it is undefined, otherwise None), and details of the metric.
@@ -200,7 +201,7 @@ class SampleMetric(Metric):
         return mean_result(values, possible=[LACKING[name] for name in self.needs])
 
     def values(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
-        """Return the value of each sample, or why it has none. A missing output counts as 0."""
+        """Return the value of each sample, or why it has no value. A missing output counts as 0."""
         values: list[float | Skip | None] = [self.skip(*pair) for pair in zip(samples, outputs, strict=True)]
         open_ = []
         for place, output in enumerate(outputs):
@@ -292,7 +293,7 @@ def check_pairs(samples: Sequence[EvaluationSample], outputs: Sequence[SystemOut
     for sample, output in zip(samples, outputs, strict=True):
         if sample.sample_id != output.sample_id:
             what = f"the output of sample {output.sample_id!r} is at the position of sample {sample.sample_id!r}"
-            raise NotValid(f"{what}; sort the outputs like the samples, or use assay.rag.evaluate")
+            raise NotValid(f"{what}; sort the outputs in the order of the samples, or use assay.rag.evaluate")
 
 
 def _checked(owner: str, one: Any, value: Any) -> Any:

@@ -44,7 +44,7 @@ def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric
     """
     name = text.strip()
     if not name:
-        raise NotValid(f"a metric is empty; write a metric such as {EXAMPLE}")
+        raise NotValid(f"a metric name is empty; write a metric such as {EXAMPLE}")
     metric = _by_name(name)
     if metric is None:
         try:

@@ -152,5 +152,5 @@ def endpoint_of(
     protocol = PROTOCOLS[provider]
     key = key or os.environ.get(protocol.key_variable, "").strip()
     if not key and not base_url:
-        raise NotValid(f"the environment variable {protocol.key_variable} has no key; set it, or pass key=")
+        raise NotValid(f"the environment variable {protocol.key_variable} is not set; set it to the key, or pass key=")
     return Endpoint(protocol, model, (base_url or protocol.base_url).rstrip("/"), key, price_in, price_out)

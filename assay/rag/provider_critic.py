@@ -41,7 +41,7 @@ class ProviderCritic(LLMCritic):
     Parameters
     ----------
     model : str, Endpoint or Calls
-        The model; an endpoint replaces ``provider`` to ``price_out``, calls replace everything up to ``dry_run``.
+        The model. An endpoint replaces ``provider`` to ``price_out``; calls replace all parameters up to ``dry_run``.
     provider, base_url, key : str
         The provider. Without a key it is read from the provider's environment variable.
     price_in, price_out : float, optional
@@ -51,10 +51,11 @@ class ProviderCritic(LLMCritic):
     budget_usd, max_calls : float or int, optional
         Spending limits, including calls in the ledger.
     concurrency : int
-        Questions in flight.
+        Maximum number of parallel questions.
     limits : Limits, optional
         Full rate limits, instead of ``concurrency``.
-    most_tokens : int Maximum tokens per reply.
+    most_tokens : int
+        Maximum tokens per reply.
     dry_run : bool
         Send nothing, and estimate calls and cost in ``calls.plan``.
 
@@ -66,7 +67,7 @@ class ProviderCritic(LLMCritic):
     Raises
     ------
     NotValid
-        There is no key, or no price for a budget in dollars.
+        When there is no key, or no price for a budget in dollars.
 
     Examples
     --------
@@ -114,7 +115,7 @@ class ProviderCritic(LLMCritic):
         Raises
         ------
         CriticError
-            There is no score; `reason` tells why.
+            When there is no score; `reason` contains the cause.
         """
         (score,) = self.score_all([prompt], [metadata or {}])
         if isinstance(score, CriticError):
@@ -127,7 +128,7 @@ class ProviderCritic(LLMCritic):
         Raises
         ------
         NotValid
-            The provider refuses key, model or questions.
+            When the provider refuses the key, the model or the questions.
         """
         pairs = list(zip(prompts, metadata, strict=True))
         questions = [Prompt(text, str(of.get("system", "")), str(of.get("scale", ""))) for text, of in pairs]

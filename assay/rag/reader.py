@@ -103,16 +103,16 @@ def align(
     if samples and len(lacking) == len(samples) and outputs:
         raise NotValid(
             (
-                f"{system}: no output belongs to a sample; samples have ids such as "
+                f"{system}: no output matches a sample; samples have ids such as "
                 f"{_some([one.sample_id for one in samples])}, outputs {_some(extra)}; use the same ids in both"
             ),
         )
     if missing == "error" and lacking:
         what = f"{system}: {len(lacking):,} of {len(samples):,} samples have no output ({_some(lacking)})"
-        raise NotValid(f"{what}; add them, or choose missing skip or zero")
+        raise NotValid(f"{what}; add them, or set missing to skip or zero")
     if missing == "error" and extra:
         what = f"{system}: {len(extra):,} of {len(outputs):,} outputs have no sample ({_some(extra)})"
-        raise NotValid(f"{what}; add the samples, or choose missing skip or zero")
+        raise NotValid(f"{what}; add the samples, or set missing to skip or zero")
     if missing == "skip":
         present = [sample for sample in samples if sample.sample_id in known]
         return Aligned(present, [known[sample.sample_id] for sample in present], lacking, extra)

@@ -48,14 +48,14 @@ HEAD = """# RAG evaluation
 
 Assay measures the retrieval and the answers of RAG systems. A *sample* is a test case: a question with its reference
 answer, relevant documents and labels. An *output* contains the documents and the response of one system for a sample.
-`assay rag` reads both from files and prints every metric of every system. `assay.rag.evaluate` does the same in
+`assay rag` reads both from files and prints every metric for every system. `assay.rag.evaluate` does the same in
 Python. [cli.md](cli.md) lists the options.
 
 This page is generated from the declarations in `assay/rag/metrics/`; `python -m assay.rag.reference_page` prints it.
 
 ## Example
 
-The examples of this page use these five samples, in `samples.jsonl`:
+The examples on this page use these five samples, in `samples.jsonl`:
 
 """
 
@@ -75,7 +75,7 @@ assay rag samples.jsonl first=outputs.jsonl second=outputs.jsonl -m TokenF1 --sl
 ```
 
 In Python, samples and outputs are paths, lists of dicts, dataclasses or records (`EvaluationSample`, `SystemOutputs`),
-or polars or pandas data frames. A dict of outputs names several systems:
+or polars or pandas data frames. To evaluate several systems, pass a dict with the outputs of each system:
 
 ```python
 import assay.rag
@@ -91,50 +91,52 @@ table = evaluation.to_polars()
 RECORDS = """## Records and files
 
 A file contains one JSON object per line. [formats.md](formats.md) shows an example of `samples-jsonl` and
-`outputs-jsonl`, and describes the report of issues. Rows of ragas and of Hugging Face data sets contain a sample and an
-output in one object: pass the same file as samples and as outputs.
+`outputs-jsonl`, and describes the report of issues. Rows of ragas and Hugging Face data sets contain a sample and an
+output in one object. Pass such a file both as samples and as outputs.
 
-| field of a sample | read from | content |
+| Sample field | Read from | Content |
 |---|---|---|
 {samples}
 
-| field of an output | read from | content |
+| Output field | Read from | Content |
 |---|---|---|
 {outputs}
 
-- **Answers** are a text or `{{"text": ...}}`. `reference_answer` may be a list of correct answers: metrics use the best
-  match.
-- **Documents** are an id, or an object with {document_names} for the id and {text_names} for the text. Other keys,
-  such as `embedding`, go to `metadata`. In `contexts`, `retrieved_contexts` and `reference_contexts` a string is a
-  text and not an id. A document without an id gets an id computed from its text: equal texts are the same document.
+- **Answers.** An answer is a text or `{{"text": ...}}`. `reference_answer` may be a list of correct answers; metrics
+  use the best match.
+- **Documents.** A document is an id, or an object with {document_names} for the id and
+  {text_names} for the text. Other keys, such as `embedding`, go to `metadata`. In `contexts`,
+  `retrieved_contexts` and `reference_contexts` a string is a text and not an id. A document without an id gets an id
+  computed from its text, so that documents with equal texts count as the same document.
 - **Order.** Retrieved documents keep the order of the list, or are sorted by `rank` (from 1) if every document has a
   rank.
-- **Ids.** Samples and outputs are matched by `sample_id`, in any order. A row without an id gets its position in
-  the file as its id, counted from 1.
-- **Labels** are any names and values. Two labels have a meaning: `scenario` (`paraphrase`, `typo`, `counterfactual`,
-  `unanswerable`) and `variant_of` (the id of the clean sample). Every label can be used with `--slice`.
-- **Errors.** A field of a wrong type, an id that occurs twice with different content, a repeated rank in a list and a
-  negative timing are errors, reported with file and line. A field that is `null` counts as missing.
+- **Ids.** Samples and outputs are matched by `sample_id`, in any order. The id of a row without an id is its
+  position in the file, counted from 1.
+- **Labels** are any names and values. Two labels have a special meaning: `scenario` (`paraphrase`, `typo`,
+  `counterfactual`, `unanswerable`) and `variant_of` (the id of the clean sample). Every label can be used with
+  `--slice`.
+- **Errors.** A field of the wrong type, an id that occurs twice with different content, a repeated rank in a list and a
+  negative timing are errors and are reported with file and line. A field that is `null` counts as missing.
 
 """
 
 MISSING_OUTPUTS = """## Missing outputs
 
 A sample without an output, and an output without a sample, are errors by default. `--missing skip` leaves such
-samples out of every metric of this system. `--missing zero` counts them as 0, so that a system that fails on a
-question does not look better than a system that answers it badly. In both cases, latency and diversity skip these
-samples, because a missing output has no time; the details contain their number. Outputs without a sample are left out
-in both cases, and the command prints their number.
+samples out of every metric for this system. `--missing zero` counts them as 0, so that a system that fails on a
+question does not look better than a system that answers it badly. In both cases, latency and diversity metrics
+skip these samples, because a missing output has nothing to measure; the details contain their number. Outputs without
+a sample are left out in both cases, and the command prints their number.
 
 ## Undefined values and skipped samples
 
-A metric skips and counts samples that lack a field it needs. The `details` of every result contain `num_samples`
+A metric skips and counts samples that lack a required field. The `details` of every result contain `num_samples`
 (samples with a value), `num_skipped` (all other samples), `skipped` (a count for each reason), `skipped_REASON` (the
-same counts; 0 if every sample has a field that the metric needs), `defined` and `reason`. If no sample has a value,
-the value is 0.0, as the specification requires, `num_samples` is 0 and `defined` is false: tables show "not measured",
-CSV has an empty cell, and a rule of `assay gate` on it fails.
+same counts; 0 if no sample lacks the required field), `defined` and `reason`. If no sample has a value, the value is
+0.0, as the specification requires, `num_samples` is 0, and `defined` is false. The metric is then "not measured" in
+tables, has an empty cell in CSV files, and fails every `assay gate` rule.
 
-| reason | the sample is skipped because |
+| Reason | Why the sample is skipped |
 |---|---|
 {reasons}
 
@@ -145,42 +147,45 @@ makes no claim.
 ## Intervals and comparisons
 
 Every mean over at least {fewest} samples has a percentile bootstrap interval over samples (`--ci`, `--resamples`,
-`--seed`). All metrics of a system use the same resamples. `BleuScore` and `NoiseRobustness` are not means, and are
-recomputed from each resample. `QuantileLatency` and `DistinctN` have no interval; `interval_reason` gives the reason.
+`--seed`). All metrics of a system use the same resamples. `BleuScore` and `NoiseRobustness` are not means; they
+are recomputed for each resample. `QuantileLatency` and `DistinctN` have no interval; `interval_reason` gives the
+reason.
 
 Two systems are compared on the samples for which both have a value, with the paired tests and corrections of
-[significance.md](significance.md): `--baseline NAME` compares each system with one system, `--compare` all pairs.
+[significance.md](significance.md): `--baseline NAME` compares each system with one system, and `--compare` compares all
+pairs.
 
 """
 
 NAMES = """## Names
 
-`-m` accepts class names, with parameters that differ from the default, as in `RecallAtK(k=5)`, and the names of the
-specification, as in `recall@5`. Separate several names with spaces or commas. A metric of another metric has it in
-parentheses: `NoiseRobustness(TokenF1)` or `noise_robustness(token_f1)`. A text needs quotation marks only if it has
-more than one word. Without `-m`, `assay rag` computes {default}.
+`-m` accepts class names, with parameters that differ from the default, as in `RecallAtK(k=5)`, and the names in the
+specification, as in `recall@5`. Separate several names with spaces or commas. A metric that is based on another metric
+takes it in parentheses: `NoiseRobustness(TokenF1)` or `noise_robustness(token_f1)`. A text parameter needs quotation
+marks only if it has more than one word. Without `-m`, `assay rag` computes {default}.
 
 ## Differences from the ranking metrics
 
 `assay evaluate` has metrics with similar names ([metrics.md](metrics.md)). They are different metrics, not aliases:
 
-- **Relevance is binary.** `relevant_docs` contains a document or not; the metrics of `assay evaluate` use grades.
+- **Relevance is binary.** A document is in `relevant_docs` or not; the metrics of `assay evaluate` use grades.
 - **A sample without relevant documents is skipped** and counted. `assay evaluate` counts a query without relevant
-  documents as 0, as trec_eval does. A sample set also contains other questions, such as unanswerable questions, which
-  would only lower the mean.
-- **Documents keep the order of the list**, or of `rank`: the order in which the system passes documents to its model.
+  documents as 0, as trec_eval does. A sample set may also contain questions without relevant documents, such as
+  unanswerable questions, which would only lower the mean.
+- **Documents keep the order of the list**, or of `rank`. This is the order in which the system passes documents to its
+  model.
   `assay evaluate` sorts by score, then by id descending, as trec_eval does.
-- **A repeated document counts once**, at its first rank, because passage retrievers return several passages of one
-  document. In a run it is an error.
+- **A repeated document counts once**, at its first rank, because passage retrievers may return several passages of one
+  document. In a run, a repeated document is an error.
 
-The section of each metric describes other differences.
+The section on each metric describes further differences.
 
 """
 
 ADDING = """## Adding a metric
 
-Add one file in `assay/rag/metrics/` with a frozen dataclass that extends `SampleMetric` (or `Metric` if the value is
-not a mean over samples), and one line in `assay/rag/metrics/__init__.py`; then regenerate this page. Other packages add
+Create a file in `assay/rag/metrics/` with a frozen dataclass that extends `SampleMetric` (or `Metric` if the value is
+not a mean over samples). Add a line to `assay/rag/metrics/__init__.py` and regenerate this page. Other packages can add
 metrics through the entry point `assay.rag_metrics`.
 """
 
@@ -191,7 +196,7 @@ from assay.rag import LLMCritic, evaluate
 
 class Fixed(LLMCritic):
     def score(self, *, prompt, metadata=None):
-        return {value}  # a real critic asks a model here
+        return {value}  # a real critic calls a model here
 
 
 evaluation = evaluate("samples.jsonl", "outputs.jsonl", "{name}", critic=Fixed())
@@ -211,11 +216,11 @@ HOLDS = {
     "query": "the question; required",
     "reference_answer": "the correct answer, or a list of correct answers",
     "relevant_docs": "the relevant documents; null if they are not known",
-    "candidate_docs": "the documents from which the system could choose",
-    "labels": "an object of labels; `variant_of` and `scenario` may also be fields of the sample",
-    "response": "the answer of the system",
+    "candidate_docs": "the documents that the system could choose from",
+    "labels": "an object with the labels; `variant_of` and `scenario` may also be fields of the sample",
+    "response": "the system's answer",
     "retrieved": "the retrieved documents, best first",
-    "timings": "an object of stages and seconds, such as `end_to_end`",
+    "timings": "an object with the seconds of each stage, such as `end_to_end`",
 }
 
 
@@ -242,7 +247,8 @@ def page() -> str:
             NAMES.format(default=default),
             "## Metrics\n\n",
             _overview(members),
-            "\nIn formulas G is the set of relevant documents, R the list retrieved, and R_k its first k documents.\n",
+            "\nIn the formulas, G is the set of relevant documents, R the list of retrieved documents, and R_k "
+            "its first k documents.\n",
             *(f"\n{_section(member)}" for member in members),
             f"\n{ADDING}",
         ]
@@ -286,28 +292,33 @@ def _section(member: type[Metric]) -> str:
     lines.append(f"- Source: {member.source}")
     lines.append(f"- Name: `{example.name}` for `{example.label}`")
     lines.append(f"- Target: `{member.target}`{_other_target(member)}")
-    better = {True: "a higher value is better", False: "a lower value is better", None: "neither is better"}
+    better = {True: "higher is better", False: "lower is better", None: "neither is better"}
     lines.append(f"- Direction: {better[member.higher_is_better]}")
     if needed := example.required_fields():
         lines.append(f"- Needs: {_codes(tuple(needed))}")
     if member.extra:
-        lines.append(f"- Needs the extra: `pip install 'assay[{member.extra}]'`")
+        lines.append(f"- Requires: `pip install 'assay[{member.extra}]'`")
     if member.differs:
         lines.append(f"- Differs: {member.differs}")
     lines += [_parameter(one) for one in fields(member) if one.metadata]
     takes = {one.name for one in fields(member)}
     if "critic" in takes:
-        lines.append("- `critic`, an `LLMCritic`, scores the prompts. It is passed to `evaluate` or to the metric.")
+        lines.append("- `critic`, an `LLMCritic`, scores the prompts. Pass it to `evaluate` or to the metric.")
     if "embed_fn" in takes:
-        lines.append("- `embed_fn`, a function from a list of texts to a list of vectors, is passed in the same way.")
+        lines.append(
+            "- `embed_fn`, a function that converts a list of texts to vectors, can be passed to `evaluate` or to "
+            "the metric."
+        )
     if "predicate" in takes:
-        lines.append("- `predicate`, only in Python, is a function that selects samples instead of a label.")
+        lines.append(
+            "- `predicate` is a function that selects samples instead of a label. It is available only in Python."
+        )
     return "\n".join([*lines, "", _shown(member, example, takes)])
 
 
 def _other_target(member: type[Metric]) -> str:
     if "compare_to" not in {one.name for one in fields(member)}:
-        return ", or that of the inner metric" if member.__name__ == "SlicedMetric" else ""
+        return ", or the target of the inner metric" if member.__name__ == "SlicedMetric" else ""
     return f", or `{TargetCategory.GENERATION_RELEVANCE}` with `compare_to=query`"
 
 

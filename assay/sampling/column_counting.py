@@ -1,8 +1,6 @@
-"""Distinct queries of a log of any size, counted from columns.
-
-The counts are those of `assay.sampling.row_counting.count_log`, without a Python object for each search. A search
-within the window takes at most 24 bytes until the end of the log is known; each distinct text is normalized and
-redacted once.
+"""Distinct queries of a log of any size, counted from columns. The counts equal those of
+`assay.sampling.row_counting.count_log`, without a Python object for each search. A search within the window uses at
+most 24 bytes until the end of the log is known; each distinct text is normalized and redacted once.
 """
 
 from __future__ import annotations

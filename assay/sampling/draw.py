@@ -85,7 +85,9 @@ def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample
     """Draw at random, without replacement, a number of queries from each tier."""
     for name, size in sizes.items():
         if name not in TIERS or size < 0:
-            raise NotValid(f"Cannot draw {size} of tier {name!r}. Tiers: {', '.join(TIERS)}; sizes: 0 or more.")
+            raise NotValid(
+                f"Cannot draw {size} queries from the tier {name!r}. Tiers: {', '.join(TIERS)}; sizes: 0 or more."
+            )
     if not any(sizes.values()):
         raise NotValid("All sizes are 0. Draw at least one query from a tier.")
     drawn: dict[int, float] = {}

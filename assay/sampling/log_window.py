@@ -103,7 +103,7 @@ class WindowRows:
     outside: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def add(self, block: LogBlock) -> None:
-        """Count searches whether they are used or not; the newest one is the end of the window."""
+        """Count searches, whether they are used or not; the newest search is the end of the window."""
         self.rows += len(block)
         self.searches += searches_of(block)
         if len(block):

@@ -97,7 +97,7 @@ def _one_letter(one: str, other: str) -> bool:
 
 
 def _swapped(one: str, other: str) -> bool:
-    """Return whether two neighboring letters changed places."""
+    """Return whether two neighboring letters are swapped."""
     at = [place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
     return (
         len(one) == len(other)

@@ -1,7 +1,7 @@
 """Redaction and normalization of many texts at once.
 
-The results are those of `assay.core.redaction.redact` and `assay.sampling.row_counting.normalize` for each text, at a
-fraction of the cost: the texts are joined by line feeds, which neither normalization nor folding adds or removes.
+The results equal those of `assay.core.redaction.redact` and `assay.sampling.row_counting.normalize` for each text, but
+at a fraction of the cost: the texts are joined by line feeds, which neither normalization nor folding adds or removes.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class LogQuery:
 
 
 class QueryTable(Sequence[LogQuery]):
-    """Queries of a large log, most frequent first, ties in byte order; objects are created on access."""
+    """Queries of a large log, most frequent first, with ties in byte order; objects are created on access."""
 
     COLUMNS = ("query", "text", "frequency", "clients", "variants", "raw", "language")
     HOLDS = ("_table",)

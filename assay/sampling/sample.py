@@ -52,7 +52,7 @@ def sample(
     format : {"csv", "jsonl", "ubi"}, optional
         Format of a file; by default detected from its name, and for JSONL from its content.
     window_days : int, optional
-        Number of last days to use of a log with times; None for all.
+        Number of days to use at the end of a log with times; None for all days.
     min_clients : int
         Leave out queries from fewer distinct clients, if the log has clients.
     language : str, optional
@@ -61,7 +61,8 @@ def sample(
         Shares of traffic at which the tiers are cut.
     single_counts : bool
         Accept a log in which every query has a count of 1.
-    seed : int Seed of the draw.
+    seed : int
+        Seed of the draw.
 
     Returns
     -------
@@ -96,8 +97,8 @@ def sample(
         raise NotValid("no queries are left to sample")
     if counted.searches == len(counted.queries) > 1 and not single_counts:
         raise NotValid(
-            "every query has a count of 1, so the traffic is unknown; name the column of counts `count`, or pass "
-            "single_counts=True if the counts are right"
+            "every query has a count of 1, so the traffic is unknown; rename the column of counts to `count`, "
+            "or pass single_counts=True if the counts are correct"
         )
     cut = cut_tiers(counted.queries, head_share=head_share, torso_share=torso_share)
     drawn = draw_stratified(cut, sizes, seed) if n is None else draw_pps(cut, n, seed)
@@ -143,7 +144,8 @@ def _log_rows(log: Any) -> Iterator[LogRow]:
         return
     columns = getattr(log, "columns", None)
     if columns is None or "query" not in list(columns):
-        given = type(log).__name__ if columns is None else f"a data frame with {', '.join(map(str, columns))}"
+        names = ", ".join(map(str, () if columns is None else columns))
+        given = type(log).__name__ if columns is None else f"a data frame with the columns {names}"
         raise NotValid(f"the log is {given}; use a path, a dict of counts, or a data frame with the column query")
     known = {name: log[name].to_list() for name in LOG_COLUMNS if name in list(columns)}
     for line, values in enumerate(zip(*known.values(), strict=True), 1):
@@ -168,7 +170,7 @@ def _text(value: Any) -> str:
 
 def _count(value: Any) -> int:
     if value is None or isinstance(value, str | bool) or value != value or value != int(value) or value < 1:
-        raise NotValid(f"the count {value!r} is not a whole number, 1 or more")
+        raise NotValid(f"the count {value!r} is not a whole number of 1 or more")
     return int(value)
 
 
@@ -195,7 +197,9 @@ class Advice:
 
 
 def advise(worth: float | None, difference: float | None = None, sd: float = USUAL_SD) -> Advice | None:
-    """Return what paired t tests on a sample of this effective size can detect; None if it is unknown or below two."""
+    """Return the differences that paired t tests on a sample of this effective size can detect; None if the size is
+    unknown or below two.
+    """
     if worth is None or worth < 2:
         return None
     from assay.significance.power import detectable, queries_needed, reach

@@ -38,7 +38,9 @@ def join_stratum(
     """Draw a stratum and add it to the existing queries, which keep ids, tiers, weights and probabilities."""
     bare = next((row for row in rows if row.weight is None or not row.probability), None)
     if bare is not None:
-        raise NotValid(f"The query {bare.query_id!r} has no weight or probability. Strata need both for each query.")
+        raise NotValid(
+            f"The query {bare.query_id!r} has no weight or probability. Strata need both values for each query."
+        )
     old = [row if row.stratum else replace(row, stratum=first, share=1.0) for row in rows]
     before = {row.stratum: row.share or 0.0 for row in old}
     before |= {place.stratum: place.share for row in old for place in row.also}
@@ -72,11 +74,14 @@ def _shares(old_shares: dict[str, float], name: str, share: float, part_of: str)
     if name in old_shares:
         raise NotValid(f"A stratum {name!r} already exists. Use another name for a further draw from it.")
     if not 0 < share < 1:
-        raise NotValid(f"The share is {share:g}. Use a share of the whole traffic between 0 and 1, such as 0.2.")
+        raise NotValid(f"The share is {share:g}. Use a share of all traffic between 0 and 1, such as 0.2.")
     if part_of and part_of not in old_shares:
         raise NotValid(f"Unknown stratum {part_of!r}. Strata: {', '.join(sorted(old_shares))}.")
     if part_of and old_shares[part_of] <= share:
-        raise NotValid(f"{part_of} has {old_shares[part_of]:g} of the traffic. Use a smaller share for a part of it.")
+        raise NotValid(
+            f"{part_of} has {old_shares[part_of]:g} of the traffic. Use a smaller share for a stratum that is a part "
+            "of it."
+        )
     left = {
         old: was - share if old == part_of else was if part_of else was * (1 - share) for old, was in old_shares.items()
     }
@@ -93,7 +98,7 @@ def _shared(row: QueryRow, shares: dict[str, float]) -> QueryRow:
 
 
 def _placed(row: QueryRow, place: StratumRow, leaving: str = "") -> QueryRow:
-    """Return the row with an additional stratum, which is its first if it has none or leaves its own."""
+    """Return the row with an additional stratum, which comes first if the row has no stratum or leaves its own."""
     if not row.stratum or row.stratum == leaving:
         tier, chance = place.tier or row.tier, place.probability
         return replace(

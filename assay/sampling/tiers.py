@@ -93,7 +93,7 @@ def cut_tiers(
 
 
 def check_cuts(head_share: float, torso_share: float, head_ranks: int | None, torso_ranks: int | None) -> None:
-    """Raise `NotValid` for cuts out of order, or one rank without the other."""
+    """Raise `NotValid` for cuts that are out of order, or if only one rank is set."""
     if not 0 < head_share <= torso_share <= 1:
         message = f"The tiers are cut at {head_share} and {torso_share}. Use 0 < head share <= torso share <= 1."
         raise NotValid(message, {"head_share": message})

@@ -149,11 +149,11 @@ def evaluate(
     Parameters
     ----------
     qrels : path, dict, DataFrame, iterable or Qrels
-        The labels, as `assay.read_qrels` takes them; a file may be labels.jsonl of a judge, which the result names as
-        ``machine``.
+        The labels, in any form that `assay.read_qrels` accepts. A file may be labels.jsonl of a judge, which the result
+        reports as ``machine``.
     runs : path, dict, DataFrame, Run, RunFile, or several of them in a sequence or by name in a dict
-        The runs, as `assay.formats.python_objects.read_runs` takes them; their names must differ. A file is read in
-        pieces and never kept in memory as a whole.
+        The runs, in any form that `assay.formats.python_objects.read_runs` accepts; their names must differ. A file is
+        read in pieces and never kept in memory as a whole.
     metrics : str, BoundMetric, metric of ir_measures, or iterable of them
         Names such as ``"nDCG@10"``; a text may contain several.
     missing : {"zero", "skip"}
@@ -162,7 +162,8 @@ def evaluate(
         Coverage of an interval over queries, such as 0.95; none by default.
     method : {"percentile", "bca", "t"}
         Interval method.
-    resamples, seed : int Number of resamples and seed of the bootstrap.
+    resamples, seed : int
+        Number of resamples and seed of the bootstrap.
     design : SamplingDesign, optional
         Adds the weighted mean and the breakdown by tier.
     scale_top : float, optional
@@ -302,8 +303,8 @@ def _check_subtopics(qrels: Qrels, metrics: Sequence[BoundMetric]) -> None:
     needs = next((metric.name for metric in metrics if metric.metric.by_subtopic), None)
     if needs and qrels.subtopics is None:
         raise NotValid(
-            f"the metric {needs} needs labels by subtopic, and these have none; use qrels with lines of query, "
-            "subtopic, document, grade, and read them with --subtopics"
+            f"the metric {needs} needs labels by subtopic, but these labels have no subtopics; use qrels with "
+            "lines of query, subtopic, document and grade, and read them with --subtopics"
         )
 
 

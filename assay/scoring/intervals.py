@@ -22,7 +22,7 @@ DRAW_CELLS = 1 << 20
 
 
 def resampled_counts(sizes: Sequence[int], resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield how often each query is drawn, with replacement, as many from each stratum as it contains.
+    """Yield how often each query is drawn with replacement; each stratum keeps its number of queries.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def _refusal(column: Floats, kind: MeanKind, plan: _Plan) -> str | None:
         return f"fewer than {LEAST_QUERIES} queries"
     for name, _, inside in plan.parts:
         if not np.count_nonzero(counts & (plan.weight * inside > 0)):
-            return f"no query of the stratum {name!r} counts"
+            return f"no query of the stratum {name!r} has a score and a weight"
     lonely = [name for name, rows in plan.groups.items() if np.count_nonzero(counts[rows]) == 1]
     if lonely and len(plan.groups) > 1:
         return f"the tier {lonely[0]!r} has only one query, so its variance is unknown"
@@ -276,7 +276,7 @@ def _of_resamples(means: Floats, center: float, moves: Floats | None, level: flo
 
 
 def _bca_ends(means: Floats, center: float, moves: Floats, ends: Floats) -> Floats | str:
-    """Return the quantiles that replace the percentile ones, or why there are none."""
+    """Return the quantiles that replace those of the percentile method, or why there are none."""
     from scipy.special import ndtr, ndtri
 
     # The same resample summed in another order differs by rounding; such means are ties.

@@ -35,7 +35,7 @@ def strata_of_rows(rows: Sequence[QueryRow]) -> tuple[dict[str, Any], list[str]]
     for query_id, name, share in memberships:
         if shares.setdefault(name, share or 0.0) != share:
             raise NotValid(
-                f"the stratum {name!r} has the share {shares[name]:g}, but {share or 0:g} at the query "
+                f"the stratum {name!r} has the share {shares[name]:g}, but {share or 0:g} for the query "
                 f"{query_id!r}; use one share per stratum"
             )
     also = [
@@ -75,8 +75,8 @@ class Units:
     shares: dict[str, float]
 
     def coefficients(self, counted: Sequence[int]) -> list[float] | None:
-        """Return the weight of each counted query in the mean, which sum to the share of each stratum. None if all
-        queries of a stratum are left out, because its share of the traffic then has no mean.
+        """Return the weight of each counted query in the mean; the weights sum to the share of each stratum. None if
+        all queries of a stratum are left out, because its share of the traffic then has no mean.
         """
         place_of = {row: place for place, row in enumerate(counted)}
         left = [at for at, row in enumerate(self.rows) if row in place_of]
@@ -548,7 +548,7 @@ class Evaluation(Result):
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             listed = ", ".join(names[:MOST_NAMED]) + more
             notes.append(
-                f"no grade of the qrels reaches {level:g}, the lowest relevant grade of {listed}, so the scores "
+                f"no grade in the qrels reaches {level:g}, the lowest relevant grade for {listed}, so the scores "
                 "are 0; map the grades, or set a lower threshold, as in P(rel=0.3)@10"
             )
         return notes

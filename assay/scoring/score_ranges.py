@@ -280,8 +280,8 @@ class OpenPair:
         """Return the finding as a sentence."""
         ranges = [f"{one.low:.4f} to {one.high:.4f}" for one in (self.a, self.b)]
         return (
-            f"{self.pair.a}, {self.pair.b}: {self.pair.metric} differs, but depending on the grades of unjudged "
-            f"documents the scores range over {ranges[0]} and {ranges[1]}, which overlap"
+            f"{self.pair.a}, {self.pair.b}: {self.pair.metric} differs, but depending on the grades of "
+            f"unjudged documents, the scores range from {ranges[0]} and from {ranges[1]}; these ranges overlap"
         )
 
 

@@ -1,4 +1,4 @@
-"""Table of the significance tests and corrections. One line for each."""
+"""Table of the significance tests and corrections, with a line for each."""
 
 from __future__ import annotations
 

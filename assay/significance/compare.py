@@ -100,7 +100,7 @@ def compare(
     ----------
     qrels : path, dict, DataFrame, iterable or Qrels
         As in `evaluate`.
-    runs : sequence of paths, dicts, data frames or Runs, or a mapping of names to such
+    runs : sequence of paths, dicts, data frames or Runs, or a mapping of names to any of these
         Two or more, with different names. A file is read in pieces and never kept in memory as a whole.
     metrics : str, BoundMetric, metric of ir_measures, or iterable of them
         The first metric is the primary metric; choose it before looking at the results.

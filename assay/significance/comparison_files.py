@@ -122,11 +122,13 @@ def notes(found: Comparison, files: Files) -> list[str]:
     of = found.settings
     left_out = f", {of['queries_left_out']} left out" if of["queries_left_out"] else ""
     counted = f"{of['queries']} {'query' if of['queries'] == 1 else 'queries'}"
-    lines = [f"{counted}{left_out}; better, same, worse: number of queries, from the perspective of b"]
+    lines = [
+        f"{counted}{left_out}; better, same, worse: number of queries on which b is better, the same or worse than a"
+    ]
     if of["weighted"]:
         lines.append(f"means and differences are weighted: {of['effective_queries']:.1f} effective queries")
     if of["logarithms"]:
-        lines.append(f"differences in {', '.join(of['logarithms'])} are of natural logarithms")
+        lines.append(f"differences in {', '.join(of['logarithms'])} are differences of natural logarithms")
     if any(pair.p is not None for pair in found.pairs):
         lines += _about_test(found)
     lines += _about_queries(found) + _about_rankings(found)
@@ -144,10 +146,12 @@ def _about_test(found: Comparison) -> list[str]:
     of = found.settings
     draws, queries = of["permutations"], of["queries"]
     looked = f", all {draws:,} sign patterns" if draws == 2**queries else f", {draws:,} draws" if draws else ""
-    family = f"corrected within {of['family']} by {of['correction']}" if of["correction"] != "none" else "not corrected"
+    family = "not corrected"
+    if of["correction"] != "none":
+        family = f"corrected over {amount(of['family'], 'comparison')} by {of['correction']}"
     lines = [f"test: {of['test']}{looked}, seed {of['seed']}; {family}"]
     if of["baseline"] is None:
-        lines.append(f"groups: runs that share a letter do not differ at {of['alpha']:g}")
+        lines.append(f"groups: runs that share a letter do not differ significantly at {of['alpha']:g}")
     if any(pair.low is not None for pair in found.pairs):
         how = "by Student's t" if of["interval"] == "t" else f"{of['resamples']:,} resamples of the queries"
         lines.append(f"{of['level']:.0%} interval of the difference: {how}")

@@ -78,21 +78,21 @@ def _benjamini_hochberg(ascending: Sequence[float]) -> list[float]:
 HOLM = Correction(
     name="holm",
     title="Holm",
-    description="Controls the probability of any false difference; never weaker than Bonferroni.",
+    description="Controls the probability of any false positive; never less powerful than Bonferroni.",
     source="Holm 1979",
     adjust=_holm,
 )
 BONFERRONI = Correction(
     name="bonferroni",
     title="Bonferroni",
-    description="Controls the probability of any false difference with the simplest rule.",
+    description="Controls the probability of any false positive with the simplest rule.",
     source="Dunn 1961",
     adjust=_bonferroni,
 )
 BENJAMINI_HOCHBERG = Correction(
     name="bh",
     title="Benjamini-Hochberg",
-    description="Controls the share of false differences among the significant differences.",
+    description="Controls the share of false positives among the significant differences.",
     source="Benjamini and Hochberg 1995",
     adjust=_benjamini_hochberg,
 )

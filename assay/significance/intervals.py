@@ -70,7 +70,7 @@ def difference_intervals(
     if method == "t":
         return _by_t(scores, pairs, level, scale, rows)
     if len(scores) < LEAST_QUERIES:
-        return [Interval(None, None, f"fewer than {LEAST_QUERIES} queries: no interval")] * len(pairs)
+        return [Interval(None, None, f"no interval with fewer than {LEAST_QUERIES} queries")] * len(pairs)
     if reason := lonely(rows):
         return [Interval(None, None, f"{reason}: no interval")] * len(pairs)
     centers = (scores * scale[:, None]).sum(axis=0) / len(scores)
@@ -92,7 +92,7 @@ def _by_t(scores: Floats, pairs: Pairs, level: float, scale: Floats, rows: Seque
     freedom, bounded = len(scores) - len(rows), bool(scores.min() >= 0 and scores.max() <= 1)
     intervals: list[Interval] = []
     if freedom < 1:
-        return [Interval(None, None, "a single query has no variance: no interval")] * len(pairs)
+        return [Interval(None, None, "no interval, because a single query has no variance")] * len(pairs)
     for first, second in pairs:
         difference = scores[:, second] - scores[:, first]
         if reason := lonely(rows) or (constant(difference) if difference.any() else None):

@@ -78,7 +78,7 @@ def rank_correlation(a: Mapping[str, float], b: Mapping[str, float], p: float = 
     if not 0 < p < 1:
         raise NotValid(f"the persistence p is {p:g}; use a number between 0 and 1, such as {PERSISTENCE}")
     if len(a) < 2:
-        reason = "an order needs at least two systems"
+        reason = "at least two systems are needed for an order"
         return RankCorrelation(None, None, None, p, len(a), dict.fromkeys(("tau_b", "tau_ap", "rbo"), reason))
     systems = sorted(a)
     of_a, of_b = _ranks([a[one] for one in systems]), _ranks([b[one] for one in systems])

@@ -44,7 +44,7 @@ def letters(order: Sequence[str], differing: Collection[frozenset[str]]) -> dict
     Raises
     ------
     NotValid
-        When a run is named twice, or a pair is not a pair of these runs.
+        When a run is listed twice, or a pair is not a pair of these runs.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def _alike(place: dict[str, int], order: Sequence[str], differing: Collection[fr
     """Return for each run the runs that it does not differ from, including itself."""
     if len(place) < len(order):
         twice = next(run for run in order if list(order).count(run) > 1)
-        raise NotValid(f"the run {twice!r} is named twice; name each run once")
+        raise NotValid(f"the run {twice!r} is listed twice; list each run once")
     alike = [set(range(len(order))) for _ in order]
     for pair in differing:
         if len(pair) != 2 or not pair <= place.keys():
@@ -130,7 +130,7 @@ def _names(number: int) -> Iterator[str]:
         yield ALPHABET[letter] + (str(turn) if turn else "")
 
 
-NO_SPREAD = "the differences do not vary: no effect size"
+NO_SPREAD = "no effect size, because the differences do not vary"
 
 
 @dataclass(frozen=True)

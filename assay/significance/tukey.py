@@ -71,7 +71,7 @@ TUKEY = PairedTest(
     name="tukey",
     title="Randomized Tukey HSD",
     description=(
-        "Assumes that scores of runs that do not differ can be shuffled within each query; corrects for all pairs."
+        "Assumes that the scores of runs that do not differ can be exchanged within each query; corrects for all pairs."
     ),
     source="Carterette 2012",
     draws=True,

@@ -1,4 +1,4 @@
-"""Table of the signals of stale labels. One line for each signal.
+"""Table of the signals of stale labels, with a line for each.
 
 Signals tell whether labels still match what systems return, what documents contain and what people search for.
 `report.look` reads every signal from plain tables (`facts.Facts`); the server and ``assay freshness`` both call it.

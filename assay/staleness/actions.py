@@ -35,7 +35,8 @@ ACTIONS = {
         Action(
             "judge-new",
             "Judge new documents only",
-            f"Pool again, and judge documents that were added since and are in the top {DEPTH} of a run.",
+            f"Pool again, and judge the documents that were added since the labels were frozen and are in the "
+            f"top {DEPTH} of a run.",
         ),
         Action("judge-changed", "Rejudge changed documents", "Rejudge the pairs whose document changed."),
         Action(

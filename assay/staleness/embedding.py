@@ -8,7 +8,7 @@ from assay.staleness.signal import COUNT, Signal
 EMBEDDING = Signal(
     name="embedding",
     title="Embeddings changed",
-    measures="The number of recorded changes that are newer than ratings of these labels.",
+    measures="The number of recorded changes that are newer than some of the ratings behind these labels.",
     baseline="the dates of the ratings",
     unit=COUNT,
     warn=None,

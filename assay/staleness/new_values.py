@@ -43,7 +43,7 @@ def _measured(before: Values | Missing, today: Values | Missing, kind: str, plur
 
 
 def _with_declared(reading: Reading | Missing, declared: list[Declared], kind: str) -> Reading:
-    """A recorded change counts as a share of 1, whatever the field shows."""
+    """Count a recorded change as a share of 1, regardless of the field."""
     newest = max(declared, key=lambda one: one.on)
     words = f"a new {kind} was recorded for {newest.on:%d %b %Y}".replace(" 0", " ")
     words += f": {newest.note}" if newest.note else ""

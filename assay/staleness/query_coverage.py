@@ -32,7 +32,7 @@ COVERAGE = Signal(
     unit=SHARE,
     warn=0.05,
     stale=0.10,
-    source="common practice for 10 points; the warning at half of that is Assay's rule",
+    source="common practice: act on a drop of more than 10 points; the warning above 5 points is Assay's rule",
     action="redraw",
     look=look,
 )

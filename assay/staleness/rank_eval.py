@@ -60,10 +60,10 @@ def of(body: Any, path: str = "-") -> RankEval:
     """Return the response from parsed JSON."""
     if isinstance(body, dict) and isinstance(body.get("error"), dict) and "details" not in body:
         reason = body["error"].get("reason") or body["error"].get("type") or "no reason given"
-        raise UnreadableInput(path, None, f"the engine answered with an error: {reason}", "fix the request")
+        raise UnreadableInput(path, None, f"the engine returned an error: {reason}", "fix the request")
     details = body.get("details") if isinstance(body, dict) else None
     if not isinstance(details, dict):
-        raise UnreadableInput(path, None, "has no details per query", EXPECTED)
+        raise UnreadableInput(path, None, "has no `details` by query", EXPECTED)
     failures = body.get("failures") or {}
     failed = tuple(failures) if isinstance(failures, dict) else ()
     for query_id in (*details, *failed):
@@ -78,9 +78,9 @@ def of(body: Any, path: str = "-") -> RankEval:
 
 def _query(entry: Any, place: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not isinstance(entry, dict) or not isinstance(entry.get("unrated_docs"), list):
-        raise UnreadableInput(path, None, f"{place} has no list unrated_docs", EXPECTED)
+        raise UnreadableInput(path, None, f"{place} has no list `unrated_docs`", EXPECTED)
     if not isinstance(entry.get("hits"), list):
-        raise UnreadableInput(path, None, f"{place} has no list hits", "the unjudged share needs this list")
+        raise UnreadableInput(path, None, f"{place} has no list `hits`", "the unjudged share needs this list")
     unrated = tuple(_id(one, f"{place}.unrated_docs", path) for one in entry["unrated_docs"])
     hits = (one.get("hit") if isinstance(one, dict) else None for one in entry["hits"])
     return tuple(_id(one, f"{place}.hits", path) for one in hits), unrated
@@ -89,7 +89,7 @@ def _query(entry: Any, place: str, path: str) -> tuple[tuple[str, ...], tuple[st
 def _id(hit: Any, place: str, path: str) -> str:
     doc_id = hit.get("_id") if isinstance(hit, dict) else None
     if not isinstance(doc_id, str) or not doc_id:
-        raise UnreadableInput(path, None, f"an entry of {place} has no _id", EXPECTED)
+        raise UnreadableInput(path, None, f"an entry of {place} has no `_id`", EXPECTED)
     return _checked(doc_id, f"an _id of {place}", path)
 
 

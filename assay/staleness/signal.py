@@ -76,8 +76,8 @@ class Signal:
         return signal_named, (self.name,)
 
     def find(self, facts: Facts) -> Finding:
-        """Read the signal and compare it with its thresholds. A number equal to its threshold is not above it, with
-        a rounding tolerance of one part in 10^12.
+        """Read the signal and compare it with its thresholds. A number that equals its threshold, up to a rounding
+        tolerance of one part in 10^12, is not above it.
         """
         reading = self.look(facts)
         if isinstance(reading, Missing):

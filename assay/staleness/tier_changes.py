@@ -37,12 +37,12 @@ def look(facts: Facts) -> Reading | Missing:
 TIERS = Signal(
     name="tiers",
     title="Tiers of the judged queries",
-    measures="Of the judged queries that are still searched, the share that is in another tier.",
+    measures="The share of the judged queries still searched that are now in another tier.",
     baseline="the tier of each judged query",
     unit=SHARE,
     warn=0.10,
     stale=0.20,
-    source="Assay's rule: from 10% the weights are off; from 20% draw queries again",
+    source="Assay's rule: above 10% the weights are off; above 20% draw queries again",
     action="redraw",
     look=look,
 )

@@ -81,7 +81,8 @@ CURVE = Signal(
     unit=INDEX,
     warn=0.10,
     stale=0.20,
-    source="common interpretation of the index: a shift from 0.1, a different population above 0.2",
+    source="common interpretation of the index: above 0.1 the traffic has shifted; above 0.2 it is a different "
+    "population",
     action="redraw",
     look=look,
 )

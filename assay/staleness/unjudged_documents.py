@@ -102,8 +102,8 @@ UNJUDGED = Signal(
     name="unjudged",
     title=f"Unjudged in the top {DEPTH}",
     measures=(
-        f"The mean share of unjudged documents in the top {DEPTH}, over the judged queries that a run answers; the "
-        "run with the largest mean counts."
+        f"The mean share of unjudged documents in the top {DEPTH}, over the judged queries that a run answers; "
+        "the largest mean of any run counts."
     ),
     baseline="the same shares of the runs that existed when the labels were frozen",
     unit=SHARE,

@@ -51,7 +51,7 @@ class DiscoveryCurve:
         return self.relevant[-1] if self.relevant else 0
 
     def same_work(self) -> Depth | None:
-        """Return the deepest pool with at most as many judgments as were made; None if even depth 1 needs more."""
+        """Return the deepest pool that needs at most the number of judgments made; None if even depth 1 needs more."""
         return next((one for one in reversed(self.depths) if one.pairs <= self.judged), None)
 
 

@@ -39,8 +39,8 @@ def _two_ids(pair: Any) -> Pair:
 LIST = Strategy(
     name="list",
     title="Given list",
-    description="Exactly the given pairs, to start without runs or to judge chosen pairs again.",
-    parameters=(Parameter("pairs", "Pairs", "The pairs of query_id and doc_id.", ()),),
+    description="Exactly the given pairs; use it to start without runs or to judge selected pairs again.",
+    parameters=(Parameter("pairs", "Pairs", "The pairs, each with query_id and doc_id.", ()),),
     choose=choose,
     given=given,
 )

@@ -37,7 +37,8 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 HEDGE = Strategy(
     name="hedge",
     title="Hedge",
-    description="Runs vote, and accurate runs have more weight; finds the most, but may rank the runs slightly wrong.",
+    description="Runs vote, and accurate runs have more weight; finds the most, but the order of the runs may "
+    "be slightly off.",
     parameters=(
         Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),
         Parameter("beta", "Beta", "Factor that reduces a run's weight after its worst mistake.", 0.1, 0.001, 0.999),

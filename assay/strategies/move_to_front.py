@@ -32,7 +32,7 @@ def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
 
 
 def choose(task: Task, params: Mapping[str, Any]) -> Choice:
-    """Choose the next documents of the runs that have been right most often."""
+    """Choose the next documents of the runs with the highest priority."""
     return one_by_one(task, follow, params, "move-to-front")
 
 
@@ -40,7 +40,7 @@ MOVE_TO_FRONT = Strategy(
     name="move-to-front",
     title="Move to front",
     description=(
-        "Prefers the runs that were right most recently; finds far more than depth k and stays fair to the runs."
+        "Prefers runs whose latest documents were relevant; finds far more than depth k and stays fair to all runs."
     ),
     parameters=(Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),),
     choose=choose,

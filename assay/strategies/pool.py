@@ -44,7 +44,7 @@ def pool(
     strategy : str
         A name of `assay.strategies.STRATEGIES`.
     judged : path, dict, DataFrame, iterable or Qrels, optional
-        Labels of pairs that need no more judgments, as `assay.read_qrels` takes them.
+        Labels of pairs that need no more judgments, in any form that `assay.read_qrels` accepts.
     seed, budget, residual, total, relevant_from
         As for `build_pool`.
     **parameters

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 # The assumed duration of a rating until raters have been timed.
@@ -43,8 +44,8 @@ class Budget:
                 raise NotValid(message, {name: message})
         if not self.pairs:
             message = (
-                f"{self.hours:g} h for {self.raters} rater(s) at {self.seconds:g} s per rating is less than one "
-                "pair. Add hours."
+                f"{self.hours:g} h for {amount(self.raters, 'rater')} at {self.seconds:g} s per rating is not enough "
+                "for one pair. Add hours."
             )
             raise NotValid(message, {"hours": message})
 

@@ -18,7 +18,8 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 RRF = Strategy(
     name="rrf",
     title="Reciprocal rank fusion",
-    description="Documents that many runs return come first; finds many, but is unfair to a run unlike the others.",
+    description="Documents that many runs return come first; finds many, but is unfair to a run that differs "
+    "from the others.",
     parameters=(
         Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),
         Parameter("k", "Constant", "Higher values reduce the weight of the top ranks.", 60, minimum=0),

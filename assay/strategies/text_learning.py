@@ -97,7 +97,7 @@ def _likeness(
 TEXT_LEARNING = Strategy(
     name="text-learning",
     title="Text learning",
-    description="Documents that resemble relevant documents; uses the texts, and helps when few systems are similar.",
+    description="Documents that resemble relevant documents; uses their texts, and helps if few systems are similar.",
     parameters=(
         Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),
         Parameter("negatives", "Presumed", "Number of random documents presumed not relevant.", 100, minimum=1),

@@ -35,7 +35,7 @@ def choose(task: Task, params: Mapping[str, Any]) -> Choice:
 THOMPSON = Strategy(
     name="thompson",
     title="Thompson sampling",
-    description="Picks runs at random, good runs more often; finds more than depth k and ranks the runs as well.",
+    description="Picks runs at random, good runs more often; finds more than depth k and ranks the runs equally well.",
     parameters=(Parameter("depth", "Depth", "Number of documents to consider from each run.", 100, minimum=1),),
     choose=choose,
     adaptive=True,

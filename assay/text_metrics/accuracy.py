@@ -16,7 +16,8 @@ def accuracy(answer: str, accepted: Sequence[str]) -> float:
     answer : str
         The answer of a system, a sentence or a word.
     accepted : sequence of str
-        The accepted answers or class labels; none means that there is no answer, so that an empty answer scores 1.
+        The accepted answers or class labels; an empty sequence means that there is no answer, so that an empty answer
+        scores 1.
 
     Returns
     -------

@@ -16,7 +16,7 @@ def exact_match(answer: str, accepted: Sequence[str]) -> float:
     answer : str
         The answer of a system.
     accepted : sequence of str
-        The accepted answers; none means that there is no answer, so that an empty answer scores 1.
+        The accepted answers; an empty sequence means that there is no answer, so that an empty answer scores 1.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def exact_match(answer: str, accepted: Sequence[str]) -> float:
 EXACT_MATCH = TextMetric(
     name="exact_match",
     title="Exact match",
-    description="Whether the answer equals an accepted answer after case, punctuation and articles are removed.",
+    description="Whether the answer equals an accepted answer, ignoring case, punctuation and articles.",
     formula="1 if the token list equals that of an accepted answer, otherwise 0",
     source="Rajpurkar et al. 2016, 2018 (SQuAD)",
     score=exact_match,

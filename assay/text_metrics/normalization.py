@@ -26,7 +26,8 @@ def answer_tokens(text: str) -> list[str]:
 
 
 def accepted_tokens(accepted: Sequence[str]) -> list[list[str]]:
-    """Split the accepted answers into tokens, without answers that have none; a single empty list if none is left.
+    """Split the accepted answers into tokens, without answers that have no tokens; a single empty list if no answer is
+    left.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def rouge_l(answer: str, accepted: Sequence[str]) -> float:
 @lru_cache(maxsize=1)
 def _scorer() -> Any:
     if find_spec("rouge_score") is None:
-        raise NotValid("the text metric rouge_l needs rouge-score; pip install 'assay[rag]'")
+        raise NotValid("the text metric rouge_l needs rouge-score; install it with: pip install 'assay[rag]'")
     from rouge_score.rouge_scorer import RougeScorer
 
     return RougeScorer(["rougeL"], use_stemmer=False)
@@ -36,7 +36,8 @@ ROUGE_L = TextMetric(
     name="rouge_l",
     title="ROUGE-L",
     description="How long a sequence of words the answer shares with the closest accepted answer; order matters.",
-    formula="2 c / (a + b), c the longest common subsequence of words, a and b the lengths",
+    formula="2 c / (a + b), where c is the length of the longest common subsequence of words, and a and b are "
+    "the lengths of the answers",
     source="Lin 2004; the implementation of rouge-score",
     score=rouge_l,
 )

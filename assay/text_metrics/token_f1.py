@@ -17,7 +17,7 @@ def token_f1(answer: str, accepted: Sequence[str]) -> float:
     answer : str
         The answer of a system.
     accepted : sequence of str
-        The accepted answers; none means that there is no answer, so that an empty answer scores 1.
+        The accepted answers; an empty sequence means that there is no answer, so that an empty answer scores 1.
 
     Returns
     -------
@@ -46,7 +46,8 @@ TOKEN_F1 = TextMetric(
     name="token_f1",
     title="Token F1",
     description="How many tokens the answer shares with the closest accepted answer; order does not matter.",
-    formula="2 s / (a + b), s shared tokens with multiplicity, a and b the lengths",
+    formula="2 s / (a + b), where s is the number of shared tokens with multiplicity, and a and b are the "
+    "lengths of the answers",
     source="Rajpurkar et al. 2016, 2018 (SQuAD)",
     score=token_f1,
 )

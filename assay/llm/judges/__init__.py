@@ -29,7 +29,7 @@ JUDGES: Family[JudgeKind] = Family(
 )
 
 MODEL_JUDGES: Family[ModelJudgeKind] = Family(
-    "judge that asks a model",
+    "model judge",
     {
         "graded": "assay.llm.judges.relevance_judges:GRADED",
         "binary": "assay.llm.judges.relevance_judges:BINARY",

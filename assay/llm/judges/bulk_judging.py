@@ -1,4 +1,4 @@
-"""Run a model judge over thousands of pairs, without paying for any answer twice.
+"""Runs of a model judge over thousands of pairs, without paying for any answer twice.
 
 The key of a question depends on everything that determines its answer: prompt, texts, parameters, provider and model. A
 known answer is not requested again, and two pairs with the same text share a question. If an answer cannot be parsed,

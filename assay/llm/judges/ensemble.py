@@ -1,6 +1,6 @@
 """Combine the outcomes of several judges, and measure how far they differ. Adding judges soon stops helping, because
-they make similar mistakes. Agreement of all judges is evidence, not proof, especially for relevant documents;
-disagreement shows which pairs a person should review.
+they make similar mistakes. Agreement of all judges is evidence, not proof, especially for relevant documents. A person
+should review the pairs on which they disagree.
 """
 
 from __future__ import annotations

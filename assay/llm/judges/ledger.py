@@ -72,8 +72,8 @@ class Ledger:
             try:
                 self._add(known, json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError):
-                what = f"{self._path}:{number}: is not a ledger line"
-                raise NotValid(f"{what}; name another file with --ledger") from None
+                what = f"{self._path}:{number}: not a ledger entry"
+                raise NotValid(f"{what}; choose another file with --ledger") from None
         return known
 
     def _add(self, known: Known, line: Mapping[str, Any]) -> None:

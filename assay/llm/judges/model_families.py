@@ -71,13 +71,18 @@ def declared_family(text: str) -> str:
     """
     name = " ".join(text.split())
     if len(name) > LONGEST or not name.isprintable():
-        message = f"Enter one model family of at most {LONGEST} characters, such as GPT or Llama, or none for no model."
+        message = (
+            f"Enter one model family of at most {LONGEST} characters, such as GPT or Llama, or none if no "
+            "model is used."
+        )
         raise NotValid("This is not a model family.", {"generator_family": message})
     if name.casefold() == NO_MODEL:
         return NO_MODEL
     families = families_in(name)
     if len(families) > 1:
-        message = f"It names {' and '.join(families)}. Enter only the family of the model that decides the answer."
+        message = (
+            f"The text names {' and '.join(families)}. Enter only the family of the model that determines the answer."
+        )
         raise NotValid("A run has only one model family.", {"generator_family": message})
     return families[0] if families else name
 
@@ -108,8 +113,8 @@ def warning(kin: Sequence[Kin]) -> str:
     more = f" and {len(kin) - 5:,} more" if len(kin) > 5 else ""
     verb, whom = ("is", "it") if len(kin) == 1 else ("are", "them")
     return (
-        f"{shown}{more} {verb} from the same model family as a judge of {whom}. Judges favor their own family: compare "
-        "the order of the runs with that of a judge from another family and with human grades."
+        f"{shown}{more} {verb} from the same model family as a judge of {whom}. Judges favor their own family: "
+        "compare the order of the runs with that of a judge from another family and with human grades."
     )
 
 

@@ -123,5 +123,8 @@ def _named(spec: str, judge: Callable[..., Any]) -> tuple[str, ...]:
         return ()
     if odd := [name for name in needed if name not in NAMES]:
         known = ", ".join(NAMES)
-        raise NotValid(f"the judge {spec} takes {odd[0]!r}; judge must take one context, or any of {known}")
+        raise NotValid(
+            f"the judge {spec} has the parameter {odd[0]!r}; its method judge must accept one context, or any of "
+            f"{known}"
+        )
     return tuple(one.name for one in parameters if one.name in NAMES)

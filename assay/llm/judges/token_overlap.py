@@ -142,7 +142,7 @@ class TokenOverlap:
 
     def _best(self, context: Context) -> _Finding:
         if not context.expected:
-            raise NotValid("token_overlap matches a text with an expected answer, and there is none; add one")
+            raise NotValid("the judge token_overlap needs an expected answer, and there is none; add one")
         query, text = set(normalized(context.query).split()), normalized(context.text)
         findings = [self._compare(normalized(expected), text, query) for expected in context.expected]
         return max(findings, key=lambda finding: (finding.matches, finding.grade))
@@ -167,7 +167,8 @@ class TokenOverlap:
 TOKEN_OVERLAP = JudgeKind(
     name="token_overlap",
     title="Token overlap",
-    description="Matches a text with the expected answer by shared words; fast, offline, and unaware of paraphrases.",
+    description="Matches a text with the expected answer by shared words; fast and offline, but does not "
+    "recognize paraphrases.",
     source="Evret, judge design, TokenOverlapJudge",
     needs=("expected",),
     parameters=(
@@ -176,7 +177,7 @@ TOKEN_OVERLAP = JudgeKind(
             "threshold", "Threshold", "Minimum share of the expected tokens that the text contains.", 0.6, 0.01, 1
         ),
         Parameter(
-            "query_boost", "Query boost", "Use 0.75 of the threshold when the query contains a shared token.", True
+            "query_boost", "Query boost", "Multiply the threshold by 0.75 if the query contains a shared token.", True
         ),
     ),
     build=TokenOverlap,

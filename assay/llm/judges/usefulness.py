@@ -91,7 +91,7 @@ class Downstream:
 
 def _build(options: JudgeOptions) -> ModelJudge:
     if options.text_metric is None:
-        raise NotValid("the judge downstream needs a text metric that scores the answers; name one")
+        raise NotValid("the judge downstream needs a text metric that scores the answers; choose one")
     judge = Downstream(
         options.text_metric,
         options.template or DOWNSTREAM_TEMPLATE,

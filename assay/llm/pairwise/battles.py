@@ -34,7 +34,7 @@ class Battles:
         places = np.concatenate([self.first, self.second])
         if len(places) and (places.min() < 0 or places.max() >= self.documents):
             raise NotValid(
-                f"a battle names document {places.max()}, but there are only {self.documents}, counted from 0"
+                f"a battle refers to document {places.max()}, but there are only {self.documents}, counted from 0"
             )
         if (self.first == self.second).any():
             raise NotValid("a document is compared with itself; a battle needs two documents")

@@ -1,7 +1,7 @@
 """Cut points that turn scores into grades, learned from anchors.
 
-Scores of battles have no zero point of relevance. Anchors, which are documents graded by people, show where the grades
-are on the score axis: the cut points make the anchors' grades most probable.
+Scores of battles have no zero point of relevance. Anchors, which are documents graded by people, locate the grades on
+the score axis: the cut points make the anchors' grades most probable.
 """
 
 from __future__ import annotations

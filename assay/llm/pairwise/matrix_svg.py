@@ -2,7 +2,7 @@
 
 Rows and columns are sorted by score, best first: if scores and battles agree, everything above the diagonal is blue and
 everything below it is orange. An orange row is a bad document, a blue row is a good document, and a patch of the wrong
-color shows which reasons to read.
+color marks battles whose reasons are worth reading.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def matrix_svg(ids: Sequence[str], outcomes: Floats, scores: Sequence[float], *,
     given, worth = np.asarray(outcomes, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if given.shape != (len(ids), len(ids)) or worth.shape != (len(ids),):
         raise NotValid(
-            f"{amount(len(ids), 'document')} go with {given.shape} outcomes and {worth.shape} scores; these "
+            f"{amount(len(ids), 'document')} with {given.shape} outcomes and {worth.shape} scores; these "
             "numbers must match"
         )
     if (np.abs(given[~np.isnan(given)]) > 1).any():

@@ -1,6 +1,6 @@
 """Model providers, one module for each protocol.
 
-A new protocol needs a new file and a new line. `calls` sends many questions at once, within limits and a budget.
+A new protocol needs a new file and a new line. `calls` sends many questions in parallel, within limits and a budget.
 """
 
 from __future__ import annotations

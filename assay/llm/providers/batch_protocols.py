@@ -106,7 +106,7 @@ class Caller:
                     **more,
                 )
             except TooLong as flood:
-                raise Down(f"{flood}. Is this the provider's address?") from None
+                raise Down(f"{flood}. Check that this is the provider's address") from None
             except httpx.TransportError as fault:
                 problem = f"no connection ({type(fault).__name__})"
                 if once and not isinstance(fault, httpx.ConnectError | httpx.ConnectTimeout):
@@ -127,7 +127,7 @@ class Caller:
 
 
 def _unsure(problem: str) -> str:
-    return f"{problem}; the batch may have been accepted: the next run looks for it before it submits another"
+    return f"{problem}; the batch may have been accepted: the next run will look for it before submitting another batch"
 
 
 def _send_openai(call: Caller, endpoint: Endpoint, questions: Sequence[Question], mark: str) -> str:

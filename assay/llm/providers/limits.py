@@ -124,7 +124,10 @@ class Budget:
                 f"the limit is reached: {self.calls_made:,} of {amount(self.calls, 'call')} "
                 f"{agree(self.calls_made, 'was', 'were')} made; answers so far are saved"
             )
-        spent = f"{self.spent:.4f} of {self.usd:.4f} USD are spent, and one more question could cost {most or 0.0:.4f}"
+        spent = (
+            f"{self.spent:.4f} of {self.usd:.4f} USD have been spent, and one more question could cost "
+            f"{most or 0.0:.4f}"
+        )
         return f"the limit is reached: {spent}; answers so far are saved"
 
     def settle(self, most: float | None, cost: float | None) -> None:

@@ -134,7 +134,8 @@ class Endpoint:
         return self.at(self.protocol.path(self.model))
 
     def at(self, path: str) -> str:
-        """Return the address of a path at the provider; query parameters of the base address, such as Azure's, stay.
+        """Return the address of a path at the provider; query parameters of the base address, such as Azure's, are
+        kept.
 
         Examples
         --------

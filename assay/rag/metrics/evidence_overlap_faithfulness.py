@@ -15,7 +15,7 @@ class EvidenceOverlapFaithfulness(SampleMetric):
 
     target = TargetCategory.GENERATION_FAITHFULNESS
     title = "Evidence overlap"
-    description = "The share of the answer's n-grams that the evidence contains; a rough sign of faithfulness."
+    description = "The share of the answer's n-grams that the evidence contains; a rough indicator of faithfulness."
     formula = "n-grams of the answer that occur in the evidence / n-grams of the answer"
     source = "Auepora metrics specification, 4.4.1"
     pattern = r"evidence_overlap(?:_(?P<n>\d+))?"

@@ -15,12 +15,14 @@ class EvretPrecisionAtK(SampleMetric):
 
     target = TargetCategory.RETRIEVAL_RELEVANCE
     title = "Precision@k (Evret)"
-    description = "The share of k positions that contain a relevant document; empty positions of a short list count."
+    description = (
+        "The share of the first k positions that contain a relevant document, including positions that are empty."
+    )
     formula = "|G ∩ R_k| / k"
     source = "Evret, judge design"
     example = "EvretPrecisionAtK(k=5)"
     differs = (
-        "The same as `P@k` for samples with a relevant document; `P@k` counts the others as 0, here they are skipped."
+        "Equals `P@k` for samples with a relevant document. `P@k` counts other samples as 0; here they are skipped."
     )
     pattern = r"evret_precision@(?P<k>\d+)"
     shown = ("k",)

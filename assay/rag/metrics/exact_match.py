@@ -12,14 +12,12 @@ class ExactMatch(WordMatch):
     """Exact match after normalization."""
 
     title = "Exact match"
-    description = (
-        "The share of answers that equal a reference answer, after case, punctuation and articles are removed."
-    )
-    formula = "1 where the normalized answer equals a normalized reference answer, else 0"
+    description = "The share of answers that equal a reference answer, ignoring case, punctuation and articles."
+    formula = "1 if the normalized answer equals a normalized reference answer, otherwise 0"
     source = "Auepora metrics specification, 4.1.1; Rajpurkar et al. 2016"
     differs = (
-        "The text metric `exact_match` of judges treats a sample without accepted answers as a question without an "
-        "answer; here it is skipped, and `NegativeRejectionRate` covers such questions."
+        "The judges' text metric `exact_match` treats a sample without accepted answers as a question without "
+        "an answer. Here the sample is skipped, and `NegativeRejectionRate` covers such questions."
     )
     pattern = "exact_match"
 

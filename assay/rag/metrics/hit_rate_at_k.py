@@ -16,11 +16,11 @@ class HitRateAtK(SampleMetric):
     target = TargetCategory.RETRIEVAL_RELEVANCE
     title = "Hit rate@k"
     description = "The share of samples with at least one relevant document among the first k."
-    formula = "1 where G ∩ R_k is not empty, else 0"
+    formula = "1 if G ∩ R_k is not empty, otherwise 0"
     source = "Auepora metrics specification, 3.1.3"
     example = "HitRateAtK(k=1)"
     differs = (
-        "The same as `Success@k` for samples with a relevant document; `Success@k` counts the others as 0, here "
+        "Equals `Success@k` for samples with a relevant document. `Success@k` counts other samples as 0; here "
         "they are skipped."
     )
     pattern = r"hit_rate@(?P<k>\d+)"

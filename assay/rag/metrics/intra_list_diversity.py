@@ -21,7 +21,7 @@ class IntraListDiversity(SampleMetric):
     target = TargetCategory.DIVERSITY
     title = "Intra-list diversity"
     description = "How different the first k retrieved documents are from each other, by their embeddings."
-    formula = "1 - mean cosine over the pairs of the first k documents"
+    formula = "1 - mean cosine over all pairs of the first k documents"
     source = "Auepora metrics specification, 7.2.2"
     pattern = r"intra_list_diversity@(?P<top_k>\d+)"
     higher_is_better = None
@@ -29,7 +29,7 @@ class IntraListDiversity(SampleMetric):
 
     top_k: int = option(5, "The number of retrieved documents that count.", minimum=2)
     model: str | None = option(
-        None, "The model for sentence-transformers that embeds the texts; none for the embeddings in the file."
+        None, "The sentence-transformers model that embeds the texts; none to use the embeddings in the file."
     )
     embed_fn: EmbedFn | None = field(default=None, compare=False)
 

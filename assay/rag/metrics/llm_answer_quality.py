@@ -23,14 +23,16 @@ class LLMAnswerQuality(SampleMetric):
 
     target = TargetCategory.GENERATION_RELEVANCE
     title = "Answer quality (critic)"
-    description = "How good the answer is in each dimension, scored by a model, mapped to 0..1 and averaged."
+    description = "How good the answer is in each dimension, scored by a model, rescaled to 0-1 and averaged."
     formula = "mean over samples of the weighted mean over dimensions of (score - lowest) / (highest - lowest)"
     source = "Auepora metrics specification, 5.1"
     template = QUALITY
     pattern = "llm_answer_quality"
     needs = ("response",)
 
-    dimensions: tuple[str, ...] = option(DIMENSIONS, "The dimensions; name:2 doubles a dimension's weight.")
+    dimensions: tuple[str, ...] = option(
+        DIMENSIONS, "The quality dimensions; name:2 doubles the weight of a dimension."
+    )
     scale: str = option("1-5", "The scale of the critic's scores.", choices=SCALES)
     critic: LLMCritic | None = field(default=None, compare=False)
 
@@ -61,7 +63,7 @@ class LLMAnswerQuality(SampleMetric):
         return weights
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
-        """Ask the critic about all answers and dimensions at once; an empty answer counts as 0 without a call."""
+        """Ask the critic about all answers and dimensions together; an empty answer counts as 0 without a call."""
         places = [at for at, output in enumerate(outputs) if response_text(output).strip()]
         prompts: list[str] = []
         about: list[dict[str, Any]] = []

@@ -18,7 +18,7 @@ class LLMFaithfulnessScore(SampleMetric):
 
     target = TargetCategory.GENERATION_FAITHFULNESS
     title = "Faithfulness (critic)"
-    description = "How well the evidence supports the answer, scored by a model and mapped to 0..1."
+    description = "How well the evidence supports the answer, scored by a model and rescaled to 0-1."
     formula = "mean of (score - lowest) / (highest - lowest)"
     source = "Auepora metrics specification, 4.4.2"
     template = FAITHFULNESS
@@ -49,7 +49,7 @@ class LLMFaithfulnessScore(SampleMetric):
         return why
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
-        """Ask the critic about all answers at once."""
+        """Ask the critic about all answers together."""
         prompts, about = [], []
         for sample, output in zip(samples, outputs, strict=True):
             texts = evidence(sample, output, self.evidence_source, self.top_k)

@@ -17,16 +17,17 @@ class MeanAveragePrecision(SampleMetric):
     target = TargetCategory.RETRIEVAL_ACCURACY
     title = "MAP"
     description = (
-        "Precision at the rank of each relevant document retrieved, averaged; those not retrieved do not count."
+        "The mean precision at the ranks of the retrieved relevant documents; documents not retrieved do not count."
     )
     formula = (
-        "mean over the relevant documents retrieved of (relevant documents up to its rank) / rank; 0 if there is none"
+        "mean, over the ranks r of the retrieved relevant documents, of (relevant documents at ranks 1 to r) / "
+        "r; 0 if there are none"
     )
     source = "Auepora metrics specification, 3.2.2"
     differs = (
-        "`AP` divides by all relevant documents, so that those not retrieved count as 0. Here the mean is over the "
-        "relevant documents that were retrieved: if one of ten relevant documents is retrieved, at rank 1, the value "
-        "is 1.0, and `AP` is 0.1. Read it together with `RecallAtK`."
+        "`AP` divides by all relevant documents, so that documents not retrieved count as 0. Here the mean is "
+        "over the retrieved relevant documents. For example, if one of ten relevant documents is retrieved, at "
+        "rank 1, the value is 1.0, and `AP` is 0.1. Read it together with `RecallAtK`."
     )
     pattern = r"map(?:@(?P<k>\d+))?"
     needs = ("relevant_docs",)

@@ -10,11 +10,11 @@ from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
 
 @dataclass(frozen=True)
 class MeanLatency(SampleMetric):
-    """The mean of a timing, in the unit of the outputs."""
+    """The mean of a timing, in the unit of the timings."""
 
     target = TargetCategory.LATENCY
     title = "Mean latency"
-    description = "The mean time of a stage, in the unit of the outputs (seconds by convention)."
+    description = "The mean time of a stage, in the unit of the timings (seconds by convention)."
     formula = "mean of timings[timing_key]"
     source = "Auepora metrics specification, 7.1.1"
     pattern = "mean_latency"

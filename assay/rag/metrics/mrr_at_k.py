@@ -15,11 +15,11 @@ class MRRAtK(SampleMetric):
 
     target = TargetCategory.RETRIEVAL_ACCURACY
     title = "MRR@k"
-    description = "1 / rank of the first relevant document; 0 where there is none."
-    formula = "1 / rank of the first document of G down to rank k, else 0"
+    description = "1 / rank of the first relevant document; 0 if there is none."
+    formula = "1 / rank of the first document of G at ranks 1 to k; 0 if there is none"
     source = "Auepora metrics specification, 3.2.1"
     differs = (
-        "The same as `RR@k` for samples with a relevant document; `RR@k` counts the others as 0, here they are skipped."
+        "Equals `RR@k` for samples with a relevant document. `RR@k` counts other samples as 0; here they are skipped."
     )
     pattern = r"mrr(?:@(?P<k>\d+))?"
     needs = ("relevant_docs",)

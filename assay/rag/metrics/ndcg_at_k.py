@@ -22,9 +22,9 @@ class NDCGAtK(SampleMetric):
     source = "Auepora metrics specification, 3.2.3"
     example = "NDCGAtK(k=3)"
     differs = (
-        "`nDCG@k` takes grades and, by default, the grade itself as the gain. Here relevance is binary, so "
-        "the gain 2^rel - 1 is 1 or 0. The two agree if all grades are 0 or 1, except for samples without a "
-        "relevant document: `nDCG@k` counts them as 0, here they are skipped."
+        "`nDCG@k` uses grades, and by default the gain is the grade itself. Here relevance is binary, so the "
+        "gain 2^rel - 1 is 1 or 0. Both metrics agree if all grades are 0 or 1, except for samples without a "
+        "relevant document: `nDCG@k` counts them as 0; here they are skipped."
     )
     pattern = r"ndcg@(?P<k>\d+)"
     shown = ("k",)

@@ -31,7 +31,10 @@ class NegativeRejectionRate(SampleMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not all(map(_plain, self.refusal_patterns)):
-            raise NotValid("NegativeRejectionRate: one of the refusal_patterns is empty, and every answer contains it")
+            raise NotValid(
+                "NegativeRejectionRate: one of the refusal_patterns is empty, and every answer would match it; "
+                "remove it"
+            )
 
     @property
     def name(self) -> str:

@@ -21,16 +21,16 @@ class NoiseRobustness(Metric):
 
     target = TargetCategory.NOISE_ROBUSTNESS
     title = "Noise robustness"
-    description = "The share of a metric that remains when queries are paraphrased or misspelled; 1 means no loss."
-    formula = (
-        "metric over noisy variants / metric over samples that are not variants; 0 where the latter is not above 0"
+    description = (
+        "The share of a metric's value that remains when queries are paraphrased or misspelled; 1 means no loss."
     )
+    formula = "metric over noisy variants / metric over samples that are not variants; 0 if the latter is 0 or less"
     source = "Auepora metrics specification, 6.1"
     example = "NoiseRobustness(TokenF1)"
     called = "noise_robustness"
 
     metric: Metric
-    noise_scenarios: tuple[str, ...] = option(NOISE, "Values of the label `scenario` that are noise.")
+    noise_scenarios: tuple[str, ...] = option(NOISE, "The values of the label `scenario` that count as noise.")
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ class PrecisionAtK(SampleMetric):
     target = TargetCategory.RETRIEVAL_RELEVANCE
     title = "Precision@k"
     description = "The share of the first k retrieved documents that are relevant; a shorter list is not penalized."
-    formula = "|G ∩ R_k| / min(k, |R|), and 0 where nothing was retrieved"
+    formula = "|G ∩ R_k| / min(k, |R|); 0 if nothing was retrieved"
     source = "Auepora metrics specification, 3.1.2"
     example = "PrecisionAtK(k=5)"
     differs = (

@@ -17,8 +17,8 @@ class QuantileLatency(Metric):
 
     target = TargetCategory.LATENCY
     title = "Latency quantile"
-    description = "The time within which a share of the samples was answered, in the unit of the outputs."
-    formula = "the value at position ceil(q n), from 1, of the n timings in ascending order"
+    description = "The time within which a given share of the samples was answered, in the unit of the timings."
+    formula = "the timing at position ceil(q n), counted from 1, of the n timings in ascending order"
     source = "Auepora metrics specification, 7.1.2"
     pattern = r"quantile_latency@(?P<quantile>[01]?\.\d+|1)"
     higher_is_better = False

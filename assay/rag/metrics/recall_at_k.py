@@ -16,7 +16,7 @@ class RecallAtK(SampleMetric):
     target = TargetCategory.RETRIEVAL_RELEVANCE
     title = "Recall@k"
     description = "The share of the relevant documents that are among the first k."
-    formula = "|G ∩ R_k| / |G|, G the relevant documents, R_k the first k retrieved"
+    formula = "|G ∩ R_k| / |G|, where G is the set of relevant documents and R_k the first k retrieved"
     source = "Auepora metrics specification, 3.1.1"
     example = "RecallAtK(k=2)"
     differs = "`R@k` counts a query without relevant documents as 0; here such a sample is skipped."

@@ -85,7 +85,7 @@ def rouge_words(text: str, stemmed: bool) -> list[str]:
 
 def _words(text: str, stemmed: bool) -> list[str]:
     if find_spec("rouge_score") is None:
-        raise NotValid("ROUGE needs rouge-score; pip install 'assay[rag]'")
+        raise NotValid("ROUGE needs rouge-score; install it with: pip install 'assay[rag]'")
     from rouge_score.tokenize import tokenize
 
     return list(tokenize(text, _stemmer() if stemmed else None))

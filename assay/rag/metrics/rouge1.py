@@ -13,6 +13,6 @@ class Rouge1(Rouge):
 
     title = "ROUGE-1"
     description = "How many words the answer shares with the reference answer, as F1."
-    formula = "2 P R / (P + R) over shared 1-grams with multiplicity"
+    formula = "2 P R / (P + R) of the shared 1-grams, with multiplicity"
     source = "Lin 2004; Auepora metrics specification, 4.2.1"
     variant = "rouge1"

@@ -13,6 +13,6 @@ class Rouge2(Rouge):
 
     title = "ROUGE-2"
     description = "How many pairs of neighboring words the answer shares with the reference answer, as F1."
-    formula = "2 P R / (P + R) over shared 2-grams with multiplicity"
+    formula = "2 P R / (P + R) of the shared 2-grams, with multiplicity"
     source = "Lin 2004; Auepora metrics specification, 4.2.1"
     variant = "rouge2"

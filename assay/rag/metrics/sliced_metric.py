@@ -15,12 +15,12 @@ from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
 
 @dataclass(frozen=True)
 class SlicedMetric(Metric):
-    """A metric over the samples that a predicate, or the value of a label, selects."""
+    """A metric over the samples selected by a predicate or a label value."""
 
     target = TargetCategory.GENERATION_CORRECTNESS
     title = "Sliced metric"
-    description = "Any metric over the samples with one value of a label."
-    formula = "the metric over the samples where labels[label] = value"
+    description = "Any metric over the samples that share a value of a label."
+    formula = "the metric over the samples with labels[label] = value"
     source = "Auepora metrics specification, 9.2"
     example = "SlicedMetric(TokenF1, slice_label=topic, value=power)"
 
@@ -32,7 +32,7 @@ class SlicedMetric(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if bool(self.slice_label) == (self.predicate is not None):
-            raise NotValid("SlicedMetric takes slice_label with value, or a predicate")
+            raise NotValid("SlicedMetric needs either slice_label and value, or a predicate")
 
     @property
     def category(self) -> TargetCategory:

@@ -14,12 +14,15 @@ class TokenF1(WordMatch):
 
     title = "Token F1"
     description = "How many words the answer shares with the closest reference answer; order does not matter."
-    formula = "2 P R / (P + R), P and R the shared words (with multiplicity) over those of the answer and the reference"
+    formula = (
+        "2 P R / (P + R), where P and R are the shared words (with multiplicity) as a share of the "
+        "answer's and of the reference answer's words"
+    )
     source = "Auepora metrics specification, 4.1.2; Rajpurkar et al. 2016"
     differs = (
-        "The text metric `token_f1` of judges treats a sample without accepted answers as a question without an "
-        "answer; here it is skipped. The specification returns 0 if either side has no words; SQuAD and this metric "
-        "return 1 if neither side has words."
+        "The judges' text metric `token_f1` treats a sample without accepted answers as a question without an "
+        "answer; here the sample is skipped. The specification returns 0 if either side has no words; SQuAD and this "
+        "metric return 1 if neither side has words."
     )
     pattern = "token_f1"
 

@@ -9,7 +9,7 @@ from assay.rag.records import EvaluationSample
 
 
 def parents(samples: Sequence[EvaluationSample]) -> list[int | Skip | None]:
-    """Return for each variant the position of its base sample, None for a base sample. A variant whose parent does
+    """Return the position of each variant's base sample, and None for each base sample. A variant whose parent does
     not exist, or whose chain of parents is circular, is a `Skip`.
     """
     place = {sample.sample_id: at for at, sample in enumerate(samples)}

@@ -79,14 +79,15 @@ def test_the_table(assay: Call) -> None:
     assert "P@1 (exploratory)" in out
     assert out[6].split()[:5] == ["a", "b", "b", "-", "a"]
     assert any(
-        line.startswith("test: randomization, 100,000 draws, seed 0; corrected within 3 by holm") for line in out
+        line.startswith("test: randomization, 100,000 draws, seed 0; corrected over 3 comparisons by holm")
+        for line in out
     )
 
 
 @pytest.mark.usefixtures("files")
 def test_the_notes_of_the_table(assay: Call) -> None:
     out = assay("compare", "many.txt", *RUNS, "-m", "RR P@1")[1]
-    assert "groups: runs that share a letter do not differ at 0.05\n" in out
+    assert "groups: runs that share a letter do not differ significantly at 0.05\n" in out
     assert "agreement on the order of the 3 runs: RR and P@1 tau-b 1.00, tau-AP 1.00, RBO 1.00\n" in out
     # low and mid differ on 5 of 20 queries: d_z = .563, whose power is .787 at 26 and .804 at 27 (scipy.stats.nct).
     assert "80% probability, for a single comparison: 27 (low, mid)\n" in out
@@ -95,7 +96,7 @@ def test_the_notes_of_the_table(assay: Call) -> None:
 @pytest.mark.usefixtures("files")
 def test_tukey_says_that_it_corrects_itself(assay: Call) -> None:
     out = assay("compare", "many.txt", *RUNS, "-m", "RR", "--test", "tukey", "--permutations", "999")[1]
-    assert "test: tukey, 999 draws, seed 0; corrected within 3 by the test itself\n" in out
+    assert "test: tukey, 999 draws, seed 0; corrected over 3 comparisons by the test itself\n" in out
     pairs = as_json(assay, "-m", "RR", "--test", "tukey")["pairs"]
     assert all(pair["p"] == pair["p_corrected"] for pair in pairs)
 
@@ -122,7 +123,7 @@ def test_markdown_and_latex_hold_the_table(assay: Call) -> None:
     markdown = assay(*words, "--format", "markdown")[1]
     assert markdown.startswith("| run | RR | groups |\n| :-- | --: | --: |\n| low\\_1 | 0.6250 | b |\n")
     assert "**RR** (primary)" in markdown
-    assert "\n- test: randomization, 500 draws, seed 0; corrected within 3 by holm\n" in markdown
+    assert "\n- test: randomization, 500 draws, seed 0; corrected over 3 comparisons by holm\n" in markdown
     latex = assay(*words, "--format", "latex")[1]
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
     assert r"low\_1 & mid & +0.1250 & " in latex
@@ -246,7 +247,7 @@ def test_the_scale_is_that_of_evaluate(assay: Call) -> None:
     [
         (("--seconds", "3"), "--seconds needs --turning"),
         (("--turning", "--seconds", "0"), "--seconds is 0;"),
-        (("--turning", "-m", "Bpref"), "how Bpref responds"),
+        (("--turning", "-m", "Bpref"), "the response of Bpref"),
     ],
 )
 def test_invalid_decision_critical_requests_are_refused(assay: Call, words: tuple[str, ...], message: str) -> None:

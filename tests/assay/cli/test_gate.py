@@ -230,7 +230,9 @@ def test_the_worked_example(assay: Call) -> None:
     assert second["value"] == pytest.approx(first["baseline"] - first["value"])
     assert second["p"] is None
     assert "fewer than 6 queries" in second["reason"]
-    assert err == "warning: decided on 1 query, fewer than 25: a different sample of queries may decide otherwise\n"
+    assert (
+        err == "warning: based on 1 query, fewer than 25: a different sample of queries may give a different result\n"
+    )
 
 
 def test_unjudged_documents_and_the_same_file_are_warned_of(assay: Call) -> None:

@@ -118,7 +118,7 @@ def test_csv_reports_further_values_on_standard_error(capsys, files, write) -> N
     assert main([*words, "--format", "csv"]) == 0
     printed = capsys.readouterr()
     assert len(list(csv.DictReader(io.StringIO(printed.out)))) == 2
-    assert "lacking: 1 sample without an output counted as 0" in printed.err
+    assert "lacking: counted 1 sample without an output as 0" in printed.err
     assert "--baseline" in printed.err
     assert main([*words[:-2], "--format", "json"]) == 0
     assert capsys.readouterr().err == ""

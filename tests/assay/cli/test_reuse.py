@@ -94,10 +94,10 @@ def test_a_pool_that_tells_no_stratum(assay: Call, content: str, message: str) -
     ("words", "message"),
     [
         (("--new", "neural"), "--new names 'neural'"),
-        (("--together", "late,neural"), "there is no run 'neural'"),
+        (("--together", "late,neural"), "unknown run 'neural'"),
         (("--depth", "0"), "--depth is 0"),
         (("-m", "GMAP"), "the mean of GMAP"),
-        (("-m", "P@1 P@2"), "name one metric"),
+        (("-m", "P@1 P@2"), "use one metric"),
         (("--together", "late,first"), "all contributors"),
     ],
 )

@@ -234,9 +234,9 @@ def test_one_relevant_document_at_the_top_decides_the_reciprocal_rank():
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("Judged@10", "not know how Judged@10 responds"),
-        ("Bpref", "not know how Bpref responds"),
-        ("nDCG(judged_only=True)@10", "not know how"),
+        ("Judged@10", "the response of Judged@10"),
+        ("Bpref", "the response of Bpref"),
+        ("nDCG(judged_only=True)@10", "the response of nDCG"),
         ("GMAP", "not an arithmetic mean"),
         ("P@5,10", "one metric, not 2"),
     ],

@@ -48,11 +48,11 @@ def test_a_gap_of_five_points_is_no_gap_yet() -> None:
 
 def test_few_queries() -> None:
     (warning,) = gate(labels(24), ranked([1] * 24), ranked([1] * 24), "RR >= 1").warnings
-    assert warning == "decided on 24 queries, fewer than 25: a different sample of queries may decide otherwise"
+    assert warning == "based on 24 queries, fewer than 25: a different sample of queries may give a different result"
     (warning,) = gate(labels(12), ranked([1] * 12), ranked([2] * 7 + [1] * 5), "drop(RR) <= 0.1").warnings
     # sd of seven halves and five zeros is .2575; 2.8 * .2575 / sqrt(12) is .208.
     assert warning.endswith(
-        "a true difference in RR of 0.208 is detected with 80% probability, smaller differences less often"
+        "a true difference in RR of 0.208 is detected with 80% probability, and smaller differences less often"
     )
 
 
@@ -60,7 +60,7 @@ def test_an_excuse_that_no_drop_could_have_missed() -> None:
     rule = "drop(RR) <= 0.1 unless p >= 0.05"
     result = gate(labels(30), ranked([1] * 30), ranked([0] * 5 + [1] * 25), rule)
     assert result.passed
-    assert any("only 5 of 30 queries differ" in warning for warning in result.warnings)
+    assert any("only because 5 of 30 queries differ" in warning for warning in result.warnings)
     failing = gate(labels(30), ranked([1] * 30), ranked([0] * 6 + [1] * 24), rule)
     assert not failing.passed
     assert failing.warnings == ()

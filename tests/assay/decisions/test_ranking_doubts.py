@@ -40,7 +40,7 @@ def test_a_difference_that_missing_judgments_could_undo():
     (one,) = open_pairs(result, scored, 0.05)
     assert ((one.a.low, one.a.high), (one.b.low, one.b.high)) == ((0.5, 0.5), (0.0, 1.0))
     assert "a, b: P@2 differs" in one.sentence
-    assert "0.0000 to 1.0000, which overlap" in one.sentence
+    assert "0.0000 to 1.0000; these ranges overlap" in one.sentence
 
 
 def test_a_fully_judged_difference_has_no_doubt():

@@ -115,9 +115,9 @@ def test_a_lone_contributor_cannot_be_left_out():
     qrels = Qrels.from_dict({"q1": {"a": 1}})
     runs = [Run.from_dict({"q1": {"a": 1.0}}, "one"), Run.from_dict({"q1": {"a": 1.0}}, "two")]
     result = reuse(qrels, runs, "P@1", contributors=["one"])
-    assert (result.left_out, result.reason) == ((), "only one run contributed; without it there would be no pool")
+    assert (result.left_out, result.reason) == ((), "only one run contributed, and without it there would be no pool")
     assert reuse(qrels, runs, "P@1", contributors=[]).reason == "no run is known to have contributed to the pool"
-    with pytest.raises(NotValid, match="no run 'three'"):
+    with pytest.raises(NotValid, match="unknown run 'three'"):
         reuse(qrels, runs, "P@1", contributors=["three"])
     with pytest.raises(NotValid, match="all contributors"):
         reuse(qrels, runs, "P@1", together=["one", "two"])

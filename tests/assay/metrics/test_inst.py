@@ -74,5 +74,5 @@ def test_its_name_is_read_as_ir_measures_writes_it() -> None:
     assert parse_metric("INST(T=1,min_rel=0,max_rel=3)").name == "INST(max_rel=3)"
     assert parse_metric("inst(t=2.5, min_rel=1, max_rel=3)").name == "INST(T=2.5,min_rel=1,max_rel=3)"
     for value in ("-1", "low", "inf"):
-        with pytest.raises(NotValid, match=f"min_rel must be a number, 0 or more, not '{value}'"):
+        with pytest.raises(NotValid, match=f"min_rel must be a number of 0 or more, not '{value}'"):
             parse_metric(f"INST(min_rel={value})")

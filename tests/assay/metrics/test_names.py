@@ -140,7 +140,7 @@ def test_every_parameter_is_reported_with_its_default(member: str) -> None:
         ("AP@", "not a whole number from 1"),
         ("IPrec@half", "not between 0 and 1"),
         ("Bpref@ten", "takes no cutoff"),
-        ("ndcg_cut", "nine cutoffs in trec_eval; name cutoffs, as in nDCG@5,10"),
+        ("ndcg_cut", "nine cutoffs in trec_eval; specify cutoffs, as in nDCG@5,10"),
         ("map_cut", "write AP for no cutoff"),
         ("official", "a set of metrics in trec_eval"),
         ("all_trec", "a set of metrics in trec_eval"),

@@ -36,7 +36,7 @@ OUT = {
     r"gm_bpref": "GMAP is the one geometric mean",
     r"set_map": "SetP times SetR, by the name of an average that it is not",
     r"num_nonrel_judged_ret": "a count for debugging",
-    r"unj_\d+": "refused: it divides by the cutoff, Judged@k by what was returned",
+    r"unj_\d+": "refused: it divides by the cutoff, but Judged@k divides by the number returned",
     r"\w+_avgjg(_.*)?": "several judges for one document: they become one label first",
     r"prefs_.*": "preferences between documents",
 }

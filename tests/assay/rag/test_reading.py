@@ -263,7 +263,7 @@ def test_fewer_outputs_than_samples_and_unmatched_ids() -> None:
         evaluate(samples("a", "b", "c"), {"new": outputs("a")}, "ExactMatch")
     with pytest.raises(NotValid, match=r"1 of 2 outputs have no sample \('z'\)"):
         evaluate(samples("a"), outputs("a", "z"), "ExactMatch")
-    with pytest.raises(NotValid, match="no output belongs to a sample"):
+    with pytest.raises(NotValid, match="no output matches a sample"):
         evaluate(samples("a"), outputs("z"), "ExactMatch", missing="skip")
     both = align(samples("a", "b"), outputs("z", "b"), "skip")
     assert ([one.sample_id for one in both.samples], both.missing, both.extra) == (["b"], ("a",), ("z",))

@@ -144,7 +144,7 @@ def test_few_queries_have_no_p_and_a_reason() -> None:
 def test_identical_runs_differ_in_nothing() -> None:
     (pair,) = compare(QRELS, [run("a", 5), run("b", 5)], "RR", plan=QUICK).pairs
     assert (pair.effect.difference, pair.p, pair.effect.size, pair.effect.ties) == (0.0, 1.0, None, 24)
-    assert pair.reason == "the differences do not vary: no effect size"
+    assert pair.reason == "no effect size, because the differences do not vary"
 
 
 def test_unanswered_queries_score_0_or_leave_all_comparisons() -> None:

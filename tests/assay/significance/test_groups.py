@@ -68,7 +68,7 @@ def test_after_the_alphabet_letters_carry_numbers() -> None:
 
 
 def test_wrong_runs_are_refused() -> None:
-    with pytest.raises(NotValid, match="'x' is named twice"):
+    with pytest.raises(NotValid, match="'x' is listed twice"):
         letters(["x", "y", "x"], set())
     with pytest.raises(NotValid, match="not a pair of the runs x, y"):
         letters(["x", "y"], {frozenset({"x", "z"})})

@@ -95,7 +95,10 @@ def test_undefined_is_stated() -> None:
     assert (tied.tau_b, tied.tau_ap) == (None, None)
     assert tied.reasons["tau_b"] == tied.reasons["tau_ap"] == "all systems are tied in one of the orders"
     assert tied.rbo is not None
-    assert rank_correlation({"x": 0.5}, {"x": 0.4}).as_json()["reasons"]["rbo"] == "an order needs at least two systems"
+    assert (
+        rank_correlation({"x": 0.5}, {"x": 0.4}).as_json()["reasons"]["rbo"]
+        == "at least two systems are needed for an order"
+    )
 
 
 def test_wrong_input_is_refused() -> None:

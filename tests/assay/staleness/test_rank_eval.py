@@ -38,10 +38,10 @@ def test_queries_that_the_engine_could_not_answer_are_named():
     ("content", "message"),
     [
         (b"<html>", "is not JSON"),
-        (b"[1, 2]", "no details per query"),
-        (b'{"details": {"q1": {"hits": []}}}', "details.q1 has no list unrated_docs"),
-        (b'{"details": {"q1": {"unrated_docs": []}}}', "details.q1 has no list hits"),
-        (b'{"details": {"q1": {"unrated_docs": [{"_index": "a"}], "hits": []}}}', "has no _id"),
+        (b"[1, 2]", "has no `details` by query"),
+        (b'{"details": {"q1": {"hits": []}}}', "details.q1 has no list `unrated_docs`"),
+        (b'{"details": {"q1": {"unrated_docs": []}}}', "details.q1 has no list `hits`"),
+        (b'{"details": {"q1": {"unrated_docs": [{"_index": "a"}], "hits": []}}}', "has no `_id`"),
         (
             b'{"error": {"reason": "no such index", "type": "index_not_found_exception"}, "status": 404}',
             "no such index",

@@ -31,7 +31,7 @@ def test_a_budget_is_used_up_but_never_overdrawn(hours: float, seconds: float) -
         ({"raters": 0}, "raters is 0"),
         ({"ratings_per_pair": 0}, "ratings_per_pair"),
         ({"seconds": 0}, "seconds is 0"),
-        ({"hours": 0.001}, "less than one pair"),
+        ({"hours": 0.001}, "not enough for one pair"),
         ({"hours": 1e308}, "at most 1,000,000"),
         ({"raters": 10**400}, "at most 1,000,000"),
         ({"seconds": 1e-320}, "more than 0"),

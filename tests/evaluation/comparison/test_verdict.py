@@ -71,7 +71,7 @@ def test_the_corrected_p_decides(p: float, corrected: float | None, answer: str)
 
 def test_too_few_queries_are_reported_with_the_reason() -> None:
     reason = (
-        "fewer than 6 queries: the p-value of a sign-flip test cannot reach .05; fewer than 10 queries: no interval"
+        "fewer than 6 queries: the p-value of a sign-flip test cannot reach .05; no interval with fewer than 10 queries"
     )
     answer, why = remarks_on(comparison(p=None, p_corrected=None, low=None, high=None, reason=reason))["Significant"]
     assert answer == "not tested"

@@ -58,7 +58,7 @@ def test_a_file_is_previewed_stored_and_scored(collection: Any, client_of: Any, 
     assert RagSystem.objects.get().figures["samples without an output"] == 1
     work(made)
     page = body(client.get(at("rag_set", made)))
-    assert "counted as 0" in page
+    assert "counted 1 sample without an output as 0" in page
 
 
 def test_a_file_can_be_discarded(collection: Any, client_of: Any, engineer: Any) -> None:

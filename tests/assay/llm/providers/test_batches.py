@@ -136,7 +136,7 @@ def test_a_line_that_breaks_while_a_batch_is_left_leaves_no_second_one(protocol:
         server.silent = True
         ended, replies = run_batches(server, store, protocol, "ab")
         assert (ended.end, replies) == ("down", {})
-        assert "looks for it" in ended.message
+        assert "will look for it" in ended.message
         server.silent = False
         ended, replies = run_batches(server, store, protocol, "ab")
     assert (ended.end, sorted(replies)) == ("done", ["key-a", "key-b"])

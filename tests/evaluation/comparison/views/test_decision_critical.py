@@ -92,7 +92,7 @@ def test_large_runs_are_not_read_in_passing(level, get, monkeypatch):
 
 
 def test_an_unsupported_metric(scored, get):
-    assert "does not know how Judged@10" in get("?metric=Judged@10").content.decode()
+    assert "response of Judged@10" in get("?metric=Judged@10").content.decode()
     assert "Which judgments could change this result" not in get("?metric=Judged@10", COMPARE).content.decode()
 
 

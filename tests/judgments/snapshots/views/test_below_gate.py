@@ -116,12 +116,12 @@ def test_a_closed_round_gets_no_advice_for_more_overlap(
     needed = before.context["gate"].needed
     assert needed == 200 + before.context["gate"].more_pairs > 200
     page = text(before)
-    assert "more overlapping pairs, with as many pairs per query as now" in page
+    assert "more overlapping pairs, with the same number of pairs per query" in page
     assert f"No more pairs of this round will get a second rating. A round with about {needed:,}" in page
     rounds.close_round(straddling, actor=lead)
     page = text(client.get(address))
     assert "more overlapping pair" not in page
-    assert f"A round with about {needed:,} overlapping pairs, with as many pairs per query as here" in page
+    assert f"A round with about {needed:,} overlapping pairs, with the same number of pairs per query" in page
     assert link(page, "Create the next round") == reverse("round_new", args=[straddling.collection.slug])
     assert "Create the next round" not in text(client_of(engineer).get(address))
     gate = api_of(engineer).get(f"/api/v1/rounds/{straddling.uuid}/agreement/").json()["gate"]
