@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "ratings", metavar="RATINGS", help="ratings CSV with at least query_id,doc_id,rater,grade; - for standard input"
     )
-    parser.add_argument("--rule", metavar="RULE", default="median", help=f"{', '.join(RULES)}; default median")
+    parser.add_argument("--rule", metavar="RULE", default="median", help=f"{', '.join(RULES)}; default: median")
     add_scale(parser)
     parser.add_argument(
         "--unrateable",

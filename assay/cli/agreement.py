@@ -38,14 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=1000,
-        help="number of resamples of the queries, default 1000; 0 for no intervals",
+        help="number of resamples of the queries; default: 1000; 0 for no intervals",
     )
-    parser.add_argument("--seed", type=int, help="seed for the bootstrap, default 0")
+    parser.add_argument("--seed", type=int, help="seed for the bootstrap; default: 0")
     parser.add_argument(
         "--gate", metavar="COEFFICIENT", help="compare this coefficient with --threshold; exit status 1 if it fails"
     )
     parser.add_argument(
-        "--threshold", metavar="X", type=float, help=f"threshold for --gate, -1 to 1; default {THRESHOLD:.2f}"
+        "--threshold", metavar="X", type=float, help=f"threshold for --gate, -1 to 1; default: {THRESHOLD:.2f}"
     )
     parser.add_argument(
         "--by",

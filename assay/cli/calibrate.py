@@ -52,9 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
     parser.add_argument(
-        "--bootstrap", metavar="N", type=int, default=1_000, help="number of resamples of the queries; default 1000"
+        "--bootstrap", metavar="N", type=int, default=1_000, help="number of resamples of the queries; default: 1000"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed for the resamples; default 0")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the resamples; default: 0")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 

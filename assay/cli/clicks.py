@@ -47,9 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=30,
         metavar="N",
-        help="minimum number of impressions for a label; default 30",
+        help="minimum number of impressions for a label; default: 30",
     )
-    parser.add_argument("--strength", type=float, metavar="X", help="weight of the prior; default 5 (coec), 20 (ctr)")
+    parser.add_argument("--strength", type=float, metavar="X", help="weight of the prior; default: 5 (coec), 20 (ctr)")
     parser.add_argument(
         "--baseline",
         metavar="X,X,...",
@@ -59,14 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cuts", metavar="X,X,...", help="write grades instead of fractions, such as 0.5,1,2 for grades 0 to 3"
     )
     parser.add_argument(
-        "--level", type=float, default=0.95, metavar="X", help="confidence level of the intervals; default 0.95"
+        "--level", type=float, default=0.95, metavar="X", help="confidence level of the intervals; default: 0.95"
     )
     parser.add_argument(
         "--robot-impressions",
         type=int,
         default=robots.most_impressions,
         metavar="N",
-        help=f"leave out clients with more impressions than this; default {robots.most_impressions}",
+        help=f"leave out clients with more impressions than this; default: {robots.most_impressions}",
     )
     parser.add_argument(
         "--robot-clicked",
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help=(
             f"leave out clients with at least {robots.least_impressions} impressions that clicked on a larger "
-            f"share of them; default {robots.most_clicked}"
+            f"share of them; default: {robots.most_clicked}"
         ),
     )
     parser.add_argument("--queries", metavar="FILE", help="queries.csv: use its ids and label only its queries")

@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("labels", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
     rule_help = "; ".join(f"{name}: {what}" for name, what in RULES.items())
-    parser.add_argument("--rule", choices=list(RULES), default="median", help=f"{rule_help}; default median")
+    parser.add_argument("--rule", choices=list(RULES), default="median", help=f"{rule_help}; default: median")
     parser.add_argument(
-        "--least", type=int, default=2, metavar="N", help="minimum number of grades for a label; default 2"
+        "--least", type=int, default=2, metavar="N", help="minimum number of grades for a label; default: 2"
     )
     add_scale(parser)
     parser.add_argument("--apart", metavar="FILE", help="write all pairs as CSV, least agreement first")

@@ -40,12 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--task-metric",
         metavar="METRIC",
         default="TokenF1",
-        help="a metric of docs/rag.md between 0 and 1; default TokenF1",
+        help="a metric of docs/rag.md between 0 and 1; default: TokenF1",
     )
     parser.add_argument("--template", metavar="FILE", help="prompt template with {query} and {document}")
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per list; default 10")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per list; default: 10")
     parser.add_argument(
-        "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default nDCG@K"
+        "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default: nDCG@K"
     )
     parser.add_argument(
         "--end-to-end",
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of questions to answer from the whole list, drawn with --seed; default: all; 0 for none",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for that draw, default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for that draw; default: 0")
     parser.add_argument("--labels-out", metavar="FILE", help="write labels.jsonl, for assay usefulness")
     parser.add_argument(
         "--outputs-out", metavar="FILE", help="write outputs.jsonl with the answers from the whole lists"

@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--judge", metavar="NAME", help="the judge or model to use, if LABELS has several")
     parser.add_argument(
-        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default 0.95"
+        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default: 0.95"
     )
     parser.add_argument(
         "--plan", metavar="HALF", type=float, help="print how many queries people must label for an interval of +-HALF"

@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ci-method", choices=["percentile", "bca", "t"], help="interval method for --ci; default: percentile"
     )
     parser.add_argument("--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics")
-    parser.add_argument("--seed", type=int, help="seed for the bootstrap, default 0")
+    parser.add_argument("--seed", type=int, help="seed for the bootstrap; default: 0")
     parser.add_argument("--weights", metavar="FILE", help="queries.csv with weight and probability, for weighted means")
     parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
     parser.add_argument("--by", choices=["tier"], help="also print scores for each tier in --weights FILE")

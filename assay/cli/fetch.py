@@ -49,14 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("queries", metavar="QUERIES", help="queries.csv: query_id, query")
     add_engine_options(parser)
-    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default 10")
+    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default: 10")
     parser.add_argument("--name", metavar="RUN", help="name of the run, written in the last column; default: KIND")
     parser.add_argument("--documents-out", metavar="FILE", help="write the documents to FILE as documents.jsonl")
     parser.add_argument(
-        "--concurrency", type=int, default=4, metavar="N", help="number of concurrent queries; default 4"
+        "--concurrency", type=int, default=4, metavar="N", help="number of concurrent queries; default: 4"
     )
     parser.add_argument(
-        "--timeout", type=float, default=10.0, metavar="S", help="timeout per request in seconds; default 10"
+        "--timeout", type=float, default=10.0, metavar="S", help="timeout per request in seconds; default: 10"
     )
     parser.add_argument(
         "--resume",

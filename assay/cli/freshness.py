@@ -73,13 +73,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--category-field",
         metavar="NAME",
         default="category",
-        help="document field with the category; default category",
+        help="document field with the category; default: category",
     )
     parser.add_argument(
         "--language-field",
         metavar="NAME",
         default="language",
-        help="document field with the language; default language",
+        help="document field with the language; default: language",
     )
     parser.add_argument(
         "--fail-on",

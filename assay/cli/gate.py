@@ -86,9 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=100_000,
         metavar="N",
-        help="number of draws for the sign-flip test, default 100000",
+        help="number of draws for the sign-flip test; default: 100000",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="seed for these draws, default 0")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed for these draws; default: 0")
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line per rule")
     add_table_formats(parser)
     add_out(parser)

@@ -45,7 +45,7 @@ EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments, including those of the strategies."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
-    parser.add_argument("--strategy", metavar="NAME", default="depth", help=f"{', '.join(STRATEGIES)}; default depth")
+    parser.add_argument("--strategy", metavar="NAME", default="depth", help=f"{', '.join(STRATEGIES)}; default: depth")
     add_member_options(parser, STRATEGIES)
     parser.add_argument("--pairs", metavar="FILE", help="the pairs for --strategy list: CSV with query_id,doc_id")
     parser.add_argument(
@@ -61,16 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="labels of judged pairs, which are left out of the pool; adaptive strategies learn from them",
     )
     parser.add_argument(
-        "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default 1"
+        "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default: 1"
     )
     parser.add_argument("--total", type=int, metavar="N", help="at most N pairs in all, spread over the queries")
     parser.add_argument(
         "--hours", type=float, metavar="H", help="at most as many pairs as --raters can judge in H hours each"
     )
-    parser.add_argument("--raters", type=int, metavar="N", help="with --hours: number of raters; default 1")
-    parser.add_argument("--ratings", type=int, metavar="K", help="with --hours: ratings per pair; default 1")
+    parser.add_argument("--raters", type=int, metavar="N", help="with --hours: number of raters; default: 1")
+    parser.add_argument("--ratings", type=int, metavar="K", help="with --hours: ratings per pair; default: 1")
     parser.add_argument(
-        "--seconds", type=float, metavar="S", help=f"with --hours: seconds per rating; default {ASSUMED_SECONDS:g}"
+        "--seconds", type=float, metavar="S", help=f"with --hours: seconds per rating; default: {ASSUMED_SECONDS:g}"
     )
     parser.add_argument(
         "--duplicates",
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--similarity",
         type=float,
         metavar="S",
-        help=f"minimum share of text that near duplicates have in common; default {SIMILARITY}",
+        help=f"minimum share of text that near duplicates have in common; default: {SIMILARITY}",
     )
     parser.add_argument("--queries", metavar="FILE", help="queries.csv, for strategies that use texts")
     parser.add_argument(
@@ -95,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="draw N more pairs per query from outside the pool",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for all random choices; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for all random choices; default: 0")
     parser.add_argument(
         "--batch", type=int, default=1, metavar="N", help="shuffle the pairs of a query for raters, in batches of N"
     )

@@ -60,14 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,
         metavar="X",
-        help="share of traffic at which the head ends; default 0.5",
+        help="share of traffic at which the head ends; default: 0.5",
     )
     parser.add_argument(
         "--torso-share",
         type=float,
         default=0.8,
         metavar="X",
-        help="share of traffic at which the torso ends; default 0.8",
+        help="share of traffic at which the torso ends; default: 0.8",
     )
     parser.add_argument(
         "--head-ranks",
@@ -84,19 +84,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="use only searches in this language, such as de, from the log's language column",
     )
     parser.add_argument(
-        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default 90"
+        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default: 90"
     )
     parser.add_argument(
         "--min-clients",
         type=int,
         default=1,
         metavar="N",
-        help="leave out queries from fewer clients than this, if the log has clients; default 1",
+        help="leave out queries from fewer clients than this, if the log has clients; default: 1",
     )
     parser.add_argument(
         "--single-counts", action="store_true", help="accept a log in which every query has a count of 1"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default: 0")
     parser.add_argument(
         "--detect", type=float, metavar="X", help="also print how many queries are needed to detect a difference of X"
     )
@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=USUAL_SD,
         metavar="X",
-        help=f"standard deviation of paired differences; default {USUAL_SD}",
+        help=f"standard deviation of paired differences; default: {USUAL_SD}",
     )
     parser.add_argument("--raw-out", metavar="FILE", help="also write one raw log row per query, without client_id")
     parser.add_argument(

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("labels", metavar="LABELS", help="labels.jsonl of the judge `downstream`")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per query; default 10")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per query; default: 10")
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help="additional metrics over the labels")
     parser.add_argument(
         "--answers", metavar="FILE", help="CSV with query_id,score: the quality of the whole system's answers"

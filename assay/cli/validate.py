@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="IN", help="input file; - for standard input; .gz files are decompressed")
     parser.add_argument("--format", dest="source_format", metavar="FORMAT", help="default: detected from the content")
     parser.add_argument("--strict", action="store_true", help="also exit with status 1 for warnings")
-    parser.add_argument("--output", choices=["text", "json", "csv"], default="text", help="output format; default text")
+    parser.add_argument(
+        "--output", choices=["text", "json", "csv"], default="text", help="output format; default: text"
+    )
     parser.add_argument("--out", metavar="FILE", help="write the list to FILE instead of standard output")
     group = parser.add_argument_group("run checks")
     group.add_argument("--qrels", metavar="FILE", help="labels, to find unjudged documents and missing queries")

@@ -30,7 +30,7 @@ LARGEST = 1000
 
 def add_scale(parser: argparse.ArgumentParser) -> None:
     """Declare ``--scale``."""
-    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"grade scale, default {DEFAULT}")
+    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"grade scale; default: {DEFAULT}")
 
 
 def scale_values(text: str) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def add_recall_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--run", metavar="[NAME=]RUN", action="append", help="run to measure; default: the ranks of the pairs"
     )
-    group.add_argument("-k", type=int, metavar="K", help=f"number of documents per query; default {CUTOFF}")
+    group.add_argument("-k", type=int, metavar="K", help=f"number of documents per query; default: {CUTOFF}")
     group.add_argument("--match", choices=MATCHES, help="count a text for the first answer that it matches, or for all")
 
 

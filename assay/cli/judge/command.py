@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch", action="store_true", default=None, help="use the provider's batch API; answers may take up to a day"
     )
-    parser.add_argument("--poll", type=float, metavar="S", help="seconds between checks of a batch, default 60")
+    parser.add_argument("--poll", type=float, metavar="S", help="seconds between checks of a batch; default: 60")
     provider.add_provider_options(parser)
     prompt_options.add_words_options(parser)
     answer_recall.add_recall_options(parser)

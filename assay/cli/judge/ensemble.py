@@ -23,8 +23,8 @@ def add_ensemble_options(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group("ensemble of other judges' labels")
     group.add_argument("--of", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
-    group.add_argument("--rule", choices=list(RULES), help="rule that combines the grades; default median")
-    group.add_argument("--least", type=int, metavar="N", help="minimum number of grades for a label; default 2")
+    group.add_argument("--rule", choices=list(RULES), help="rule that combines the grades; default: median")
+    group.add_argument("--least", type=int, metavar="N", help="minimum number of grades for a label; default: 2")
     group.add_argument("--apart", metavar="FILE", help="write the pairs as CSV, least agreement first")
 
 

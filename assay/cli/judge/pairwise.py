@@ -26,11 +26,11 @@ def add_pairwise_options(parser: argparse.ArgumentParser) -> None:
         "--cycles",
         metavar="N",
         type=int,
-        help="number of random rounds, each of which compares every document with two others; default 4",
+        help="number of random rounds, each of which compares every document with two others; default: 4",
     )
     group.add_argument("--most", metavar="N", type=int, help="compare only the first N documents of each query")
     group.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default 0"
+        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default: 0"
     )
     group.add_argument("--texts", metavar="FILE", help="pairs.jsonl with the texts, if PAIRS has none")
 

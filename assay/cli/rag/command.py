@@ -74,14 +74,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per-sample", action="store_true", help="also print the score of each sample")
     parser.add_argument("--baseline", metavar="NAME", help="compare each of the other systems with this one")
     parser.add_argument("--compare", action="store_true", help="compare all pairs of systems")
-    parser.add_argument("--test", choices=list(TESTS), help="test for comparisons, default randomization")
+    parser.add_argument("--test", choices=list(TESTS), help="test for comparisons; default: randomization")
     parser.add_argument(
         "--correction",
         choices=[*CORRECTIONS, "none"],
-        help="correction for multiple comparisons within a metric, default holm",
+        help="correction for multiple comparisons within a metric; default: holm",
     )
     parser.add_argument(
-        "--permutations", type=int, metavar="N", help="number of random draws for the test, default 100000"
+        "--permutations", type=int, metavar="N", help="number of random draws for the test; default: 100000"
     )
     parser.add_argument(
         "--people",
@@ -94,15 +94,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--people-metric", metavar="METRIC", help="metric to compare; default: the metric of -m, if there is only one"
     )
-    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the human grades, default 0:2")
+    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the human grades; default: 0:2")
     parser.add_argument(
-        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals, default 0.95"
+        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default: 0.95"
     )
     parser.add_argument(
-        "--resamples", metavar="N", type=int, default=10_000, help="number of bootstrap resamples, default 10000"
+        "--resamples", metavar="N", type=int, default=10_000, help="number of bootstrap resamples; default: 10000"
     )
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="seed for the bootstrap and the test, default 0"
+        "--seed", metavar="N", type=int, default=0, help="seed for the bootstrap and the test; default: 0"
     )
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
     add_out(parser)

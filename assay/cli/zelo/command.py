@@ -74,15 +74,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cycles",
         metavar="N",
         type=int,
-        help="number of random rounds, each of which compares every document with two others; default 4",
+        help="number of random rounds, each of which compares every document with two others; default: 4",
     )
     draw.add_argument(
         "--most", metavar="N", type=int, help="compare only the first N documents of each query; next: N battles"
     )
     draw.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default 0"
+        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default: 0"
     )
-    draw.add_argument("--seed", type=int, help="seed for the draw, default 0")
+    draw.add_argument("--seed", type=int, help="seed for the draw; default: 0")
     ask = parser.add_argument_group("judge")
     ask.add_argument(
         "--model",
@@ -103,26 +103,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--method", choices=("map", "zbench"), help="map: maximum a posteriori; zbench: as in zbench; default: map"
     )
-    fit.add_argument("--prior", metavar="X", type=float, help="precision of the prior for map; default 1")
+    fit.add_argument("--prior", metavar="X", type=float, help="precision of the prior for map; default: 1")
     fit.add_argument("--annotate", metavar="DATASET", help="fit: add the scores to this zbench data set")
     fit.add_argument("--query", metavar="ID", help="matrix, battles: only this query")
     fit.add_argument("--document", metavar="ID", help="battles: document whose battles and reasons to list")
     more = parser.add_argument_group("grades, benchmark, rerank")
-    more.add_argument("--scale", metavar="MIN:MAX", help="grades: grade scale, default 0:3")
-    more.add_argument("-k", type=int, metavar="K", help="benchmark: number of top documents; default 5")
+    more.add_argument("--scale", metavar="MIN:MAX", help="grades: grade scale; default: 0:3")
+    more.add_argument("-k", type=int, metavar="K", help="benchmark: number of top documents; default: 5")
     more.add_argument(
         "--k-truth", type=int, metavar="K", help="benchmark: number of best documents by the reference; default: as -k"
     )
     more.add_argument(
         "--documents", metavar="FILE", help="benchmark: the documents in their original order, for --most and ties"
     )
-    more.add_argument("--format", choices=("table", "json"), help="benchmark, battles: output format, default table")
+    more.add_argument("--format", choices=("table", "json"), help="benchmark, battles: output format; default: table")
     more.add_argument(
         "--scorer", metavar="MODULE:NAME", help="rerank: function(query, documents), or an object with score(...)"
     )
     more.add_argument("--url", metavar="URL", help="rerank: address of a reranking API")
     more.add_argument("--resume", action="store_true", default=None, help="rerank: continue an interrupted run")
-    more.add_argument("--name", metavar="NAME", help="rerank: name of the run; default rerank")
+    more.add_argument("--name", metavar="NAME", help="rerank: name of the run; default: rerank")
     add_out(parser)
 
 
