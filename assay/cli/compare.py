@@ -54,16 +54,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric",
         metavar="METRIC",
         action="append",
-        help=f"such as nDCG@10; the first metric is the primary metric; default: {DEFAULT_METRIC}",
+        help=f"metric, such as nDCG@10; the first metric is the primary metric; default: {DEFAULT_METRIC}",
     )
     parser.add_argument("--baseline", metavar="NAME", help="compare each run with this one; default: all pairs")
-    parser.add_argument("--test", choices=list(TESTS), default="randomization", help="default: randomization")
+    parser.add_argument(
+        "--test", choices=list(TESTS), default="randomization", help="significance test; default: randomization"
+    )
     parser.add_argument(
         "--correction",
         choices=[*CORRECTIONS, "none"],
         help=(
-            "correction for multiple comparisons within a metric; default: holm; not for --test tukey, which "
-            "corrects for all pairs"
+            "correction for multiple comparisons within a metric; not for --test tukey, which corrects for all pairs; "
+            "default: holm"
         ),
     )
     parser.add_argument(
@@ -96,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument("--seconds", type=float, metavar="S", help="with --turning: seconds per judgment; default: 20")
-    parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
+    parser.add_argument("--format", choices=list(FORMATS), default="table", help="output format; default: table")
     add_table_formats(parser)
     add_out(parser)
 

@@ -66,9 +66,9 @@ def summary_line(combined: Mapping[tuple[str, str], Together], judges: int) -> s
     """Return the number of labels and the agreement of the judges."""
     undecided = sum(one.grade is None for one in combined.values())
     every = [one.agree for one in combined.values() if one.agree is not None]
-    agree = f"; two judges agree exactly on {sum(every) / len(every):.1%}" if every else ""
+    agree = f"; mean pairwise exact agreement: {sum(every) / len(every):.1%}" if every else ""
     return (
-        f"{amount(len(combined) - undecided, 'label')} of "
+        f"{amount(len(combined) - undecided, 'label')} from "
         f"{amount(judges, 'judge')}, {amount(undecided, 'pair')} undecided{agree}"
     )
 
@@ -88,7 +88,7 @@ def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tup
             outcome = Outcome(row.outcome, row.grade) if row.grade is not None else Outcome("unparseable")  # type: ignore[arg-type]
             judged.setdefault(who, {})[row.query_id, row.doc_id] = outcome
     if len(judged) < 2:
-        raise NotValid(f"{' '.join(paths)}: {len(judged)} judge; an ensemble needs at least two")
+        raise NotValid(f"{' '.join(paths)}: only {amount(len(judged), 'judge')}; add the labels of another judge")
     return judged
 
 

@@ -51,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
     )
-    parser.add_argument("--method", choices=["stratified", "pps"], default="stratified", help="default: stratified")
+    parser.add_argument(
+        "--method", choices=["stratified", "pps"], default="stratified", help="sampling method; default: stratified"
+    )
     for tier in ("head", "torso", "tail"):
         parser.add_argument(f"--{tier}", type=int, metavar="N", help=f"stratified: draw N queries from the {tier}")
     parser.add_argument("--n", type=int, metavar="N", help="pps: draw N queries from the whole log")
@@ -303,12 +305,12 @@ def _print_summary(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     if doubts := doubtful([drawn.query.text for drawn in sample.queries]):
         named = ", ".join(repr(sample.queries[place].query.text) for place in doubts[:FEW_DOUBTS])
         more = f" and {len(doubts) - FEW_DOUBTS} more" if len(doubts) > FEW_DOUBTS else ""
-        lines.append(f"  drawn queries that may contain an email address; please review: {named}{more}")
+        lines.append(f"  review the drawn queries that may contain an email address: {named}{more}")
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(
             f"  {amount(few, 'drawn query comes', 'drawn queries come')} from fewer than {FEW_CLIENTS} clients; "
-            f"check for personal data before you share them, or use --min-clients {FEW_CLIENTS}"
+            f"check them for personal data before sharing, or use --min-clients {FEW_CLIENTS}"
         )
     sys.stderr.write("\n".join(lines) + "\n")
 

@@ -39,9 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--part-of",
         default="",
         metavar="NAME",
-        help="the existing stratum, drawn from the same log, that contains its traffic",
+        help="the existing stratum, drawn from the same log, that includes the new stratum's traffic",
     )
-    parser.add_argument("--first", default="first", metavar="NAME", help="name of the stratum of the existing queries")
+    parser.add_argument(
+        "--first", default="first", metavar="NAME", help="name for the stratum of the existing queries; default: first"
+    )
     parser.add_argument("--words", metavar="WORD,...", help="use log queries that contain any of these words")
     parser.add_argument("--only", metavar="FILE", help="use log queries that are listed in this file, one per line")
     parser.add_argument(

@@ -97,7 +97,7 @@ class PairFile:
             elif first[1] == digest:
                 self._repeated.add(row.line)
                 tally.move("accepted", "duplicate")
-                tally.once("W33", row.line, f"is the same as line {first[0]}", done="counted once")
+                tally.once("W33", row.line, f"repeats line {first[0]}", done="counted once")
             else:
                 tally.move("accepted", "conflict")
                 what = f"repeats the pair {row.query_id} {row.doc_id} of line {first[0]} with different values"

@@ -10,6 +10,7 @@ from typing import Any
 from assay.cli.inputs.files import DEFAULT, scale_values, stdin_once, write_out
 from assay.cli.inputs.judge_pairs import read_pairs
 from assay.cli.judge.labels_file import LabelFile
+from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import pair_key
 from assay.core.errors import NotValid
 
@@ -61,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if earlier:
         lines.append(f"  skipped, already judged: {len(earlier)}")
     if len(combined) < len(pairs):
-        lines.append(f"  not judged: {len(pairs) - len(combined)} of {args.pairs} without a label from these judges")
+        missing = amount(len(pairs) - len(combined), "pair")
+        lines.append(f"  not judged: {missing} of {args.pairs} without a label from these judges")
     sys.stderr.write("\n".join(lines) + "\n")
     return 0
 

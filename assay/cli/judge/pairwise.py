@@ -20,7 +20,7 @@ PROMPT_OPTIONS = ("guidelines",)
 def add_pairwise_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the pairwise judge."""
     group = parser.add_argument_group(
-        "documents to compare, for pairwise, which writes battles.jsonl for assay zelo fit"
+        "documents to compare (pairwise only; it writes battles.jsonl for assay zelo fit)"
     )
     group.add_argument(
         "--cycles",

@@ -39,10 +39,12 @@ NAMES = (*OF, *COMMON)
 
 def add_words_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the prompt."""
-    group = parser.add_argument_group("prompt of the model")
+    group = parser.add_argument_group("prompt")
     group.add_argument("--scale", metavar="MIN:MAX", help="grade scale; default: 0:3, or 0:1 for binary")
-    group.add_argument("--scale-file", metavar="FILE", help="grade,label,cue as CSV, or a JSON list of such objects")
-    group.add_argument("--guidelines", metavar="FILE", help="the rater guidelines, as text or Markdown")
+    group.add_argument(
+        "--scale-file", metavar="FILE", help="scale as CSV with grade,label,cue, or as a JSON list of such objects"
+    )
+    group.add_argument("--guidelines", metavar="FILE", help="the guidelines for raters, as text or Markdown")
     group.add_argument("--examples", metavar="FILE", help="human grades from which to draw examples: qrels or ratings")
     group.add_argument("--examples-pairs", metavar="FILE", help="pairs.jsonl with the texts of the examples")
     group.add_argument("--examples-most", type=int, metavar="N", help=f"number of examples; default: {EXAMPLES}")

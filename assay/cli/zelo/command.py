@@ -93,9 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ask.add_argument(
         "--texts", metavar="FILE", help="pairs.jsonl or a zbench data set with the texts of FILE's documents"
     )
-    ask.add_argument("--guidelines", metavar="FILE", help="the rater guidelines")
+    ask.add_argument("--guidelines", metavar="FILE", help="the guidelines for raters, as text or Markdown")
     ask.add_argument(
-        "--ledger", metavar="FILE", help="file that records all calls to the model; default: next to --out"
+        "--ledger", metavar="FILE", help="file that records all calls to the model; default: a file next to --out"
     )
     ask.add_argument("--dry-run", action="store_true", default=None, help="print an estimate without calling a model")
     provider.add_provider_options(parser)
@@ -111,7 +111,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     more.add_argument("--scale", metavar="MIN:MAX", help="grades: grade scale; default: 0:3")
     more.add_argument("-k", type=int, metavar="K", help="benchmark: number of top documents; default: 5")
     more.add_argument(
-        "--k-truth", type=int, metavar="K", help="benchmark: number of best documents by the reference; default: as -k"
+        "--k-truth",
+        type=int,
+        metavar="K",
+        help="benchmark: number of best documents in the reference; default: same as -k",
     )
     more.add_argument(
         "--documents", metavar="FILE", help="benchmark: the documents in their original order, for --most and ties"
@@ -204,9 +207,9 @@ def _fit(args: argparse.Namespace) -> int:
         write_out("".join(annotate(args.annotate, scores, every=as_zbench)), args.out)
         without = len((every or {}).keys() - {query_id for query_id, _ in scores})
         if without:
-            what = "all their documents get the score 0, as in zbench" if as_zbench else "left out"
+            what = "all their documents get the score 0, as in zbench" if as_zbench else "they are left out"
             left = f"{amount(without, 'query', 'queries')} of {args.annotate}"
-            sys.stderr.write(f"note: without a score: {left}: {what}\n")
+            sys.stderr.write(f"note: no score for {left}; {what}\n")
     else:
         write_out(written("scores-jsonl", [DocumentScore(*row) for row in fitted.scores]), args.out)
     sys.stderr.write("".join(f"{line}\n" for line in _fit_summary(fitted, rows)))
@@ -223,14 +226,15 @@ def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     ]
     if fitted.failed:
         lines.append(
-            f"note: left out: {amount(fitted.failed, 'row')} without a score, because failed calls are not votes"
+            f"note: {amount(fitted.failed, 'row')} without a score left out, because a failed call is not a vote"
         )
     if fitted.voted:
         votes = amount(fitted.voted, "failed call counts as a vote", "failed calls count as votes")
         lines.append(f"note: {votes} for the first document, as in zbench; --method map leaves them out")
     if fitted.not_converged:
         lines.append(
-            f"note: not converged: {amount(fitted.not_converged, 'query', 'queries')}; --method map always converges"
+            f"note: no convergence for {amount(fitted.not_converged, 'query', 'queries')}; "
+            "--method map always converges"
         )
     place = first_place(rows)
     if place.share is not None and any(row.swapped for row in rows):
