@@ -48,7 +48,7 @@ DEFAULT_METRIC = "nDCG@10"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
-    parser.add_argument("runs", metavar="RUN", nargs="+", help=f"two or more; {RUN_HELP}")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help=f"two or more runs: {RUN_HELP}")
     parser.add_argument(
         "-m",
         "--metric",

@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SAMPLES",
         help="samples.jsonl instead of QRELS; each RUN is then the outputs.jsonl of a RAG system",
     )
-    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to check; {RUN_HELP}")
+    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to check: {RUN_HELP}")
     parser.add_argument(
         "--baseline", metavar="RUN", help="the run to measure drops from; required for rules about drops"
     )

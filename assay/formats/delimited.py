@@ -179,7 +179,9 @@ def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping
         wanted = [mapping[column].casefold()] if column in mapping else [column, *others]
         for name in wanted:
             if folded.count(name) > 1:
-                tally.refuse(f"has two columns {name!r}", line=record.line, expected="rename one of them", code="E22")
+                tally.refuse(
+                    f"has two columns named {name!r}", line=record.line, expected="rename one of them", code="E22"
+                )
             if name in folded and column not in places and folded.index(name) not in places.values():
                 places[column] = folded.index(name)
                 if name != column:

@@ -244,7 +244,7 @@ QRELS_HELP = (
 RUN_HELP = "TREC, JSON, JSONL, CSV, TSV or Parquet file; NAME=PATH names the run; default: the file name"
 MISSING_HELP = "score judged queries without results as zero, or leave them out (skip); default: zero"
 DESIGN_HELP = (
-    "how the queries in --weights FILE were drawn: with their inclusion probabilities (sampled), or not at random "
+    "how the queries in --weights FILE were chosen: sampled with their probabilities (sampled), or not sampled "
     "(none); default: sampled"
 )
 SUBTOPIC_FORMAT = "trec-subtopic-qrels"

@@ -101,7 +101,7 @@ class PairFile:
             else:
                 tally.move("accepted", "conflict")
                 what = f"repeats the pair {row.query_id} {row.doc_id} of line {first[0]} with different values"
-                tally.note("E16", row.line, what, done="held back", fix="keep one of them")
+                tally.note("E16", row.line, what, done="rejected", fix="keep one of them")
         report = finish(content, tally)
         report.raise_if_errors()
         print_warnings([report])
