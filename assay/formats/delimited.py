@@ -173,7 +173,7 @@ def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping
     folded = [name.casefold() for name in names]
     absent = [column for column in columns.known if mapping.get(column) and mapping[column].casefold() not in folded]
     if absent:
-        _refuse_header(record, tally, [f"{mapping[column]!r}, named for {column}" for column in absent], NAMED)
+        _refuse_header(record, tally, [f"{mapping[column]!r}, to which {column} is mapped" for column in absent], NAMED)
     places: dict[str, int] = {}
     for column, others in columns.known.items():
         wanted = [mapping[column].casefold()] if column in mapping else [column, *others]

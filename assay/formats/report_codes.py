@@ -60,7 +60,7 @@ CODES: dict[str, Code] = {
     "W46": Code("cells separated by a character other than a comma", "read with this separator"),
     "W47": Code("a column with an alternative name", "read as the standard column"),
     "W48": Code("no column for the rater", "all rows are assigned to one rater"),
-    "W49": Code("a run without scores", "the score is minus the rank"),
+    "W49": Code("a run without scores", "minus the rank is used as the score"),
     "W50": Code("a search without a query", "skipped and counted"),
     "W51": Code("an event of a different kind, such as a click in a query log", "skipped and counted"),
     "W52": Code("a model's preference below -1 or above 1", "limited to -1 or 1"),
