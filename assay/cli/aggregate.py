@@ -30,18 +30,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "ratings", metavar="RATINGS", help="ratings CSV with at least query_id,doc_id,rater,grade; - for standard input"
     )
-    parser.add_argument("--rule", metavar="RULE", default="median", help=f"{', '.join(RULES)}; default median")
+    parser.add_argument("--rule", metavar="RULE", default="median", help=f"one of {', '.join(RULES)}; default: median")
     add_scale(parser)
     parser.add_argument(
         "--unrateable",
         choices=["excluded", "zero"],
         default="excluded",
         help=(
-            "label of pairs that were marked unrateable and have no grade: none, or the lowest grade; default: excluded"
+            "pairs that were marked unrateable and have no grade: leave out (excluded), or label with the lowest grade "
+            "(zero); default: excluded"
         ),
     )
     parser.add_argument("--real", action="store_true", help="with --rule mean: write fractional grades (CSV or JSON)")
-    parser.add_argument("--format", choices=["qrels", "csv", "json"], help="default: qrels, with --real csv")
+    parser.add_argument(
+        "--format", choices=["qrels", "csv", "json"], help="output format; default: qrels, or csv with --real"
+    )
     parser.add_argument("--conflicts", metavar="FILE", help="also write all conflicts and ties to FILE as CSV")
     add_out(parser)
 
@@ -139,8 +142,8 @@ def _few_grades(labels: Labels) -> list[str]:
         return []
     return [
         (
-            f"note: dawid-skene estimates the errors of each rater; {each:.1f} grades per pair are too few, use "
-            f"{ENOUGH_FOR_ERRORS} or more"
+            f"note: dawid-skene estimates the errors of each rater, for which {each:.1f} grades per pair are too few; "
+            f"use {ENOUGH_FOR_ERRORS} or more"
         )
     ]
 

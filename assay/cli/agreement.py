@@ -38,14 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=1000,
-        help="number of resamples of the queries, default 1000; 0 for no intervals",
+        help="number of bootstrap resamples of the queries; 0 for no intervals; default: 1000",
     )
-    parser.add_argument("--seed", type=int, help="seed for the bootstrap, default 0")
+    parser.add_argument("--seed", type=int, help="seed for the bootstrap; default: 0")
     parser.add_argument(
-        "--gate", metavar="COEFFICIENT", help="compare this coefficient with --threshold; exit status 1 if it fails"
+        "--gate",
+        metavar="COEFFICIENT",
+        help="check this coefficient against --threshold; the exit status is 1 if it fails",
     )
     parser.add_argument(
-        "--threshold", metavar="X", type=float, help=f"threshold for --gate, -1 to 1; default {THRESHOLD:.2f}"
+        "--threshold", metavar="X", type=float, help=f"threshold for --gate, -1 to 1; default: {THRESHOLD:.2f}"
     )
     parser.add_argument(
         "--by",
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"report agreement separately by {', '.join(PARTS)}",
     )
     parser.add_argument("--queries", metavar="FILE", help="queries.csv with a tier for each query, for --by tier")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
     add_out(parser)
 
 
@@ -139,7 +141,7 @@ def as_text(
     shares = "-" if report.percent_agreement is None else f"{report.percent_agreement:.1%}"
     head = (
         f"{amount(report.raters, 'rater')}, {amount(report.pairs, 'pair')}, {report.overlap} with two or more "
-        f"grades, {amount(report.queries, 'query', 'queries')}; equal grades: {shares}\n"
+        f"grades, {amount(report.queries, 'query', 'queries')}; percent agreement: {shares}\n"
     )
     texts = [head, _coefficients(report)]
     if report.cohen:
@@ -211,7 +213,9 @@ def _by_group(part: str, rows: Sequence[GroupAgreement]) -> str:
         ]
         for row in rows
     ]
-    return text_table([part, "alpha, ordinal", "95% interval", "equal", "steps apart", "n", ""], cells)
+    return text_table(
+        [part, "alpha, ordinal", "95% interval", "equal grades", "mean difference (steps)", "n", ""], cells
+    )
 
 
 def interval(one: Agreement) -> str:

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("human", metavar="HUMAN", help="human labels: qrels, or ratings CSV (aggregated by the median)")
     parser.add_argument("labels", metavar="LABELS", help="machine labels: labels.jsonl or qrels")
     parser.add_argument("runs", metavar="RUN", nargs="*", help="runs to score with both sets of labels")
-    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
+    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"metric; default: {DEFAULT_METRIC}")
     parser.add_argument("--judge", metavar="NAME", help="the judge or model to use, if LABELS has several")
     add_family(parser)
     add_scale(parser)
@@ -48,14 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--off-scale",
         choices=["leave-out", "clip"],
         default="leave-out",
-        help="for grades off the scale: leave the pair out, or use the nearest grade; default: leave-out",
+        help="if a grade is not on the scale: leave out the pair, or use the nearest grade; default: leave-out",
     )
     parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
     parser.add_argument(
-        "--bootstrap", metavar="N", type=int, default=1_000, help="number of resamples of the queries; default 1000"
+        "--bootstrap",
+        metavar="N",
+        type=int,
+        default=1_000,
+        help="number of bootstrap resamples of the queries; default: 1000",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed for the resamples; default 0")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the bootstrap; default: 0")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
     add_out(parser)
 
 
@@ -136,7 +140,7 @@ def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | 
     rows = [[f"kappa, {name}", *_cells(one)] for name, one in calibration.kappa.items()]
     rows += [[f"alpha, {name}", *_cells(one)] for name, one in calibration.alpha.items()]
     parts.append("\n" + text_table(["agreement", "value", "95% interval"], rows))
-    header = ["machine grade", "pairs", "same human grade", "95% interval", "human relevant", "95% interval"]
+    header = ["machine grade", "pairs", "same human grade", "95% interval", "relevant by human grade", "95% interval"]
     worth = [[str(one.grade), str(one.same.n), *_share(one.same), *_share(one.relevant)] for one in calibration.worth]
     parts.append("\n" + text_table(header, worth))
     cells = [
@@ -149,7 +153,7 @@ def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | 
     if kin:
         parts.append(f"\nwarning: {warning(kin)}\n")
     if machine.cost_per_thousand is not None:
-        parts.append(f"\ncost: {machine.cost_per_thousand:.4f} USD for 1,000 graded pairs\n")
+        parts.append(f"\ncost: {machine.cost_per_thousand:.4f} USD per 1,000 graded pairs\n")
     return "".join(parts)
 
 
@@ -197,8 +201,10 @@ def _bias_table(biases: Biases) -> str:
         ]
         for one in biases.rows
     ]
-    header = ["run", "metric", "by people", "by machine", "difference", "95% interval", "correlation"]
+    header = ["run", "metric", "human labels", "machine labels", "difference", "95% interval", "correlation"]
     order = "".join(
-        f"order of the runs by {name}: tau {number(tau)}\n" for name, tau in biases.tau.items() if tau is not None
+        f"rank correlation of the runs by {name}: tau {number(tau)}\n"
+        for name, tau in biases.tau.items()
+        if tau is not None
     )
     return text_table(header, rows, left=2) + order

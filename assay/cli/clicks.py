@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     robots = Robots()
     parser.add_argument(
-        "log", metavar="LOG", help="click log with query,doc_id,position and clicked, or impressions,clicks; or UBI"
+        "log",
+        metavar="LOG",
+        help="click log: UBI, or columns query,doc_id,position and either clicked or impressions,clicks",
     )
     parser.add_argument(
         "--format", choices=list(FORMATS_OF), help="format of the log; default: detected from its content"
@@ -41,32 +43,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OURS=THEIRS,...",
         help="map columns of the log, such as doc_id=sku,clicked=hit",
     )
-    parser.add_argument("--model", choices=list(CLICK_MODELS), default="coec", help="default: coec")
+    parser.add_argument("--model", choices=list(CLICK_MODELS), default="coec", help="click model; default: coec")
     parser.add_argument(
         "--least-impressions",
         type=int,
         default=30,
         metavar="N",
-        help="minimum number of impressions for a label; default 30",
+        help="minimum number of impressions for a label; default: 30",
     )
-    parser.add_argument("--strength", type=float, metavar="X", help="weight of the prior; default 5 (coec), 20 (ctr)")
+    parser.add_argument("--strength", type=float, metavar="X", help="weight of the prior; default: 5 (coec), 20 (ctr)")
     parser.add_argument(
         "--baseline",
         metavar="X,X,...",
         help="clicks per impression at each rank from 1; default: estimated from the log",
     )
     parser.add_argument(
-        "--cuts", metavar="X,X,...", help="write grades instead of fractions, such as 0.5,1,2 for grades 0 to 3"
+        "--cuts",
+        metavar="X,X,...",
+        help="write grades: the lowest label of each grade above the first, such as 0.5,1,2",
     )
     parser.add_argument(
-        "--level", type=float, default=0.95, metavar="X", help="confidence level of the intervals; default 0.95"
+        "--level", type=float, default=0.95, metavar="X", help="confidence level of the intervals; default: 0.95"
     )
     parser.add_argument(
         "--robot-impressions",
         type=int,
         default=robots.most_impressions,
         metavar="N",
-        help=f"leave out clients with more impressions than this; default {robots.most_impressions}",
+        help=f"leave out clients with more impressions than this; default: {robots.most_impressions}",
     )
     parser.add_argument(
         "--robot-clicked",
@@ -75,11 +79,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help=(
             f"leave out clients with at least {robots.least_impressions} impressions that clicked on a larger "
-            f"share of them; default {robots.most_clicked}"
+            f"share of them; default: {robots.most_clicked}"
         ),
     )
-    parser.add_argument("--queries", metavar="FILE", help="queries.csv: use its ids and label only its queries")
-    parser.add_argument("--to", choices=["csv", "qrels"], default="csv", help="default csv; qrels needs --cuts")
+    parser.add_argument("--queries", metavar="FILE", help="label only the queries in this queries.csv, with its ids")
+    parser.add_argument(
+        "--to", choices=["csv", "qrels"], default="csv", help="output format; qrels needs --cuts; default: csv"
+    )
     add_out(parser)
 
 
@@ -231,16 +237,18 @@ def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names:
     rates = ", ".join(f"{rank.rank or 'unknown'}: {rank.rate:.3f}" for rank in labels.ranks[:LISTED_RANKS])
     lines.append(f"  expected clicks per impression by rank: {rates}{' ...' if labels.ranks[LISTED_RANKS:] else ''}")
     strength = rules.as_json()["strength"]
-    lines.append(f"  {rules.model}: prior of {strength:g} {CLICK_MODELS[rules.model].unit} for an average pair")
+    lines.append(
+        f"  {rules.model}: the prior is worth {strength:g} {CLICK_MODELS[rules.model].unit} of an average pair"
+    )
     number_of_labels = len(_rows(evidence, labels, names))
     lines.append(
         f"  {amount(number_of_labels, 'label')}; none for {amount(labels.few, 'pair')} with fewer than "
         f"{amount(rules.least_impressions, 'impression')}"
     )
     if evidence.robots:
-        reasons = ", ".join(f"{number} {reason}" for reason, number in evidence.robots.items())
+        reasons = ", ".join(f"{number} with {reason}" for reason, number in evidence.robots.items())
         lines.append(
-            f"  left out {sum(evidence.robots.values())} of {amount(evidence.clients, 'client')} ({reasons}) with "
+            f"  left out {sum(evidence.robots.values())} of {amount(evidence.clients, 'client')} ({reasons}), who had "
             f"{amount(evidence.robot_impressions, 'impression')}"
         )
     for number, what in (
@@ -248,10 +256,10 @@ def _print_summary(evidence: Evidence, labels: ClickLabels, rules: Rules, names:
         (evidence.without_query, "searches without query text, left out"),
     ):
         if number:
-            lines.append(f"  {number} {what}")
+            lines.append(f"  {what}: {number:,}")
     if evidence.first_position == 0:
-        lines.append("  positions in the log start at 0 and are read as ranks from 1")
+        lines.append("  positions in the log start at 0; the rank is the position plus 1")
     if evidence.redacted:
-        kinds = ", ".join(f"{kind} in {number}" for kind, number in evidence.redacted.items())
-        lines.append(f"  redacted in queries: {kinds}")
+        kinds = ", ".join(f"{kind} in {number:,}" for kind, number in evidence.redacted.items())
+        lines.append(f"  queries with redacted parts: {kinds}")
     sys.stderr.write("\n".join(lines) + "\n")

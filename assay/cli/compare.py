@@ -48,30 +48,32 @@ DEFAULT_METRIC = "nDCG@10"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
-    parser.add_argument("runs", metavar="RUN", nargs="+", help=f"two or more; {RUN_HELP}")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help=f"two or more runs: {RUN_HELP}")
     parser.add_argument(
         "-m",
         "--metric",
         metavar="METRIC",
         action="append",
-        help=f"such as nDCG@10; the first metric is the primary metric; default {DEFAULT_METRIC}",
+        help=f"metric, such as nDCG@10; the first metric is the primary metric; default: {DEFAULT_METRIC}",
     )
     parser.add_argument("--baseline", metavar="NAME", help="compare each run with this one; default: all pairs")
-    parser.add_argument("--test", choices=list(TESTS), default="randomization", help="default: randomization")
+    parser.add_argument(
+        "--test", choices=list(TESTS), default="randomization", help="significance test; default: randomization"
+    )
     parser.add_argument(
         "--correction",
         choices=[*CORRECTIONS, "none"],
         help=(
-            "correction for multiple comparisons within a metric; default holm; not for --test tukey, which "
-            "corrects for all pairs"
+            "correction for multiple comparisons within a metric; not for --test tukey, which corrects for all pairs; "
+            "default: holm"
         ),
     )
     parser.add_argument(
-        "--permutations", type=int, metavar="N", help="number of random draws for the test, default 100000"
+        "--permutations", type=int, metavar="N", help="number of random draws for the test; default: 100000"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the test and interval, default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the test and interval; default: 0")
     parser.add_argument(
-        "--level", type=float, default=0.95, help="confidence level of the interval for the difference, default 0.95"
+        "--level", type=float, default=0.95, help="confidence level of the interval for the difference; default: 0.95"
     )
     parser.add_argument(
         "--interval", choices=["bootstrap", "t"], help="interval method; default: t for --test t, otherwise bootstrap"
@@ -80,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--alpha",
         type=float,
         default=0.05,
-        help="significance level for corrected p-values, default 0.05",
+        help="significance level for corrected p-values; default: 0.05",
     )
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
     parser.add_argument(
@@ -95,8 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "also print the smallest number of unjudged pairs that could reverse each comparison by the primary metric"
         ),
     )
-    parser.add_argument("--seconds", type=float, metavar="S", help="with --turning: seconds per judgment, default 20")
-    parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
+    parser.add_argument("--seconds", type=float, metavar="S", help="with --turning: seconds per judgment; default: 20")
+    parser.add_argument("--format", choices=list(FORMATS), default="table", help="output format; default: table")
     add_table_formats(parser)
     add_out(parser)
 

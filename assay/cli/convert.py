@@ -28,8 +28,12 @@ EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --ou
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("source", metavar="IN", help="input file; - for standard input; .gz files are decompressed")
-    parser.add_argument("--from", dest="source_format", metavar="FORMAT", help="default: detected from the content")
-    parser.add_argument("--to", dest="target_format", metavar="FORMAT", required=True, help="see assay formats")
+    parser.add_argument(
+        "--from", dest="source_format", metavar="FORMAT", help="input format; default: detected from the content"
+    )
+    parser.add_argument(
+        "--to", dest="target_format", metavar="FORMAT", required=True, help="target format; see assay formats"
+    )
     parser.add_argument(
         "--out", metavar="OUT", help="write to OUT instead of standard output; compressed if the name ends in .gz"
     )
@@ -37,9 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels-of", metavar="JUDGE", help="the judge whose labels to write, if labels.jsonl has several judges"
     )
-    parser.add_argument("--tag", metavar="NAME", help="name of the system in a TREC run")
+    parser.add_argument("--tag", metavar="NAME", help="name of the system, for TREC runs")
     parser.add_argument(
-        "--encode-ids", action="store_true", help="percent-encode characters of ids that TREC files cannot hold"
+        "--encode-ids", action="store_true", help="percent-encode the characters in ids that TREC files cannot contain"
     )
     parser.add_argument("--skip-errors", action="store_true", help="skip rows with errors instead of stopping")
     add_reader_options(parser)

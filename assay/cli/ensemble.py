@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("labels", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
     rule_help = "; ".join(f"{name}: {what}" for name, what in RULES.items())
-    parser.add_argument("--rule", choices=list(RULES), default="median", help=f"{rule_help}; default median")
+    parser.add_argument("--rule", choices=list(RULES), default="median", help=f"{rule_help}; default: median")
     parser.add_argument(
-        "--least", type=int, default=2, metavar="N", help="minimum number of grades for a label; default 2"
+        "--least", type=int, default=2, metavar="N", help="minimum number of grades for a label; default: 2"
     )
     add_scale(parser)
     parser.add_argument("--apart", metavar="FILE", help="write all pairs as CSV, least agreement first")
@@ -66,9 +66,9 @@ def summary_line(combined: Mapping[tuple[str, str], Together], judges: int) -> s
     """Return the number of labels and the agreement of the judges."""
     undecided = sum(one.grade is None for one in combined.values())
     every = [one.agree for one in combined.values() if one.agree is not None]
-    agree = f"; two judges agree exactly on {sum(every) / len(every):.1%}" if every else ""
+    agree = f"; mean pairwise exact agreement: {sum(every) / len(every):.1%}" if every else ""
     return (
-        f"{amount(len(combined) - undecided, 'label')} of "
+        f"{amount(len(combined) - undecided, 'label')} from "
         f"{amount(judges, 'judge')}, {amount(undecided, 'pair')} undecided{agree}"
     )
 
@@ -88,7 +88,7 @@ def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tup
             outcome = Outcome(row.outcome, row.grade) if row.grade is not None else Outcome("unparseable")  # type: ignore[arg-type]
             judged.setdefault(who, {})[row.query_id, row.doc_id] = outcome
     if len(judged) < 2:
-        raise NotValid(f"{' '.join(paths)}: {len(judged)} judge; an ensemble needs at least two")
+        raise NotValid(f"{' '.join(paths)}: only {amount(len(judged), 'judge')}; add the labels of another judge")
     return judged
 
 

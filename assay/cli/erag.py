@@ -40,12 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--task-metric",
         metavar="METRIC",
         default="TokenF1",
-        help="a metric of docs/rag.md between 0 and 1; default TokenF1",
+        help="a metric of docs/rag.md between 0 and 1; default: TokenF1",
     )
     parser.add_argument("--template", metavar="FILE", help="prompt template with {query} and {document}")
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per list; default 10")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per list; default: 10")
     parser.add_argument(
-        "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default nDCG@K"
+        "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default: nDCG@K"
     )
     parser.add_argument(
         "--end-to-end",
@@ -53,12 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of questions to answer from the whole list, drawn with --seed; default: all; 0 for none",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for that draw, default 0")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed for the draw of --end-to-end; default: 0"
+    )
     parser.add_argument("--labels-out", metavar="FILE", help="write labels.jsonl, for assay usefulness")
     parser.add_argument(
         "--outputs-out", metavar="FILE", help="write outputs.jsonl with the answers from the whole lists"
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
     add_out(parser)
     retrieval.add_source_options(parser)
     critic.add_model_options(parser, "model that answers, or the critic of the task's metric")
@@ -167,8 +169,11 @@ def _output(
     for values in runs:
         if values["end_to_end"]["queries"]:
             queries = amount(values["end_to_end"]["queries"], "query", "queries")
-            lines.append(f"{values['run']}: {number(values['end_to_end']['mean'])} from the whole list, {queries}\n")
-    lines.append(f"labels: {metric.label} of {args.task or args.model} with {amount(len(result.labels), 'document')}\n")
+            lines.append(
+                f"{values['run']}: answers from the whole list score "
+                f"{number(values['end_to_end']['mean'])}, {queries}\n"
+            )
+    lines.append(f"labels: {metric.label} of {args.task or args.model} for {amount(len(result.labels), 'document')}\n")
     if reasons := _reasons(result):
         lines.append(f"note: {reasons}\n")
     return "".join(lines)

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "labels", metavar="LABELS", help="machine labels of these and more queries: labels.jsonl or qrels"
     )
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
-    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
+    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"metric; default: {DEFAULT_METRIC}")
     parser.add_argument(
         "--method",
         choices=["ppi", "stratified"],
@@ -50,18 +50,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--partly",
         action="store_true",
         help=(
-            "people labeled the same part of each query, such as a shallower pool; without this option, human "
+            "people labeled the same part of each query's pairs, such as a shallower pool; without this option, human "
             "labels must cover at least half of the pairs"
         ),
     )
     parser.add_argument("--judge", metavar="NAME", help="the judge or model to use, if LABELS has several")
     parser.add_argument(
-        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default 0.95"
+        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default: 0.95"
     )
     parser.add_argument(
         "--plan", metavar="HALF", type=float, help="print how many queries people must label for an interval of +-HALF"
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
     add_out(parser)
 
 
@@ -111,16 +111,24 @@ def _as_table(judge: str, results: list[Estimate]) -> str:
         f"people labeled {amount(first.queries, 'query', 'queries')}; "
         f"{judge} labeled {amount(first.others, 'other', 'others')}\n\n"
     ]
-    header = ["run", "metric", "estimate", f"{first.level:.0%} interval", "human only", "interval", "width", "saved"]
+    header = [
+        "run",
+        "metric",
+        "estimate",
+        f"{first.level:.0%} interval",
+        "human only",
+        "interval",
+        "width ratio",
+        "queries saved",
+    ]
     lines.append(text_table(header, [_row(one) for one in results], left=2))
     lines += [f"note: {note}\n" for note in dict.fromkeys(note for one in results for note in one.notes)]
     for one in results:
         if one.needed is not None:
             with_machine, alone = one.needed
             lines.append(
-                f"{one.run}, {one.metric}, +-{one.half:g}: people label {amount(with_machine, 'query', 'queries')} "
-                "in all with the "
-                f"machine, {alone:,} without\n"
+                f"{one.run}, {one.metric}, +-{one.half:g}: people must label "
+                f"{amount(with_machine, 'query', 'queries')} in all with machine labels, {alone:,} without\n"
             )
     return "".join(lines)
 

@@ -61,11 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric",
         metavar="METRIC",
         action="append",
-        help=f"such as nDCG@10, P(rel=2)@5 or a quoted list; known: {', '.join(TABLE)}; "
+        help=f"metric, such as nDCG@10, P(rel=2)@5 or a quoted list; known: {', '.join(TABLE)}; "
         f"default: {' '.join(DEFAULT_METRICS)}",
     )
     parser.add_argument("--per-query", action="store_true", help="also print the scores of each query")
-    parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
+    parser.add_argument("--format", choices=list(FORMATS), default="table", help="output format; default: table")
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
     parser.add_argument("--condensed", action="store_true", help="drop unjudged documents before scoring")
     parser.add_argument(
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ci-method", choices=["percentile", "bca", "t"], help="interval method for --ci; default: percentile"
     )
     parser.add_argument("--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics")
-    parser.add_argument("--seed", type=int, help="seed for the bootstrap, default 0")
+    parser.add_argument("--seed", type=int, help="seed for the bootstrap; default: 0")
     parser.add_argument("--weights", metavar="FILE", help="queries.csv with weight and probability, for weighted means")
     parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
     parser.add_argument("--by", choices=["tier"], help="also print scores for each tier in --weights FILE")
@@ -248,7 +248,7 @@ def _notes(report: ScoreReport) -> str:
     if report.settings["level"] is not None:
         lines += _about_intervals(report)
     if report.evaluation.effective_queries is not None:
-        lines.append(f"the weights leave {report.evaluation.effective_queries:.1f} effective queries\n")
+        lines.append(f"effective queries after weighting: {report.evaluation.effective_queries:.1f}\n")
     lines += [f"{run.name}: {_run_object(run.diagnostics)}\n" for run in report.evaluation.runs]
     return "".join([*lines, *_about_holes(report), *_about_ties(report)])
 
@@ -272,10 +272,10 @@ def _about_ties(report: ScoreReport) -> list[str]:
 
     lines, doubts = [], tie_doubts(report.evaluation)
     for one in doubts[:MAX_TIE_LINES]:
-        past = f", past {one.others[0]}" if one.others else ""
+        past = f"; ties could reverse its order with {one.others[0]}" if one.others else ""
         past += f" and {len(one.others) - 1} more" if len(one.others) > 1 else ""
         where = f"{amount(one.queries, 'query', 'queries')} with a tie across the cutoff"
-        bounds = f"{one.metric} is {one.low:.4f} to {one.high:.4f}{past}, depending on the order of tied documents"
+        bounds = f"{one.metric} is {one.low:.4f} to {one.high:.4f}, depending on the order of tied documents{past}"
         lines.append(f"{one.run}: {bounds}; {where}\n")
     if len(doubts) > MAX_TIE_LINES:
         lines.append(
@@ -316,15 +316,15 @@ def _run_object(diagnostics: Diagnostics) -> str:
     if diagnostics.queries_missing:
         parts.append(amount(diagnostics.queries_missing, "judged query", "judged queries") + " unanswered")
     if diagnostics.queries_unjudged:
-        parts.append(amount(diagnostics.queries_unjudged, "query", "queries") + " without judgments ignored")
+        parts.append(amount(diagnostics.queries_unjudged, "query", "queries") + " without judgments (ignored)")
     if diagnostics.queries_without_relevant:
         parts.append(amount(diagnostics.queries_without_relevant, "query", "queries") + " without relevant documents")
     if diagnostics.identical_to:
         parts.append(f"same ranking as {', '.join(diagnostics.identical_to)}")
     if diagnostics.ranks_contradicted:
-        parts.append(amount(diagnostics.ranks_contradicted, "rank") + " against the scores")
+        parts.append(amount(diagnostics.ranks_contradicted, "rank") + " contradicting the scores")
     if diagnostics.float32_ties:
-        parts.append(amount(diagnostics.float32_ties, "pair") + " that only float64 distinguishes")
+        parts.append(amount(diagnostics.float32_ties, "pair") + " of scores that only float64 distinguishes")
     if diagnostics.duplicates:
         parts.append(amount(diagnostics.duplicates, "identical judgment") + " kept once")
     return ", ".join(parts)

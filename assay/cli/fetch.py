@@ -47,16 +47,16 @@ class _FetchOutcome:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("queries", metavar="QUERIES", help="queries.csv: query_id, query")
+    parser.add_argument("queries", metavar="QUERIES", help="queries.csv with query_id and query")
     add_engine_options(parser)
-    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default 10")
+    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default: 10")
     parser.add_argument("--name", metavar="RUN", help="name of the run, written in the last column; default: KIND")
     parser.add_argument("--documents-out", metavar="FILE", help="write the documents to FILE as documents.jsonl")
     parser.add_argument(
-        "--concurrency", type=int, default=4, metavar="N", help="number of concurrent queries; default 4"
+        "--concurrency", type=int, default=4, metavar="N", help="number of concurrent queries; default: 4"
     )
     parser.add_argument(
-        "--timeout", type=float, default=10.0, metavar="S", help="timeout per request in seconds; default 10"
+        "--timeout", type=float, default=10.0, metavar="S", help="timeout per request in seconds; default: 10"
     )
     parser.add_argument(
         "--resume",
@@ -145,7 +145,7 @@ def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries, l
     if written.idmap:
         first = next(iter(written.idmap))
         more = f"{amount(len(written.idmap), 'id contains', 'ids contain')} white space or %, such as {first!r}"
-        sys.stderr.write(f"note: {more}; percent-encoded, in the documents too\n")
+        sys.stderr.write(f"note: {more}; such ids are percent-encoded in the output\n")
     if args.documents_out:
         _write_documents(args.documents_out, gathered, written.idmap, left)
 
@@ -184,7 +184,9 @@ def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], 
             left_out.append(f"{doc_id!r}: {error}")
     write_out(stream.getvalue().decode(), path)
     if left_out:
-        sys.stderr.write(f"note: documents left out: {len(left_out)}; the first is {left_out[0]}\n")
+        sys.stderr.write(
+            f"note: {amount(len(left_out), 'document was', 'documents were')} left out; the first is {left_out[0]}\n"
+        )
 
 
 def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) -> None:
@@ -193,14 +195,14 @@ def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) 
         return
     answers = outcome.gathered.answers.values()
     counts = {
-        "without a document": sum(not answer.hits for answer in answers),
-        "without an answer": len(outcome.failed),
-        "not sent": number - len(answers) - len(outcome.failed),
-        "repeated documents left out": sum(answer.repeated for answer in answers),
-        "returned with different contents, first used": len(outcome.gathered.differing),
+        "queries without documents": sum(not answer.hits for answer in answers),
+        "queries without an answer": len(outcome.failed),
+        "queries not sent": number - len(answers) - len(outcome.failed),
+        "duplicate documents left out": sum(answer.repeated for answer in answers),
+        "documents with more than one content (the first is used)": len(outcome.gathered.differing),
     }
     results = sum(len(answer.hits) for answer in answers)
-    more = "".join(f"; {count} {what}" for what, count in counts.items() if count)
+    more = "".join(f"; {what}: {count:,}" for what, count in counts.items() if count)
     there = f"; {amount(before, 'was', 'were')} already answered" if before else ""
     lines = [
         f"{name}: {len(answers):,} of {amount(number, 'query', 'queries')} "
@@ -208,7 +210,7 @@ def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) 
     ]
     lines += [f"  no answer for {query_id}: {error}" for query_id, error in list(outcome.failed.items())[:SHOWN]]
     if len(outcome.failed) > SHOWN:
-        lines.append(f"  and for {len(outcome.failed) - SHOWN} more")
+        lines.append(f"  no answer for {len(outcome.failed) - SHOWN} more")
     if outcome.end and not isinstance(outcome.end, KeyboardInterrupt):
         lines.append(f"  stopped: {outcome.end}")
     if not outcome.gathered.documents:

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", metavar="KIND", help="list only formats of this kind: qrels, run, documents, queries, ..."
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default table")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -73,22 +73,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--category-field",
         metavar="NAME",
         default="category",
-        help="document field with the category; default category",
+        help="document field with the category; default: category",
     )
     parser.add_argument(
         "--language-field",
         metavar="NAME",
         default="language",
-        help="document field with the language; default language",
+        help="document field with the language; default: language",
     )
     parser.add_argument(
         "--fail-on",
         choices=FAIL_ON,
         help="exit with status 1 if the labels are in this state or worse; default: always exit with 0",
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
     for kind in ("qrels", "run"):
-        parser.add_argument(f"--{kind}-format", metavar="FORMAT", help=f"a format of assay formats --kind {kind}")
+        parser.add_argument(
+            f"--{kind}-format", metavar="FORMAT", help=f"a format listed by assay formats --kind {kind}"
+        )
     add_out(parser)
 
 
@@ -173,7 +175,7 @@ def _declared(options: list[str]) -> list[Declared]:
     return changes
 
 
-WORDS = {"fresh": "fresh", "warn": "warns", "stale": "STALE", "unknown": "unknown"}
+WORDS = {"fresh": "fresh", "warn": "warning", "stale": "STALE", "unknown": "unknown"}
 
 
 def as_table(report: FreshnessReport) -> str:
@@ -223,7 +225,7 @@ def share(value: float | None) -> str:
 
 def limits(one: Finding) -> str:
     """Return the limits above which a signal warns or is stale."""
-    thresholds = (("warns >", one.signal.warn), ("stale >", one.signal.stale))
+    thresholds = (("warning >", one.signal.warn), ("stale >", one.signal.stale))
     return ", ".join(f"{word} {number(limit, one)}" for word, limit in thresholds if limit is not None)
 
 

@@ -1,4 +1,4 @@
-"""The command ``assay gate``: pass or fail a run by rules; the exit status is 1 when a rule fails."""
+"""The command ``assay gate``: pass or fail a run by rules; the exit status is 1 if a rule fails."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SAMPLES",
         help="samples.jsonl instead of QRELS; each RUN is then the outputs.jsonl of a RAG system",
     )
-    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to check; {RUN_HELP}")
+    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to check: {RUN_HELP}")
     parser.add_argument(
         "--baseline", metavar="RUN", help="the run to measure drops from; required for rules about drops"
     )
@@ -86,10 +86,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=100_000,
         metavar="N",
-        help="number of draws for the sign-flip test, default 100000",
+        help="number of random draws for the sign-flip test; default: 100000",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="seed for these draws, default 0")
-    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line per rule")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed for the sign-flip test; default: 0")
+    parser.add_argument(
+        "--format", choices=list(FORMATS), default="text", help="output format; default: text, one line per rule"
+    )
     add_table_formats(parser)
     add_out(parser)
     rag_critic.add_model_options(parser, "the critic for rules on LLMFaithfulnessScore and LLMAnswerQuality")
@@ -319,11 +321,12 @@ def as_junit(output: Output) -> str:
 def as_markdown(output: Output) -> str:
     """Return a Markdown table for a pull request."""
     result = output.result
+    units = "samples" if result.unit == "sample" else "queries"
     passing = f"{len(result.verdicts) - result.failures} of {amount(len(result.verdicts), 'rule')}"
     lines = [
         f"### Gate {'passed' if result.passed else 'failed'}: {passing} passed",
         "",
-        f"| | rule | value | baseline | candidate | p | {'samples' if result.unit == 'sample' else 'queries'} | why |",
+        f"| | rule | value | baseline | candidate | p | {units} | reason |",
         "|---|---|---:|---:|---:|---:|---:|---|",
         *(_markdown_row(verdict) for verdict in result.verdicts),
         "",

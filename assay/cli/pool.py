@@ -45,32 +45,36 @@ EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments, including those of the strategies."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
-    parser.add_argument("--strategy", metavar="NAME", default="depth", help=f"{', '.join(STRATEGIES)}; default depth")
+    parser.add_argument(
+        "--strategy", metavar="NAME", default="depth", help=f"one of {', '.join(STRATEGIES)}; default: depth"
+    )
     add_member_options(parser, STRATEGIES)
     parser.add_argument("--pairs", metavar="FILE", help="the pairs for --strategy list: CSV with query_id,doc_id")
     parser.add_argument(
         "--by",
         choices=["score", "rank"],
         default="score",
-        help="how to order a run: by score as in trec_eval, or by rank",
+        help="order of the documents in a run: by score as in trec_eval, or by rank",
     )
-    parser.add_argument("--budget", type=int, metavar="N", help="at most N of the strategy's pairs per query")
+    parser.add_argument("--budget", type=int, metavar="N", help="maximum number of pairs per query from the strategy")
     parser.add_argument(
         "--qrels",
         metavar="FILE",
         help="labels of judged pairs, which are left out of the pool; adaptive strategies learn from them",
     )
     parser.add_argument(
-        "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default 1"
+        "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default: 1"
     )
-    parser.add_argument("--total", type=int, metavar="N", help="at most N pairs in all, spread over the queries")
     parser.add_argument(
-        "--hours", type=float, metavar="H", help="at most as many pairs as --raters can judge in H hours each"
+        "--total", type=int, metavar="N", help="maximum number of pairs in all, spread over the queries"
     )
-    parser.add_argument("--raters", type=int, metavar="N", help="with --hours: number of raters; default 1")
-    parser.add_argument("--ratings", type=int, metavar="K", help="with --hours: ratings per pair; default 1")
     parser.add_argument(
-        "--seconds", type=float, metavar="S", help=f"with --hours: seconds per rating; default {ASSUMED_SECONDS:g}"
+        "--hours", type=float, metavar="H", help="limit the pool to the pairs that --raters can judge in H hours each"
+    )
+    parser.add_argument("--raters", type=int, metavar="N", help="with --hours: number of raters; default: 1")
+    parser.add_argument("--ratings", type=int, metavar="K", help="with --hours: ratings per pair; default: 1")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help=f"with --hours: seconds per rating; default: {ASSUMED_SECONDS:g}"
     )
     parser.add_argument(
         "--duplicates",
@@ -82,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--similarity",
         type=float,
         metavar="S",
-        help=f"minimum share of text that near duplicates have in common; default {SIMILARITY}",
+        help=f"minimum share of text that near duplicates have in common; default: {SIMILARITY}",
     )
     parser.add_argument("--queries", metavar="FILE", help="queries.csv, for strategies that use texts")
     parser.add_argument(
@@ -95,11 +99,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="draw N more pairs per query from outside the pool",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for all random choices; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for all random choices; default: 0")
     parser.add_argument(
         "--batch", type=int, default=1, metavar="N", help="shuffle the pairs of a query for raters, in batches of N"
     )
-    parser.add_argument("--format", choices=["csv", "json"], default="csv", help="default: csv, one line per pair")
+    parser.add_argument(
+        "--format", choices=["csv", "json"], default="csv", help="output format; default: csv, one line per pair"
+    )
     add_table_formats(parser)
     add_out(parser)
 
@@ -317,12 +323,12 @@ def print_summary(pool: Pool, args: argparse.Namespace) -> None:
         f"  {system.name}: {amount(system.pairs, 'pair')}, {system.unique} of them unique" for system in summary.systems
     ]
     if summary.differing > FEW:
-        lines.append(f"  {summary.differing} systems are distinct")
+        lines.append(f"  distinct systems: {summary.differing}")
     if advised := advised_depth(pool.strategy, pool.params, summary.differing):
         lines.append(f"  with more than {FEW} distinct systems, use depth {advised[0]} to {advised[1]}")
     if summary.copies:
         copies = amount(summary.copies, "duplicate")
-        lines.append(f"  judged once: {copies} in {amount(summary.groups, 'group')}")
+        lines.append(f"  {copies} in {amount(summary.groups, 'group')}, judged once per group")
     if args.hours is not None:
         effort = Effort(summary.pairs, args.raters or 1, args.ratings or 1, args.seconds or ASSUMED_SECONDS)
         lines.append(
@@ -331,7 +337,7 @@ def print_summary(pool: Pool, args: argparse.Namespace) -> None:
     if summary.residual:
         lines.append(f"  residual stratum: {amount(summary.residual, 'pair')}, drawn with seed {pool.seed}")
     if pool.judged:
-        lines.append(f"  left out, already judged: {pool.judged}")
+        lines.append(f"  left out: {amount(pool.judged, 'pair')} already judged")
     if pool.over_budget:
-        lines.append(f"  left out, beyond the budget: {pool.over_budget}")
+        lines.append(f"  left out: {amount(pool.over_budget, 'pair')} beyond the budget")
     sys.stderr.write("\n".join(lines) + "\n")

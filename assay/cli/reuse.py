@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pool", metavar="FILE", help="pool CSV with a residual stratum, to estimate missed relevant documents"
     )
     parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
-    parser.add_argument("--seed", type=int, default=0, help="seed for the interval, default 0")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the interval; default: 0")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
     add_table_formats(parser)
     add_out(parser)
 
@@ -134,16 +134,16 @@ def _probability(path: str, line: int, text: str) -> float:
 
 
 HEADER = (
-    "left out",
+    "run left out",
     "pairs",
     "unique",
-    "relevant",
+    "unique relevant",
     "score",
-    "without",
+    "score without",
     "rank",
-    "without",
+    "rank without",
     "Judged@10",
-    "without",
+    "Judged@10 without",
     "tau",
 )
 

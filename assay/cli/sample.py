@@ -51,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
     )
-    parser.add_argument("--method", choices=["stratified", "pps"], default="stratified", help="default: stratified")
+    parser.add_argument(
+        "--method", choices=["stratified", "pps"], default="stratified", help="sampling method; default: stratified"
+    )
     for tier in ("head", "torso", "tail"):
         parser.add_argument(f"--{tier}", type=int, metavar="N", help=f"stratified: draw N queries from the {tier}")
     parser.add_argument("--n", type=int, metavar="N", help="pps: draw N queries from the whole log")
@@ -60,14 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,
         metavar="X",
-        help="share of traffic at which the head ends; default 0.5",
+        help="share of traffic at which the head ends; default: 0.5",
     )
     parser.add_argument(
         "--torso-share",
         type=float,
         default=0.8,
         metavar="X",
-        help="share of traffic at which the torso ends; default 0.8",
+        help="share of traffic at which the torso ends; default: 0.8",
     )
     parser.add_argument(
         "--head-ranks",
@@ -84,19 +86,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="use only searches in this language, such as de, from the log's language column",
     )
     parser.add_argument(
-        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default 90"
+        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default: 90"
     )
     parser.add_argument(
         "--min-clients",
         type=int,
         default=1,
         metavar="N",
-        help="leave out queries from fewer clients than this, if the log has clients; default 1",
+        help="leave out queries from fewer clients than this, if the log has clients; default: 1",
     )
     parser.add_argument(
         "--single-counts", action="store_true", help="accept a log in which every query has a count of 1"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default: 0")
     parser.add_argument(
         "--detect", type=float, metavar="X", help="also print how many queries are needed to detect a difference of X"
     )
@@ -105,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=USUAL_SD,
         metavar="X",
-        help=f"standard deviation of paired differences; default {USUAL_SD}",
+        help=f"standard deviation of paired differences; default: {USUAL_SD}",
     )
     parser.add_argument("--raw-out", metavar="FILE", help="also write one raw log row per query, without client_id")
     parser.add_argument(
@@ -303,12 +305,12 @@ def _print_summary(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     if doubts := doubtful([drawn.query.text for drawn in sample.queries]):
         named = ", ".join(repr(sample.queries[place].query.text) for place in doubts[:FEW_DOUBTS])
         more = f" and {len(doubts) - FEW_DOUBTS} more" if len(doubts) > FEW_DOUBTS else ""
-        lines.append(f"  drawn queries that may contain an email address; please review: {named}{more}")
+        lines.append(f"  review the drawn queries that may contain an email address: {named}{more}")
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(
             f"  {amount(few, 'drawn query comes', 'drawn queries come')} from fewer than {FEW_CLIENTS} clients; "
-            f"check for personal data before you share them, or use --min-clients {FEW_CLIENTS}"
+            f"check them for personal data before sharing, or use --min-clients {FEW_CLIENTS}"
         )
     sys.stderr.write("\n".join(lines) + "\n")
 

@@ -39,9 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--part-of",
         default="",
         metavar="NAME",
-        help="the existing stratum, drawn from the same log, that contains its traffic",
+        help="the existing stratum, drawn from the same log, that includes the new stratum's traffic",
     )
-    parser.add_argument("--first", default="first", metavar="NAME", help="name of the stratum of the existing queries")
+    parser.add_argument(
+        "--first", default="first", metavar="NAME", help="name for the stratum of the existing queries; default: first"
+    )
     parser.add_argument("--words", metavar="WORD,...", help="use log queries that contain any of these words")
     parser.add_argument("--only", metavar="FILE", help="use log queries that are listed in this file, one per line")
     parser.add_argument(
@@ -65,22 +67,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,
         metavar="X",
-        help="share of traffic at which the head ends; default 0.5",
+        help="share of traffic at which the head ends; default: 0.5",
     )
     parser.add_argument(
         "--torso-share",
         type=float,
         default=0.8,
         metavar="X",
-        help="share of traffic at which the torso ends; default 0.8",
+        help="share of traffic at which the torso ends; default: 0.8",
     )
     parser.add_argument(
-        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default 90"
+        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default: 90"
     )
     parser.add_argument(
         "--min-clients", type=int, default=1, metavar="N", help="leave out queries from fewer clients than this"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default: 0")
     add_out(parser)
 
 

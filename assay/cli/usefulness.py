@@ -29,12 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("labels", metavar="LABELS", help="labels.jsonl of the judge `downstream`")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per query; default 10")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per query; default: 10")
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help="additional metrics over the labels")
     parser.add_argument(
         "--answers", metavar="FILE", help="CSV with query_id,score: the quality of the whole system's answers"
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
     add_out(parser)
 
 
@@ -151,5 +151,5 @@ def as_table(results: list[dict[str, Any]], k: int, failed: int) -> str:
     reasons = {one["reason"] for result in results for one in result["metrics"].values() if "reason" in one}
     lines += [f"note: tau and rho are {reason}\n" for reason in sorted(reasons)]
     if failed:
-        lines.append(f"note: {amount(failed, 'label is a failure', 'labels are failures')} without usefulness\n")
+        lines.append(f"note: {amount(failed, 'label has', 'labels have')} no usefulness, because the judge failed\n")
     return "".join(lines)

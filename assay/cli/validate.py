@@ -29,9 +29,13 @@ EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("source", metavar="IN", help="input file; - for standard input; .gz files are decompressed")
-    parser.add_argument("--format", dest="source_format", metavar="FORMAT", help="default: detected from the content")
+    parser.add_argument(
+        "--format", dest="source_format", metavar="FORMAT", help="input format; default: detected from the content"
+    )
     parser.add_argument("--strict", action="store_true", help="also exit with status 1 for warnings")
-    parser.add_argument("--output", choices=["text", "json", "csv"], default="text", help="output format; default text")
+    parser.add_argument(
+        "--output", choices=["text", "json", "csv"], default="text", help="output format; default: text"
+    )
     parser.add_argument("--out", metavar="FILE", help="write the list to FILE instead of standard output")
     group = parser.add_argument_group("run checks")
     group.add_argument("--qrels", metavar="FILE", help="labels, to find unjudged documents and missing queries")
@@ -77,7 +81,7 @@ def as_text(report: Report) -> str:
     for alike in grouped(problems):
         lines += [_problem(report.path, problem, report) for problem in alike.shown]
         if more := alike.number - len(alike.shown):
-            lines.append(f"{report.path}: {alike.code} {more:,} more; --output csv lists them")
+            lines.append(f"{report.path}: {more:,} more {alike.code}; --output csv lists them")
     hidden = report.error_count + report.warning_count - len(problems)
     if hidden:
         lines.append(f"... and {hidden:,} more")
@@ -173,7 +177,7 @@ def in_words(health: dict[str, Any]) -> Iterator[str]:
             "undefined, because the run has no query of the qrels" if unjudged is None else f"{unjudged:.3f}"
         )
         yield (
-            f"against the qrels: {_queries(health['queries_left_out'])} missing from the run, "
+            f"compared with the qrels: {_queries(health['queries_left_out'])} missing from the run, "
             f"{health['queries_not_in_qrels']:,} not in the qrels; unjudged@{DEPTH} {unjudged_text}"
         )
     for other in health["runs"]:

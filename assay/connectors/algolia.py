@@ -11,7 +11,7 @@ ALGOLIA = http_kind(
         "Queries an index. The address is https://APPLICATION-dsn.algolia.net; the application id is also in the "
         "headers."
     ),
-    tested="replies in the documented format, with our own documents",
+    tested="simulated responses in the documented format",
     deepest=1_000,
     path="/1/indexes/{index}/query",
     index="Index",

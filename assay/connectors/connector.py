@@ -41,7 +41,7 @@ class Hit:
 
 
 class Engine(Protocol):
-    """A configured connector; several threads may use it at once."""
+    """A configured connector; several threads may use it concurrently."""
 
     def search(self, query: str, depth: int) -> list[Hit]:
         """Return up to `depth` hits in the engine's order.
@@ -49,7 +49,7 @@ class Engine(Protocol):
         Raises
         ------
         EngineFault
-            The engine failed or returned an unusable reply.
+            The engine failed or returned an unusable response.
         """
 
     def close(self) -> None:

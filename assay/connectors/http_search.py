@@ -21,7 +21,7 @@ Check = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class HttpSearch:
-    """An engine that takes one HTTP request per query."""
+    """An engine that is queried with one HTTP request per query or page."""
 
     transport: Transport
     method: str
@@ -32,7 +32,7 @@ class HttpSearch:
     page: int = 0
 
     def search(self, query: str, depth: int) -> list[Hit]:
-        """Run one query, page by page where needed; see `contract.Engine`."""
+        """Run one query, page by page where needed; see `connector.Engine`."""
         # Each page is requested in full, because an engine numbers pages by their size.
         size = min(depth, self.page or depth)
         hits: list[Hit] = []
@@ -57,7 +57,7 @@ class HttpSearch:
 
 
 def unchanged(reply: Any) -> Any:
-    """Return any reply unchanged."""
+    """Return any response unchanged."""
     return reply
 
 

@@ -1,4 +1,4 @@
-"""Generic connector to any engine that takes HTTP requests and responds with JSON."""
+"""Generic connector to any engine that accepts HTTP requests and responds with JSON."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class PostgresSearch:
         self._lock = threading.Lock()
 
     def search(self, query: str, depth: int) -> list[Hit]:
-        """Run one query; see `contract.Engine`."""
+        """Run one query; see `connector.Engine`."""
         import psycopg
 
         # PostgreSQL's texts cannot contain NUL.
@@ -267,7 +267,7 @@ class Watch:
 
 
 def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine:
-    """Return the engine; see `contract.ConnectorKind`."""
+    """Return the engine; see `connector.ConnectorKind`."""
     if not values["port"].isdigit() or not 0 < int(values["port"]) < 65536:
         raise _wrong("port", f"port is {values['port']!r}. Enter a number such as 5432.")
     port = int(values["port"])

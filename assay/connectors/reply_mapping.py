@@ -17,7 +17,7 @@ MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths into a reply: keys and positions, joined by dots."""
+    """Paths into a response: keys and positions, joined by dots."""
 
     hits: str
     doc_id: str
@@ -29,7 +29,7 @@ class Paths:
     fields: tuple[str, ...] = ()
 
     def read(self, reply: Any, depth: int) -> list[Hit]:
-        """Return the hits of a reply, the first `depth` of them."""
+        """Return the first `depth` hits of a response."""
         hits = at(reply, self.hits)
         if not isinstance(hits, list):
             actual = (

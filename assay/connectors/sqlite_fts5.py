@@ -30,7 +30,7 @@ class Fts5Search:
     timeout: float
 
     def search(self, query: str, depth: int) -> list[Hit]:
-        """Run one query; see `contract.Engine`."""
+        """Run one query; see `connector.Engine`."""
         wanted = matching(query, self.any_word)
         if not wanted:
             return []
@@ -70,7 +70,7 @@ def matching(query: str, any_word: bool) -> str:
 
 
 def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine:
-    """Return the engine; see `contract.ConnectorKind`."""
+    """Return the engine; see `connector.ConnectorKind`."""
     if "\0" in values["table"]:
         raise NotValid("table contains a NUL character", {"table": "Remove the NUL character."})
     paths = mapping_of({**values, "hits": ""})
@@ -92,7 +92,7 @@ SQLITE_FTS5 = ConnectorKind(
         Setting("table", "Table", "The name of the FTS5 table.", required=True),
         Setting(
             "match",
-            "A document matches with",
+            "Required words",
             "How many words of the query a document must contain.",
             "any word",
             False,

@@ -26,7 +26,7 @@ class StaticAnswers:
     paths: Paths
 
     def search(self, query: str, depth: int) -> list[Hit]:
-        """Return the hits of the file for the query; see `contract.Engine`."""
+        """Return the hits of the file for the query; see `connector.Engine`."""
         return self.paths.read([json.loads(row) for row in self.rows.get(normalized_query(query), [])[:depth]], depth)
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ def normalized_query(query: str) -> str:
 
 
 def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine:
-    """Read the file; see `contract.ConnectorKind`."""
+    """Read the file; see `connector.ConnectorKind`."""
     path = allowed.file(values["path"])
     if path.stat().st_size > MOST_BYTES:
         raise EngineFault("too-large", f"{path.name} has more than {MOST_BYTES // 1024**2} MB. Split it.")

@@ -54,7 +54,7 @@ class Transport:
         self._client.close()
 
     def json(self, method: str, url: str, body: Any = None) -> Any:
-        """Send a request and return the reply as JSON."""
+        """Send a request and return the response as JSON."""
         status, content, wait = self._reply(method, url, None if body is None else json.dumps(body).encode())
         if status >= 400:
             raise self._refusal(url, status, content, wait)
@@ -197,7 +197,7 @@ def place_of(url: str) -> tuple[str, str, int]:
         message = f"{url[:EXCERPT]!r} is not an address. Write one such as https://search.example.com:9200."
         raise NotValid(message, {"address": message})
     if parts.username is not None or parts.password is not None:
-        message = "The address contains a user name or password. Remove it, and enter the secret in its own field."
+        message = "The address contains a user name or password. Remove it and enter the secret in its own field."
         raise NotValid(message, {"address": message})
     return scheme, host, port or PORTS[scheme]
 

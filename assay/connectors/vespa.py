@@ -39,7 +39,7 @@ VESPA = http_kind(
     name="vespa",
     title="Vespa",
     description="Queries the query API with YQL; the query text is a separate parameter.",
-    tested="replies in the documented format, with our own documents",
+    tested="simulated responses in the documented format",
     # The defaults of maxHits and maxOffset: the last request may start at 1,000.
     deepest=1_000,
     page=400,

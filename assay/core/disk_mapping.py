@@ -12,7 +12,7 @@ CACHE = 4_096
 
 
 class DiskMapping(MutableMapping[str, Any]):
-    """Mapping of strings to JSON values, in a temporary file that ends with the process.
+    """Mapping of strings to JSON values, in a temporary file that is deleted when the process ends.
 
     Examples
     --------

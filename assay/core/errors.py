@@ -61,7 +61,7 @@ class Waits(NotAllowed):
 
 
 class CalibrationFirst(Waits):
-    """The rater has not passed the round's calibration."""
+    """The rater has not passed the round's qualification."""
 
     code = "calibration_first"
 
@@ -81,7 +81,7 @@ class Conflict(AssayError):
 
 
 class Closed(AssayError):
-    """The round no longer takes answers."""
+    """The round no longer accepts answers."""
 
 
 class TooLarge(AssayError):

@@ -118,7 +118,7 @@ class PairIndex:
 
 @dataclass(frozen=True)
 class MachineSource:
-    """The judge whose machine grades are the labels."""
+    """The judge that gave the labels."""
 
     judge: str
     outcomes: Mapping[str, int]

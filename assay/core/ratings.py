@@ -257,4 +257,6 @@ def _refuse_two_grades(
         query_id, doc_id = units[unit[row]]
         named = raters[rater[row]]
         known, other = int(grade[row - 1]), int(grade[row])
-        raise NotValid(f"query {query_id!r}, document {doc_id!r}: rater {named!r} gives {known} and {other}; keep one")
+        raise NotValid(
+            f"query {query_id!r}, document {doc_id!r}: rater {named!r} gave two grades, {known} and {other}; keep one"
+        )

@@ -40,7 +40,7 @@ def load(spec: str, what: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
             raise NotValid(
-                f"{what} is {spec!r}, and the module {error.name} is not in the working directory and not installed"
+                f"{what} is {spec!r}, and the module {error.name} is neither in the working directory nor installed"
             ) from None
         raise NotValid(f"{what} is {spec!r}, and {module} needs the module {error.name}, which is missing") from None
     except Exception as error:

@@ -73,7 +73,7 @@ def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
 
 def _actions(columns: Mapping[str, str]) -> dict[object, str]:
     if strange := next((name for name in columns if name not in KNOWN), None):
-        message = f"unknown action {strange!r}; a UBI log has {CLICK} and {IMPRESSION} (columns: click=NAME)"
+        message = f"unknown action {strange!r}; map {CLICK} or {IMPRESSION} (columns: click=NAME)"
         raise NotValid(message, {"columns": message})
     return {name: what for what, names in KNOWN.items() for name in ((columns[what],) if what in columns else names)}
 
@@ -96,7 +96,7 @@ def _event(element: Element, what: str) -> ClickRow:
     attributes = _part(element.of, "event_attributes")
     target, place = _part(attributes, "object"), _part(attributes, "position")
     if "object_id" not in target:
-        raise RowFault("E23", "the event names no document (event_attributes.object.object_id)")
+        raise RowFault("E23", "the event has no document id (event_attributes.object.object_id)")
     doc_id = checked_id(id_text(target["object_id"])[0])
     ordinal = place.get("ordinal")
     return ClickRow(

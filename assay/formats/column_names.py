@@ -37,4 +37,4 @@ def note_rest(
         tally.once("W41", line, f"unknown {what} {name!r}", done="ignored", column=name)
     else:
         both = f"the {what}s {names[rival]!r} and {name!r} both map to {rival}"
-        tally.once("W55", line, both, done=f"{names[rival]!r} is read, {name!r} ignored", column=name)
+        tally.once("W55", line, both, done=f"{names[rival]!r} is read, {name!r} is ignored", column=name)

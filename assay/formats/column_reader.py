@@ -191,7 +191,7 @@ class _File(Generic[Row]):
         self.buffer: Bytes = np.frombuffer(data, dtype=np.uint8)
 
     def _refuse_early(self) -> None:
-        """Read the first lines first, so that a wrong file of 200 MB is refused early."""
+        """Read the first lines first, so that a large file of the wrong format is refused early."""
         for most in (FEW_LINES, 2 * MAX_LISTED):
             trial = self.tally.part()
             head = Lines(islice(self._all_lines(0, 0), most))

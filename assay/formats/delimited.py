@@ -173,13 +173,15 @@ def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping
     folded = [name.casefold() for name in names]
     absent = [column for column in columns.known if mapping.get(column) and mapping[column].casefold() not in folded]
     if absent:
-        _refuse_header(record, tally, [f"{mapping[column]!r}, named for {column}" for column in absent], NAMED)
+        _refuse_header(record, tally, [f"{mapping[column]!r}, to which {column} is mapped" for column in absent], NAMED)
     places: dict[str, int] = {}
     for column, others in columns.known.items():
         wanted = [mapping[column].casefold()] if column in mapping else [column, *others]
         for name in wanted:
             if folded.count(name) > 1:
-                tally.refuse(f"has two columns {name!r}", line=record.line, expected="rename one of them", code="E22")
+                tally.refuse(
+                    f"has two columns named {name!r}", line=record.line, expected="rename one of them", code="E22"
+                )
             if name in folded and column not in places and folded.index(name) not in places.values():
                 places[column] = folded.index(name)
                 if name != column:

@@ -84,7 +84,7 @@ def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--
 
         what, remedy = other
         raise UnreadableInput(
-            path, 1, f"looks like {what}", f"{remedy}; to read them as {name}, use {option.format(name)}", "F03"
+            path, 1, f"looks like {what}", f"{remedy}; to read the file as {name}, use {option.format(name)}", "F03"
         )
     return name
 
@@ -108,7 +108,7 @@ def recognize_or(head: bytes, path: str, kind: str, default: str, option: str = 
         from assay.core.errors import UnreadableInput
 
         what, remedy = lookalike(head, near) or (near, "read it in its own format")
-        remedy = f"{remedy}; to read it as {default}, use {option.format(default)}"
+        remedy = f"{remedy}; to read the file as {default}, use {option.format(default)}"
         raise UnreadableInput(path, 1, f"looks like {what}", remedy, "F03")
     return default
 
@@ -126,7 +126,7 @@ def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
 
     if name in ("run-csv", "run-json", "run-jsonl"):
         labels = sniff(head, "qrels")
-        remedy = f"if these are judgments, read the file as qrels, in the format {labels}"
+        remedy = f"if these are judgments, read the file as qrels in the format {labels}"
         return ("BEIR's qrels", remedy) if _has_beir_grades(head) else None
     if name not in ("documents-jsonl", "query-log-jsonl", "queries-jsonl"):
         return None

@@ -78,7 +78,7 @@ def _document(element: Element, tally: Tally) -> tuple[DocumentRow, bool]:
     rest = dict(element.of)
     values = {column: _take(column, rest) for column in ALIASES}
     if values["doc_id"] is None:
-        raise RowFault("E23", "no doc_id (nor docno, id, _id)")
+        raise RowFault("E23", "no doc_id, docno, id or _id")
     doc_id, number = id_text(values.pop("doc_id"))
     if number:
         tally.once("W42", element.line, "the id is a number", done="read as text", column="doc_id")

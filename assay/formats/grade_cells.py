@@ -98,7 +98,7 @@ def count(text: str, column: str, *, least: int = 0) -> int | None:
     if _COUNT.fullmatch(text) and (value := int(text.partition(".")[0])) >= least:
         return value
     fix = f"expected a number such as {least + 12}"
-    raise RowFault("E12", f"the {column} {text!r} is not a whole number from {least}", fix)
+    raise RowFault("E12", f"the {column} {text!r} is not a whole number, {least} or more", fix)
 
 
 def share(text: str, column: str, *, most: float | None = None) -> float | None:
@@ -152,7 +152,7 @@ class Keyed(Generic[Row]):
             self._tally.put(bin)
         elif known.value == value and not self._strict:
             self._tally.put("duplicate")
-            what = f"is the same as line {known.line}"
+            what = f"repeats line {known.line}"
             self._tally.note("W33", line, what, done="counted once", fix="remove one of the two", raw=raw)
         elif self._pick is None:
             self._hold(known, line, raw)
@@ -176,11 +176,11 @@ class Keyed(Generic[Row]):
         if not known.held:
             known.held = True
             self._tally.move(known.bin, "conflict")
-            what = f"{_cut(known.raw)!r} is contradicted by line {line}, {_cut(raw)!r}"
-            self._tally.note("E16", known.line, what, done="held back", fix=fix, raw=known.raw)
+            what = f"{_cut(known.raw)!r} contradicts line {line}, {_cut(raw)!r}"
+            self._tally.note("E16", known.line, what, done="rejected", fix=fix, raw=known.raw)
         self._tally.put("conflict")
         what = f"{_cut(raw)!r} contradicts line {known.line}, {_cut(known.raw)!r}"
-        self._tally.note("E16", line, what, done="held back", fix=fix, raw=raw)
+        self._tally.note("E16", line, what, done="rejected", fix=fix, raw=raw)
 
     def _choose(self, known: _Entry[Row], new: _Entry[Row], pick: Pick) -> None:
         wins = {

@@ -190,7 +190,7 @@ def nested_columns(content: Content, tally: Tally) -> Iterator[PairColumns]:
 
 
 def _refuse_early(content: Content, tally: Tally) -> None:
-    """Read the file's beginning first, so that a wrong file of 200 MB is refused early."""
+    """Read the file's beginning first, so that a large file of the wrong format is refused early."""
     if not content.head.lstrip().startswith(b"{"):
         tally.refuse("does not begin with {, so it is not a JSON object")
     if len(content.head) < HEAD - LONGEST_WORD:
@@ -264,7 +264,7 @@ class _Walk:
             self._broken("nested too deeply")
         except ValueError:
             # Python refuses to read whole numbers of more than 4,300 digits.
-            self._broken("a number of thousands of digits")
+            self._broken("a number with thousands of digits")
         return value
 
     def _reject(self, code: str, line: int, what: str, fix: str, where: str) -> None:

@@ -52,9 +52,7 @@ def write(
         labels = list(group)
         text = texts.get(query_id) or labels[0].query
         if not text:
-            raise NotValid(
-                f"query {query_id!r} has no text, which {NAME} needs; give the texts (--queries queries.csv)"
-            )
+            raise NotValid(f"query {query_id!r} has no text, which {NAME} needs; add the texts (--queries queries.csv)")
         elements.append(_element(query_id, text, labels))
     try:
         stream.write(("[\n" + ",\n".join(elements) + "\n]\n" if elements else "[]\n").encode())
@@ -186,7 +184,7 @@ FORMAT = Format(
     title="Judgment list, JSON",
     kind="qrels",
     extensions=(".json",),
-    description="Labels grouped by query, with its text, for relevance tests; a carried label names its source.",
+    description="Labels grouped by query, with its text, for relevance tests; a copied label names its source.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -1,6 +1,6 @@
 """Pipeline of the fast log readers: unpack, scan and count the parts of a log in parallel.
 
-Plain lines are parsed all at once (`plain_lines`); an odd line goes to the reader that reports its problem. One thread
+Plain lines are parsed all at once (`PlainLines`); an odd line goes to the reader that reports its problem. One thread
 decompresses the file, one scans the next part for plain lines, and one counts.
 """
 

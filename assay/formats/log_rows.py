@@ -87,7 +87,7 @@ class LogBooks:
         for kind, line in sorted(kinds.items(), key=lambda one: one[1]):
             self.family = family(kind)
             if kind in IN_WORDS and kind not in self._kinds:
-                self._tally.note("W54", line, f"times are {IN_WORDS[kind]}", done="read as such", column="timestamp")
+                self._tally.note("W54", line, f"times are {IN_WORDS[kind]}", done="accepted", column="timestamp")
             self._kinds.add(kind)
         return True
 
@@ -151,9 +151,9 @@ class LogBooks:
             self._held.add(row.query)
             self._tally.move(first_bin, "conflict")
             repeated = f"the query {row.query!r} appears again on line {row.line}"
-            self._tally.note("E16", first.line, repeated, done="held back", fix=fix, raw=first_raw)
+            self._tally.note("E16", first.line, repeated, done="rejected", fix=fix, raw=first_raw)
         self._tally.put("conflict")
-        self._tally.note("E16", row.line, what, done="held back", fix=fix, raw=raw)
+        self._tally.note("E16", row.line, what, done="rejected", fix=fix, raw=raw)
 
 
 def _most(some: int | None, others: int | None) -> int | None:

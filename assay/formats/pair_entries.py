@@ -95,7 +95,7 @@ def add_result(entry: Entry, tally: Tally, by_key: Keyed[RunRow], *, without: bo
 
 def note_ranks_for_scores(tally: Tally, line: int, rows: int = 1) -> None:
     """Report that a run has no scores (W49)."""
-    tally.once("W49", line, "no score", done="minus the rank is the score", times=rows)
+    tally.once("W49", line, "no score", done="minus the rank is used as the score", times=rows)
 
 
 def _check_ids(entry: Entry, tally: Tally) -> None:

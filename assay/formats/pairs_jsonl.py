@@ -56,7 +56,7 @@ def _rank(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise RowFault("E23", f"rank is {value!r}; use a whole number from 1")
+        raise RowFault("E23", f"rank is {value!r}; use a whole number, 1 or more")
     return value
 
 

@@ -116,7 +116,7 @@ def _decoded(data: bytes, tally: Tally) -> polars.DataFrame:
         error_output = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         reason = error_output.partition(": ")[2][:200] if done.returncode == 1 else ""
         reason = reason or "its content cannot be decoded"
-        tally.refuse(f"is a damaged Parquet file, or of an unknown kind ({reason})", expected="write it again")
+        tally.refuse(f"is a damaged Parquet file, or one of an unknown kind ({reason})", expected="write it again")
     return polars.read_ipc_stream(done.stdout)
 
 
@@ -132,7 +132,7 @@ def _names(
         if match is not None:
             names[column] = match
         elif mapping.get(column):
-            tally.refuse(f"has no column {mapping[column]!r}, named for {column}", expected=NAMED, code="F04")
+            tally.refuse(f"has no column {mapping[column]!r}, to which {column} is mapped", expected=NAMED, code="F04")
     number = value if value in names or "rank" not in names else "rank"
     for column in ("query_id", "doc_id", number):
         if column not in names:

@@ -123,7 +123,7 @@ def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str
         note_personal(tally, row.line, row.query)
     elif astuple(known)[:-1] == astuple(row)[:-1]:
         tally.put("duplicate")
-        what = f"is the same as line {known.line}"
+        what = f"repeats line {known.line}"
         tally.note("W33", row.line, what, done="counted once", fix="remove one of the two", raw=raw)
     elif known.query != row.query:
         what = f"{row.query!r} has the same id as {known.query!r} on line {known.line}"
@@ -261,7 +261,7 @@ def _element_cells(element: Element, tally: Tally) -> Cells:
     for name in element.of.keys() - set(taken.values()) - SILENT_KEYS:
         note_rest(name, element.line, taken, KEYS, tally, "key")
     if "query" not in taken:
-        raise RowFault("E23", "no query (nor query_text, text)")
+        raise RowFault("E23", "no query, query_text or text")
     of = {column: _json_text(element.of[name], name) for column, name in taken.items()}
     return Cells(element.line, of, {}, element.raw, False)
 
@@ -280,7 +280,7 @@ def _write_tsv(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     for row in ordered:
         text = _BREAKS.sub(" ", row.query)
         if text != row.query:
-            notes.append(f"query {row.query_id!r}: TABs and line breaks became spaces")
+            notes.append(f"query {row.query_id!r}: TABs and line breaks were replaced with spaces")
         cells = escape(row.query_id), escape(text)
         if cells != (row.query_id, text):
             notes.append(

@@ -53,7 +53,7 @@ def parse_log(
             tally.reject("E23", element.line, "no query", fix=fix, raw=element.raw)
             continue
         if values["count"] is None and "count" in (columns or {}):
-            what = f"no {(columns or {})['count']!r}, which was named for count"
+            what = f"no {(columns or {})['count']!r}, to which count is mapped"
             tally.reject("E23", element.line, what, fix="name the key with the count", raw=element.raw)
             continue
         yield from log_books.take(values, line=element.line, raw=element.raw)

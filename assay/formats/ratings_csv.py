@@ -253,7 +253,7 @@ def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, 
     for name in ("doc_id", "rater_id"):
         checked_id(of.get(name, ONE_RATER), name)
     if "rater_id" not in of:
-        tally.once("W48", cells.line, "no column for the rater", done=f"all rows go to {ONE_RATER!r}")
+        tally.once("W48", cells.line, "no column for the rater", done=f"all rows are assigned to {ONE_RATER!r}")
     note_unusual(tally, cells.line, of.get("query_id", ""), of["doc_id"])
     state, grade, repaired = _answer(of["grade"].strip(), of.get("state"), cells.line, tally, grades)
     row = RatingRow(
@@ -299,7 +299,7 @@ FORMAT = Format(
     title="Ratings, CSV",
     kind="ratings",
     extensions=(".csv", ".tsv"),
-    description="One judgment of one rater per row: the lossless file, also for ratings from a spreadsheet.",
+    description="One judgment of one rater per row, without loss; also for ratings from a spreadsheet.",
     read=read,
     write=write,
     example=EXAMPLE,

@@ -64,7 +64,7 @@ def reader(
 def refuse_early(
     content: Content, tally: Tally, parse: Callable[[Iterable[tuple[int, str]], Tally], Iterable[object]]
 ) -> None:
-    """Read the first lines first, so that a wrong file of 200 MB is refused early."""
+    """Read the first lines first, so that a large file of the wrong format is refused early."""
     whole = content.head.rfind(b"\n") + 1
     try:
         lines = list(numbered_lines(content.head[:whole]))
@@ -111,9 +111,9 @@ def finish(content: Content, tally: Tally) -> Report:
         tally.once("W30", 1, "the file begins with a byte order mark", done="removed")
     if content.carriage_return_line is not None:
         line = content.carriage_return_line
-        tally.once("W31", line, "lines end in CRLF or CR", done="read as line ends")
+        tally.once("W31", line, "lines end in CRLF or CR", done="read as line endings")
     if not content.ends_in_newline:
-        tally.once("W36", content.lines_read, "the last line has no line end", done="read as a whole line")
+        tally.once("W36", content.lines_read, "the last line has no line ending", done="read as a complete line")
     return tally.report(sha256=content.sha256, size=content.size, lines=content.lines_read)
 
 

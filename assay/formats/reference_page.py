@@ -20,12 +20,12 @@ This page is generated from the formats' declarations; `python -m assay.formats.
 - Ids are opaque: `007` is not `7`, and they are neither trimmed nor case-folded. They are sorted as UTF-8 bytes.
 - A pair without a grade is never written as 0. A grade of 0 is always written.
 - In Assay's own CSV files, a cell that a spreadsheet might run as a formula (it starts with `=`, `+`, `-`, `@`, also in
-  full width, TAB or CR) is written with an apostrophe in front, which is removed when the file is read.
+  full width, TAB or CR) is written with a leading apostrophe, which is removed when the file is read.
 - Files of the same kind can be converted into each other, and every kind with pairs can be converted into pairs:
   `assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json`.
 
 """
-_OTHERS = """## Qrels and runs in other formats than TREC
+_OTHERS = """## Qrels and runs in formats other than TREC
 
 JSON, JSONL, CSV and Parquet contain the same rows: query, document, and a grade or a score. Columns and keys may have
 the alternative names below; the first name that is present is used. Others are ignored with a warning (W41, W55).
@@ -105,7 +105,7 @@ def _section(member: Format) -> str:
 
 def _codes() -> str:
     rows = [f"| {code} | {what.meaning} | {what.effect} |\n" for code, what in CODES.items()]
-    head = "## Issue codes\n\nF refuses the file, E is an error, W is a warning.\n\n"
+    head = "## Issue codes\n\nF: the file is refused. E: error. W: warning.\n\n"
     head += "| code | issue | effect |\n|---|---|---|\n"
     return head + "".join(rows) + "\n"
 

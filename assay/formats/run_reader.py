@@ -251,7 +251,7 @@ class RunFile:
         if rows_of_duplicate is not None:
             first, again = rows.lines[list(rows_of_duplicate)].tolist()
             texts = self._lines(first, again)
-            what = f"{texts[first]!r} is contradicted by line {again}, {texts[again]!r}"
+            what = f"{texts[first]!r} contradicts line {again}, {texts[again]!r}"
             tally.refuse(what, line=first, expected="keep one of the two", code="E16")
 
     def _lines(self, *numbers: int) -> dict[int, str]:

@@ -1,7 +1,7 @@
 """Internal Parquet storage of runs, which can be read at once or in blocks of whole queries. The columns are
 ``query_id``, ``doc_id``, ``rank`` and ``score``, sorted by the UTF-8 bytes of the query, then in trec_eval's order.
 The hash covers the content, not the bytes of the file, which another version of polars may write differently. This
-module reads and trusts only files that `write_stored` wrote; uploaded files are read by ``run_parquet``, which does
+module reads and trusts only files that `write_stored` wrote; uploaded files are read by ``parquet``, which does
 not trust them.
 """
 

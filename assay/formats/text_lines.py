@@ -326,7 +326,7 @@ class Content:
                 last = rest[cut - 1 : cut]
                 rest = rest[cut:]
             elif len(rest) > MAX_LINE:
-                self.refuse(self.lines_read + 1, "a line longer than 16 MiB", "expected text with line ends", "F03")
+                self.refuse(self.lines_read + 1, "a line longer than 16 MiB", "expected text with line endings", "F03")
             if not chunk:
                 break
             rest += chunk

@@ -229,7 +229,7 @@ def _refuse_conflict(fields: Fields, grades: npt.NDArray[np.float64], tally: Tal
     if rows is None or grades[rows[0]] == grades[rows[1]]:
         return
     (first, again), (line, other) = map(fields.row, rows), map(fields.line, rows)
-    what = f"{first!r} is contradicted by line {other}, {again!r}"
+    what = f"{first!r} contradicts line {other}, {again!r}"
     tally.refuse(what, line=line, expected="keep one of the two", code="E16")
 
 

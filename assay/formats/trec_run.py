@@ -36,7 +36,7 @@ def _read(content: Content, tally: Tally) -> Sequence[RunRow]:
 
 
 def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
-    """Open a run and read its first lines, so that a wrong file of 200 MB is refused early."""
+    """Open a run and read its first lines, so that a large file of the wrong format is refused early."""
     from assay.formats.trec_lines import split_fields
 
     content, tally = open_as(source, path, NAME, _LINE, hashed=hashed)
@@ -139,7 +139,7 @@ def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[
 
 
 def _note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
-    tally.once("W45", line, f"{width} fields instead of 6", done="the extra fields belong to the tag", times=rows)
+    tally.once("W45", line, f"{width} fields instead of 6", done="the extra fields are added to the tag", times=rows)
 
 
 read = reader(NAME, _LINE, _read, empty="results")

@@ -135,7 +135,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[ZbenchBattle]:
             tally.reject(fault.code, None, f"{where}: {fault}", fix=fault.fix or tally.expected, column=where)
             continue
         if a == b:
-            what = f"{where}: {a!r} is compared with itself, as zbench draws it when a query has one document"
+            what = f"{where}: {a!r} is compared with itself, as zbench does if a query has one document"
             tally.once("W53", None, what, done="skipped")
             tally.put("comment")
             continue
@@ -150,7 +150,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[ZbenchBattle]:
                 continue
             if cut:
                 what = f"{where}: the score of {model} is outside -1 to 1"
-                tally.once("W52", None, what, done="cut to the limit", column="score")
+                tally.once("W52", None, what, done="limited to -1 or 1", column="score")
             tally.put("repaired" if cut or numbered else "accepted")
             yield row
 

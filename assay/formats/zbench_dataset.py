@@ -104,7 +104,7 @@ def _left_out(rows: list[PairRow]) -> Iterator[str]:
 def _line(query_id: str, rows: list[PairRow], queries: Mapping[str, str]) -> dict[str, Any]:
     text = queries.get(query_id) or next((row.query for row in rows if row.query), "")
     if not text:
-        raise NotValid(f"query {query_id!r} has no text, which {NAME} needs; give the texts (--queries queries.csv)")
+        raise NotValid(f"query {query_id!r} has no text, which {NAME} needs; add the texts (--queries queries.csv)")
     documents = []
     for row in rows:
         score = getattr(row, "score", None)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ClientPool:
-    """As many clients as there are concurrent requests; the client used last is used next."""
+    """Pool with one client per concurrent request; the client used last is used next."""
 
     def __init__(self, make: Callable[[], httpx.Client]) -> None:
         self._make = make

@@ -1,4 +1,4 @@
-"""Error of a failed engine, which tells whether a retry is worthwhile."""
+"""Error of a failed engine, with whether a retry may help."""
 
 from __future__ import annotations
 

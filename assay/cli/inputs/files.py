@@ -30,7 +30,7 @@ LARGEST = 1000
 
 def add_scale(parser: argparse.ArgumentParser) -> None:
     """Declare ``--scale``."""
-    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"grade scale, default {DEFAULT}")
+    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"grade scale; default: {DEFAULT}")
 
 
 def scale_values(text: str) -> tuple[int, ...]:
@@ -233,15 +233,20 @@ def _print_left_out(path: str, rows: Sequence[RatingRow]) -> None:
     sources = Counter(row.source for row in rows if row.grade is not None)
     counts = [f"{number} {what}" for what, number in (*sorted(states.items()), *sorted(sources.items()))]
     if counts:
-        sys.stderr.write(f"note: {path}: not counted as grades of raters: {', '.join(counts)}\n")
+        sys.stderr.write(
+            f"note: {path}: rows not counted, because they are not grades of raters: {', '.join(counts)}\n"
+        )
 
 
 QRELS_HELP = (
     "the labels: TREC qrels, JSON, JSONL, CSV, Parquet, labels.jsonl of a judge, ...; - for standard input; may be .gz"
 )
-RUN_HELP = "TREC, JSON, JSONL, CSV, TSV or Parquet; NAME=PATH sets the name, default: the file name"
+RUN_HELP = "TREC, JSON, JSONL, CSV, TSV or Parquet file; NAME=PATH names the run; default: the file name"
 MISSING_HELP = "score judged queries without results as zero, or leave them out (skip); default: zero"
-DESIGN_HELP = "sampling of the queries in --weights FILE: with their probabilities (sampled), or none; default: sampled"
+DESIGN_HELP = (
+    "how the queries in --weights FILE were chosen: sampled with their probabilities (sampled), or not sampled "
+    "(none); default: sampled"
+)
 SUBTOPIC_FORMAT = "trec-subtopic-qrels"
 
 
@@ -259,7 +264,7 @@ def add_table_formats(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{kind}-format",
             metavar="FORMAT",
-            help=f"a format of assay formats --kind {kind}; default: detected from the content",
+            help=f"a format listed by assay formats --kind {kind}; default: detected from the content",
         )
 
 

@@ -97,11 +97,11 @@ class PairFile:
             elif first[1] == digest:
                 self._repeated.add(row.line)
                 tally.move("accepted", "duplicate")
-                tally.once("W33", row.line, f"is the same as line {first[0]}", done="counted once")
+                tally.once("W33", row.line, f"repeats line {first[0]}", done="counted once")
             else:
                 tally.move("accepted", "conflict")
                 what = f"repeats the pair {row.query_id} {row.doc_id} of line {first[0]} with different values"
-                tally.note("E16", row.line, what, done="held back", fix="keep one of them")
+                tally.note("E16", row.line, what, done="rejected", fix="keep one of them")
         report = finish(content, tally)
         report.raise_if_errors()
         print_warnings([report])

@@ -33,9 +33,9 @@ def add_recall_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of recall."""
     group = parser.add_argument_group("recall of expected answers, for token_overlap, semantic and expected_answer")
     group.add_argument(
-        "--run", metavar="[NAME=]RUN", action="append", help="run to measure; default: the ranks of the pairs"
+        "--run", metavar="[NAME=]RUN", action="append", help="run to measure; default: the ranks in PAIRS"
     )
-    group.add_argument("-k", type=int, metavar="K", help=f"number of documents per query; default {CUTOFF}")
+    group.add_argument("-k", type=int, metavar="K", help=f"number of documents per query; default: {CUTOFF}")
     group.add_argument("--match", choices=MATCHES, help="count a text for the first answer that it matches, or for all")
 
 
@@ -80,7 +80,7 @@ def print_recall(args: argparse.Namespace, rows: Sequence[PairRow], ranked: Rank
         if unknown:
             queries = amount(unknown, "query", "queries")
             notes.append(
-                f"note: {name}: {queries} without a recall, because a document in the top {k} is not among the pairs\n"
+                f"note: {name}: no recall for {queries}, because a document in the top {k} is not among the pairs\n"
             )
     stream = sys.stderr if args.out in (None, "-") else sys.stdout
     stream.write(text_table(["run", "metric", "match", "mean", "queries"], lines, left=3))

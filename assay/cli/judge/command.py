@@ -32,19 +32,21 @@ OF_SEVERAL = {one.NAME: one for one in (pairwise, ensemble)}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments, including those of the judges."""
     known = ", ".join((*JUDGES, *MODEL_JUDGES, *OF_SEVERAL))
-    model_help = f"the provider's model, for {', '.join((*MODEL_JUDGES, pairwise.NAME))} (pairwise: may be repeated)"
+    model_help = (
+        f"the provider's model, for the judges {', '.join((*MODEL_JUDGES, pairwise.NAME))} (pairwise: may be repeated)"
+    )
     parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl with query_id, query, doc_id, text, expected")
     parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {known}, or your own MODULE:CLASS")
     add_member_options(parser, JUDGES, {"model": model_help}, repeated=["model"])
     parser.add_argument(
-        "--out", metavar="FILE", help="labels.jsonl (pairwise: battles.jsonl); default: standard output"
+        "--out", metavar="FILE", help="write labels.jsonl (pairwise: battles.jsonl) to FILE; default: standard output"
     )
     parser.add_argument(
         "--resume", action="store_true", help="skip the pairs that are already in FILE and append the rest"
     )
     parser.add_argument("--dry-run", action="store_true", help="print an estimate without judging")
     parser.add_argument(
-        "--ledger", metavar="FILE", help="file that records all calls to the model; default: next to --out"
+        "--ledger", metavar="FILE", help="file that records all calls to the model; default: a file next to --out"
     )
     parser.add_argument(
         "--canaries",
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch", action="store_true", default=None, help="use the provider's batch API; answers may take up to a day"
     )
-    parser.add_argument("--poll", type=float, metavar="S", help="seconds between checks of a batch, default 60")
+    parser.add_argument("--poll", type=float, metavar="S", help="seconds between checks of a batch; default: 60")
     provider.add_provider_options(parser)
     prompt_options.add_words_options(parser)
     answer_recall.add_recall_options(parser)
@@ -70,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         return pairwise.run(args)
     if args.model is not None:
         for name in args.model[:-1]:
-            warn_no_effect(f"--model {name}", f"the judge {args.judge} takes one model and uses the last one")
+            warn_no_effect(f"--model {name}", f"the judge {args.judge} uses only the last model")
         args.model = args.model[-1]
     if args.judge == ensemble.NAME:
         return ensemble.run(args)

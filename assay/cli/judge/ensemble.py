@@ -10,6 +10,7 @@ from typing import Any
 from assay.cli.inputs.files import DEFAULT, scale_values, stdin_once, write_out
 from assay.cli.inputs.judge_pairs import read_pairs
 from assay.cli.judge.labels_file import LabelFile
+from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import pair_key
 from assay.core.errors import NotValid
 
@@ -23,8 +24,8 @@ def add_ensemble_options(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group("ensemble of other judges' labels")
     group.add_argument("--of", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
-    group.add_argument("--rule", choices=list(RULES), help="rule that combines the grades; default median")
-    group.add_argument("--least", type=int, metavar="N", help="minimum number of grades for a label; default 2")
+    group.add_argument("--rule", choices=list(RULES), help="rule that combines the grades; default: median")
+    group.add_argument("--least", type=int, metavar="N", help="minimum number of grades for a label; default: 2")
     group.add_argument("--apart", metavar="FILE", help="write the pairs as CSV, least agreement first")
 
 
@@ -61,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if earlier:
         lines.append(f"  skipped, already judged: {len(earlier)}")
     if len(combined) < len(pairs):
-        lines.append(f"  not judged: {len(pairs) - len(combined)} of {args.pairs} without a label from these judges")
+        missing = amount(len(pairs) - len(combined), "pair")
+        lines.append(f"  not judged: {missing} of {args.pairs} without a label from these judges")
     sys.stderr.write("\n".join(lines) + "\n")
     return 0
 

@@ -221,13 +221,14 @@ def _print_usage(work: _Work, ended: Ended) -> None:
     spent = work.budget.spent - work.known.spent
     cost = "" if work.endpoint.price_in is None or work.endpoint.price_out is None else f", {spent:.4f} USD"
     read, written = work.tokens
-    lines = [f"  asked {amount(ended.answered, 'question')}: {amount(read, 'token')} read, {written} written{cost}"]
+    lines = [f"  {amount(ended.answered, 'question')} asked: {amount(read, 'token')} read, {written} written{cost}"]
     if work.estimated:
         what = "calls without token counts are counted at their maximum cost"
         lines.append(f"note: {what}: {work.estimated:.4f} USD, marked in the ledger")
     if work.left_out:
         lines.append(
-            f"note: left out of the calls, because the model does not accept them: {', '.join(sorted(work.left_out))}"
+            "note: parameters left out of the calls, because the model does not accept them: "
+            f"{', '.join(sorted(work.left_out))}"
         )
     if work.remembered:
         lines.append(f"  answers from the ledger: {work.remembered}")
@@ -235,7 +236,7 @@ def _print_usage(work: _Work, ended: Ended) -> None:
         answered_by = ", ".join(f"{name} ({number})" for name, number in sorted(work.models.items()))
         lines.append(
             f"note: {amount(len(work.models), 'model')} answered: {answered_by}; each label names its model, so "
-            "evaluate them separately"
+            "evaluate the models separately"
         )
     if ended.end != "done":
         lines.append(f"stopped early: {ended.message}; continue with --resume")
@@ -301,9 +302,9 @@ def probe_canaries(
     missing = Outcome("transport_error")
     without = [Outcome("graded", grade) for grade, _ in chosen]
     raised = flips(canaries, [outcomes.get(place, missing) for place in range(len(canaries))], without)
-    parts = [f"{one.trap} raised {one.flipped} of {one.planted}" for one in raised]
+    parts = [f"{one.flipped} of {one.planted} by {one.trap}" for one in raised]
     rest = "" if ended.end == "done" else f"; stopped early: {ended.message}"
-    sys.stderr.write(f"canaries: {', '.join(parts)} grades{rest}\n")
+    sys.stderr.write(f"canaries: grades raised: {', '.join(parts)}{rest}\n")
     return ended
 
 

@@ -20,17 +20,17 @@ PROMPT_OPTIONS = ("guidelines",)
 def add_pairwise_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the pairwise judge."""
     group = parser.add_argument_group(
-        "documents to compare, for pairwise, which writes battles.jsonl for assay zelo fit"
+        "documents to compare (pairwise only; it writes battles.jsonl for assay zelo fit)"
     )
     group.add_argument(
         "--cycles",
         metavar="N",
         type=int,
-        help="number of random rounds, each of which compares every document with two others; default 4",
+        help="number of random rounds, each of which compares every document with two others; default: 4",
     )
     group.add_argument("--most", metavar="N", type=int, help="compare only the first N documents of each query")
     group.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default 0"
+        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default: 0"
     )
     group.add_argument("--texts", metavar="FILE", help="pairs.jsonl with the texts, if PAIRS has none")
 

@@ -26,7 +26,7 @@ def add_engine_options(parser: argparse._ActionsContainer, *, required: bool = T
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a setting of the engine (see docs/connectors.md) that is not secret; may be repeated",
+        help="a setting of the engine that is not secret (see docs/connectors.md); may be repeated",
     )
     parser.add_argument(
         "--secret",

@@ -24,7 +24,7 @@ def add_family(parser: argparse.ArgumentParser) -> None:
         metavar="RUN=FAMILY",
         action="append",
         default=[],
-        help="the model family of a run (GPT, Llama, ...; none); default: guessed from its name",
+        help="the model family of a run, such as GPT, Llama or none; default: guessed from the name of the run",
     )
 
 
@@ -99,17 +99,17 @@ def add_provider_options(parser: argparse.ArgumentParser) -> None:
     from assay.llm.providers.protocol import WITHOUT
 
     group = parser.add_argument_group("model provider")
-    group.add_argument("--provider", metavar="NAME", help=f"{', '.join(PROTOCOLS)}; default {DEFAULT}")
+    group.add_argument("--provider", metavar="NAME", help=f"one of {', '.join(PROTOCOLS)}; default: {DEFAULT}")
     group.add_argument("--base-url", metavar="URL", help="address of another server with the provider's API")
     group.add_argument("--key-variable", metavar="NAME", help="environment variable with the API key")
     group.add_argument("--budget-usd", type=float, metavar="X", help="maximum cost in USD; needs both prices")
     group.add_argument("--max-calls", type=int, metavar="N", help="maximum number of calls")
     group.add_argument("--price-in", type=float, metavar="X", help="USD per million tokens read")
     group.add_argument("--price-out", type=float, metavar="X", help="USD per million tokens written")
-    group.add_argument("--concurrency", type=int, metavar="N", help="maximum concurrent calls, default 8")
+    group.add_argument("--concurrency", type=int, metavar="N", help="maximum concurrent calls; default: 8")
     group.add_argument("--per-minute", type=float, metavar="N", help="maximum calls per minute")
     group.add_argument("--tokens-per-minute", type=float, metavar="N", help="maximum tokens per minute")
-    group.add_argument("--timeout", type=float, metavar="S", help="timeout per attempt in seconds, default 60")
+    group.add_argument("--timeout", type=float, metavar="S", help="timeout per attempt in seconds; default: 60")
     add_under_test(group)
     group.add_argument(
         "--thinks",

@@ -86,7 +86,7 @@ def _options(member: Format, args: argparse.Namespace) -> dict[str, Any]:
             known = ", ".join(member.options) or "none"
             raise NotValid(f"the format {member.name} has no option {name}; options: {known}")
     if len(options.get("delimiter", ",")) != 1:
-        raise NotValid(f"the delimiter {args.delimiter!r} is not one character")
+        raise NotValid(f"the delimiter {args.delimiter!r} is not one character; use one, such as ;")
     return options
 
 

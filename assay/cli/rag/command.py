@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         action="append",
         help=(
-            "a class name such as TokenF1 or RecallAtK(k=5), a name such as recall@5, or a quoted list; see "
+            "metric: a class name such as TokenF1 or RecallAtK(k=5), a name such as recall@5, or a quoted list; see "
             "docs/rag.md; default: a selection that needs no model"
         ),
     )
@@ -62,26 +62,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--missing",
         choices=["error", "skip", "zero"],
         default="error",
-        help="samples without an output: an error (default), left out, or counted as 0",
+        help="treat samples without an output as an error, leave them out, or count them as 0; default: error",
     )
     parser.add_argument(
         "--slice",
         metavar="LABEL",
         action="append",
         default=[],
-        help="also report each value of a label separately; may be repeated",
+        help="also report the samples of each value of this label separately; may be repeated",
     )
     parser.add_argument("--per-sample", action="store_true", help="also print the score of each sample")
     parser.add_argument("--baseline", metavar="NAME", help="compare each of the other systems with this one")
     parser.add_argument("--compare", action="store_true", help="compare all pairs of systems")
-    parser.add_argument("--test", choices=list(TESTS), help="test for comparisons, default randomization")
+    parser.add_argument("--test", choices=list(TESTS), help="significance test; default: randomization")
     parser.add_argument(
         "--correction",
         choices=[*CORRECTIONS, "none"],
-        help="correction for multiple comparisons within a metric, default holm",
+        help="correction for multiple comparisons within a metric; default: holm",
     )
     parser.add_argument(
-        "--permutations", type=int, metavar="N", help="number of random draws for the test, default 100000"
+        "--permutations", type=int, metavar="N", help="number of random draws for the test; default: 100000"
     )
     parser.add_argument(
         "--people",
@@ -94,17 +94,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--people-metric", metavar="METRIC", help="metric to compare; default: the metric of -m, if there is only one"
     )
-    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the human grades, default 0:2")
+    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the human grades; default: 0:2")
     parser.add_argument(
-        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals, default 0.95"
+        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default: 0.95"
     )
     parser.add_argument(
-        "--resamples", metavar="N", type=int, default=10_000, help="number of bootstrap resamples, default 10000"
+        "--resamples", metavar="N", type=int, default=10_000, help="number of bootstrap resamples; default: 10000"
     )
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="seed for the bootstrap and the test, default 0"
+        "--seed", metavar="N", type=int, default=0, help="seed for the bootstrap and the test; default: 0"
     )
-    parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
+    parser.add_argument("--format", choices=list(FORMATS), default="table", help="output format; default: table")
     add_out(parser)
     retrieval.add_retrieval_options(parser)
     rag_critic.add_model_options(parser, "the critic of LLMFaithfulnessScore and LLMAnswerQuality, or the judge")
@@ -341,7 +341,7 @@ def _tables(output: Output) -> Iterable[Table]:
         rows = [[f"kappa, {name}", _number(one.value), f"{one.n:,}"] for name, one in calibration.kappa.items()]
         rows += [[f"alpha, {name}", _number(one.value), f"{one.n:,}"] for name, one in calibration.alpha.items()]
         rows.append(["bias in grades (metric minus human)", _number(calibration.bias), f"{calibration.pairs:,}"])
-        yield f"{people.metric} and human grades", ["agreement", "value", "answers"], rows
+        yield f"Agreement of {people.metric} with human grades", ["agreement", "value", "answers"], rows
     if output.per_sample:
         for system in evaluation.systems:
             header = ["sample", *(metric.label for metric in evaluation.metrics)]

@@ -30,7 +30,7 @@ def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--ledger",
         metavar="FILE",
-        help="file that records all calls to the model, so that none is paid for twice; default: next to --out",
+        help="file that records all calls to the model, so that none is paid for twice; default: a file next to --out",
     )
     parser.add_argument("--resume", action="store_true", help="continue an interrupted run, whose ledger must exist")
     parser.add_argument("--dry-run", action="store_true", help="print an estimate without calling the model")

@@ -65,7 +65,7 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     )
     add_engine_options(group, required=False)
     group.add_argument(
-        "--depth", metavar="K", type=int, help=f"documents per query from these sources; default {DEPTH}"
+        "--depth", metavar="K", type=int, help=f"documents per query from these sources; default: {DEPTH}"
     )
     group.add_argument(
         "--documents", metavar="FILE", help="file with the document texts, for OUTPUTS that are runs or have only ids"

@@ -122,10 +122,10 @@ def _turned(row: Battle) -> Battle:
 def _text(record: dict[str, Any]) -> str:
     heading = f"{_plain(record['query_id'])}  {_plain(record['doc_id'])}: "
     if record["score"] is None:
-        heading += "no score, since no model answered"
+        heading += "no score, because no model answered"
     else:
         error = "" if record["se"] is None else f" (standard error {record['se']:.2f})"
-        heading += f"score {record['score']:.2f}{error}, place {record['place']} of {record['documents']}"
+        heading += f"score {record['score']:.2f}{error}, rank {record['place']} of {record['documents']}"
     counts = ", ".join(f"{record[name]} {name}" for name in ("won", "lost", "drawn", "unanswered") if record[name])
     lines = [f"{heading}; {counts}"]
     last = None

@@ -15,7 +15,7 @@ from assay.cli.inputs.documents import documents, format_of
 from assay.cli.inputs.files import write_out
 from assay.cli.text_table import number, text_table
 from assay.cli.zelo.grades import by_query, others
-from assay.core.counted_nouns import amount
+from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
 
 BINS = 10
@@ -30,7 +30,7 @@ def benchmark(args: argparse.Namespace) -> int:
     (other,) = others(args, 1, "scores to compare with the reference")
     truth, mine = _limited(args, by_query(args.source)), by_query(other)
     if not any(query_id in mine for query_id in truth):
-        raise NotValid(f"{other}: has no query of {args.source}; use scores of the same queries")
+        raise NotValid(f"{other}: contains no query of {args.source}; use scores of the same queries")
     rows = []
     for query_id, right in truth.items():
         scores = asdict(figures(right, mine.get(query_id, {}), args.k, args.k_truth))
@@ -41,8 +41,8 @@ def benchmark(args: argparse.Namespace) -> int:
     if args.format == "json":
         whole = {
             "means": {name: mean for name, (mean, _) in means.items()},
-            "histogram": spreads["ndcg of the queries"],
-            "histograms": {"truth": spreads["true scores"], "scores": spreads["scores compared with them"]},
+            "histogram": spreads["nDCG by query"],
+            "histograms": {"truth": spreads["reference scores"], "scores": spreads["compared scores"]},
             "queries": rows,
         }
         write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
@@ -92,9 +92,9 @@ def _spreads(
         if doc in mine[query_id]
     ]
     return {
-        "ndcg of the queries": histogram([row["ndcg"] for row in rows if row["ndcg"] is not None], BINS),
-        "true scores": histogram(right, BINS, None, None),
-        "scores compared with them": histogram(given, BINS, None, None),
+        "nDCG by query": histogram([row["ndcg"] for row in rows if row["ndcg"] is not None], BINS),
+        "reference scores": histogram(right, BINS, None, None),
+        "compared scores": histogram(given, BINS, None, None),
     }
 
 
@@ -124,13 +124,17 @@ def _print_summary(
     left = sum(row["query_id"] not in mine for row in rows)
     omitted = sum(row["omitted"] for row in rows if row["query_id"] in mine)
     if left:
-        sys.stderr.write(f"note: not in {other}, counted as 0: {amount(left, 'query', 'queries')} of {args.source}\n")
+        sys.stderr.write(
+            f"note: counted as 0, because not in {other}: {amount(left, 'query', 'queries')} of {args.source}\n"
+        )
     if omitted:
         what = amount(omitted, "document has", "documents have")
-        sys.stderr.write(f"note: {what} no score in {other}; they rank below all scored documents\n")
+        sys.stderr.write(
+            f"note: {what} no score in {other} and {agree(omitted, 'ranks', 'rank')} below all scored documents\n"
+        )
     if unknown := sum(row["unknown"] for row in rows) if args.most is None else 0:
         what = amount(unknown, "document of", "documents of")
         sys.stderr.write(
-            f"note: {what} {other} {'has' if unknown == 1 else 'have'} no true score and "
+            f"note: {what} {other} {'has' if unknown == 1 else 'have'} no reference score and "
             f"{'was' if unknown == 1 else 'were'} left out\n"
         )

@@ -74,15 +74,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cycles",
         metavar="N",
         type=int,
-        help="number of random rounds, each of which compares every document with two others; default 4",
+        help="number of random rounds, each of which compares every document with two others; default: 4",
     )
     draw.add_argument(
         "--most", metavar="N", type=int, help="compare only the first N documents of each query; next: N battles"
     )
     draw.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default 0"
+        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default: 0"
     )
-    draw.add_argument("--seed", type=int, help="seed for the draw, default 0")
+    draw.add_argument("--seed", type=int, help="seed for the draw; default: 0")
     ask = parser.add_argument_group("judge")
     ask.add_argument(
         "--model",
@@ -93,9 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ask.add_argument(
         "--texts", metavar="FILE", help="pairs.jsonl or a zbench data set with the texts of FILE's documents"
     )
-    ask.add_argument("--guidelines", metavar="FILE", help="the rater guidelines")
+    ask.add_argument("--guidelines", metavar="FILE", help="the guidelines for raters, as text or Markdown")
     ask.add_argument(
-        "--ledger", metavar="FILE", help="file that records all calls to the model; default: next to --out"
+        "--ledger", metavar="FILE", help="file that records all calls to the model; default: a file next to --out"
     )
     ask.add_argument("--dry-run", action="store_true", default=None, help="print an estimate without calling a model")
     provider.add_provider_options(parser)
@@ -103,26 +103,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--method", choices=("map", "zbench"), help="map: maximum a posteriori; zbench: as in zbench; default: map"
     )
-    fit.add_argument("--prior", metavar="X", type=float, help="precision of the prior for map; default 1")
+    fit.add_argument("--prior", metavar="X", type=float, help="precision of the prior for map; default: 1")
     fit.add_argument("--annotate", metavar="DATASET", help="fit: add the scores to this zbench data set")
     fit.add_argument("--query", metavar="ID", help="matrix, battles: only this query")
     fit.add_argument("--document", metavar="ID", help="battles: document whose battles and reasons to list")
     more = parser.add_argument_group("grades, benchmark, rerank")
-    more.add_argument("--scale", metavar="MIN:MAX", help="grades: grade scale, default 0:3")
-    more.add_argument("-k", type=int, metavar="K", help="benchmark: number of top documents; default 5")
+    more.add_argument("--scale", metavar="MIN:MAX", help="grades: grade scale; default: 0:3")
+    more.add_argument("-k", type=int, metavar="K", help="benchmark: number of top documents; default: 5")
     more.add_argument(
-        "--k-truth", type=int, metavar="K", help="benchmark: number of best documents by the reference; default: as -k"
+        "--k-truth",
+        type=int,
+        metavar="K",
+        help="benchmark: number of best documents in the reference; default: same as -k",
     )
     more.add_argument(
         "--documents", metavar="FILE", help="benchmark: the documents in their original order, for --most and ties"
     )
-    more.add_argument("--format", choices=("table", "json"), help="benchmark, battles: output format, default table")
+    more.add_argument("--format", choices=("table", "json"), help="benchmark, battles: output format; default: table")
     more.add_argument(
         "--scorer", metavar="MODULE:NAME", help="rerank: function(query, documents), or an object with score(...)"
     )
     more.add_argument("--url", metavar="URL", help="rerank: address of a reranking API")
     more.add_argument("--resume", action="store_true", default=None, help="rerank: continue an interrupted run")
-    more.add_argument("--name", metavar="NAME", help="rerank: name of the run; default rerank")
+    more.add_argument("--name", metavar="NAME", help="rerank: name of the run; default: rerank")
     add_out(parser)
 
 
@@ -204,9 +207,9 @@ def _fit(args: argparse.Namespace) -> int:
         write_out("".join(annotate(args.annotate, scores, every=as_zbench)), args.out)
         without = len((every or {}).keys() - {query_id for query_id, _ in scores})
         if without:
-            what = "all their documents get the score 0, as in zbench" if as_zbench else "left out"
+            what = "all their documents get the score 0, as in zbench" if as_zbench else "they are left out"
             left = f"{amount(without, 'query', 'queries')} of {args.annotate}"
-            sys.stderr.write(f"note: without a score: {left}: {what}\n")
+            sys.stderr.write(f"note: no score for {left}; {what}\n")
     else:
         write_out(written("scores-jsonl", [DocumentScore(*row) for row in fitted.scores]), args.out)
     sys.stderr.write("".join(f"{line}\n" for line in _fit_summary(fitted, rows)))
@@ -223,14 +226,15 @@ def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     ]
     if fitted.failed:
         lines.append(
-            f"note: left out: {amount(fitted.failed, 'row')} without a score, because failed calls are not votes"
+            f"note: {amount(fitted.failed, 'row')} without a score left out, because a failed call is not a vote"
         )
     if fitted.voted:
         votes = amount(fitted.voted, "failed call counts as a vote", "failed calls count as votes")
         lines.append(f"note: {votes} for the first document, as in zbench; --method map leaves them out")
     if fitted.not_converged:
         lines.append(
-            f"note: not converged: {amount(fitted.not_converged, 'query', 'queries')}; --method map always converges"
+            f"note: no convergence for {amount(fitted.not_converged, 'query', 'queries')}; "
+            "--method map always converges"
         )
     place = first_place(rows)
     if place.share is not None and any(row.swapped for row in rows):

@@ -38,7 +38,7 @@ def grades(args: argparse.Namespace) -> int:
     )
     sys.stderr.write(
         f"{amount(len(given), 'grade')} from {amount(cut_points.anchors, 'anchor')}: {cuts}; the cut points "
-        f"reproduce the grade of {cut_points.right:.0%} of them\n"
+        f"reproduce the grades of {cut_points.right:.0%} of the anchors\n"
     )
     return 0
 

@@ -172,16 +172,16 @@ def _judge_summary(rows: Sequence[Battle], counts: Counter[str], lacking: int, m
     from assay.llm.pairwise.battles import first_place
 
     outcomes = ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "nothing"
-    lines = [f"{amount(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {outcomes}"]
+    lines = [f"{amount(len(rows), 'answer')} from {amount(models, 'model')}: {outcomes}"]
     if failed := len(rows) - counts["graded"]:
-        lines.append(f"note: without a score: {amount(failed, 'answer')}; assay zelo fit leaves them out")
+        lines.append(f"note: {amount(failed, 'answer')} without a score; assay zelo fit leaves them out")
     if lacking:
-        lines.append(f"note: skipped, without the query or a text: {amount(lacking, 'battle')}")
+        lines.append(f"note: {amount(lacking, 'battle')} skipped, because the query or a text is missing")
     place = first_place(rows)
     if place.share is not None:
         lines.append(f"the document shown first won {place.share:.1%} of {amount(place.answers, 'answer')}")
     if place.both:
         lines.append(
-            f"of {amount(place.both, 'battle')} shown in both orders, the position alone decided {place.turned:,}"
+            f"the position alone decided {place.turned:,} of {amount(place.both, 'battle')} shown in both orders"
         )
     return lines

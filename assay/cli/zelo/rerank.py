@@ -69,7 +69,7 @@ def rerank(args: argparse.Namespace) -> int:
     saved = f"scores are saved in {scored.path}: " if scored.path is not None else ""
     why = f": {reason}" if reason else ""
     sys.stderr.write(
-        f"not scored: {amount(left, 'query', 'queries')}{why}; {saved}run the same command with --resume to continue\n"
+        f"{amount(left, 'query', 'queries')} not scored{why}; {saved}run the same command with --resume to continue\n"
     )
     return NOT_ALL
 

@@ -45,7 +45,7 @@ def test_machines_verdicts_and_missing_grades_are_not_counted(assay: Call) -> No
     )
     status, out, err = assay("agreement", "all.csv", "--format", "json")
     assert (status, json.loads(out)["raters"], json.loads(out)["pairs"]) == (0, 2, 2)
-    assert "not counted as grades of raters: 1 unrateable, 1 adjudicated, 1 llm" in err
+    assert "not grades of raters: 1 unrateable, 1 adjudicated, 1 llm" in err
 
 
 def write_grades(raters_differ: float) -> None:

@@ -98,9 +98,9 @@ def test_a_table_tells_worth_bias_and_failures(assay: Call) -> None:
         "machine grade",
         "human 3 ",
         "nDCG@5",
-        "order of the runs by nDCG@5: tau",
+        "rank correlation of the runs by nDCG@5: tau",
         "3 refused",
-        "USD for 1,000",
+        "USD per 1,000",
     ):
         assert words in out
     assert "off the scale: 0 human" in out

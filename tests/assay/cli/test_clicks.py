@@ -83,8 +83,8 @@ def test_ubi_and_gzip_and_robots(assay: Call) -> None:
     assert {row["doc_id"]: round(float(row["label"]), 3) for row in rows_of(out)} == {"d0": 0.5, "d1": 0.0}
     assert {row["query"] for row in rows_of(out)} == {"boots of [e-mail]"}
     for message in (
-        "left out 1 of 81 clients (1 too many clicks) with 60 impressions",
+        "left out 1 of 81 clients (1 with too many clicks), who had 60 impressions",
         "start at 0",
-        "redacted in queries: e-mail in 1",
+        "redacted parts: e-mail in 1",
     ):
         assert message in err

@@ -87,7 +87,7 @@ def test_anything_with_pairs_becomes_pairs(folder: Path):
         ("convert qrels.txt --to trec-qrel", "'trec-qrel'; did you mean trec-qrels"),
         (
             "convert qrels.txt --to judgment-list",
-            "query 'q1' has no text, which judgment-list needs; give the texts (--queries",
+            "query 'q1' has no text, which judgment-list needs; add the texts (--queries",
         ),
         ("convert none.txt --to trec-qrels", "none.txt: cannot be opened: No such file or directory"),
         ("convert - --to trec-qrels", "name it (convert: --from"),

@@ -33,7 +33,7 @@ def test_by_hand(assay: Call) -> None:
         "mean": {"d0": 3, "d1": 0, "d2": 2},
         "unanimity": {"d1": 0},
     }
-    assert "1 label of 3 judges, 3 pairs undecided" in err
+    assert "1 label from 3 judges, 3 pairs undecided" in err
     first = Path("apart.csv").read_text().splitlines()
     assert first[1:3] == ["q1,d2,1;2;3,0,2,0.000,", "q1,d3,-;-;1,2,0,,"]
     assay(*words[:4], "--out", "together.jsonl")
@@ -42,7 +42,7 @@ def test_by_hand(assay: Call) -> None:
 
 def test_one_judge_is_no_ensemble_and_grades_are_on_the_scale(assay: Call) -> None:
     labels("a.jsonl", "one", [3])
-    for words, message in ((("a.jsonl",), "at least two"), (("a.jsonl", "a.jsonl", "--scale", "0:1"), "a.jsonl:1")):
+    for words, message in ((("a.jsonl",), "only 1 judge"), (("a.jsonl", "a.jsonl", "--scale", "0:1"), "a.jsonl:1")):
         status, out, err = assay("ensemble", *words)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert message in err

@@ -207,7 +207,7 @@ def test_intervals(assay: Call) -> None:
         (("qrels.txt",), "RUN"),
         (("bm25.run", "qrels.txt"), "bm25.run:1: looks like a TREC run"),
         (("qrels.txt", "short.run"), "short.run:2: 5 fields instead of 6"),
-        (("qrels.txt", "twice.run"), "twice.run:1: 'q1 Q0 d1 1 2.0 x' is contradicted by line 2"),
+        (("qrels.txt", "twice.run"), "twice.run:1: 'q1 Q0 d1 1 2.0 x' contradicts line 2"),
         (("qrels.txt", "word.run"), "word.run:1: the score 'two' is not a number"),
         (("qrels.txt", "other.run"), "answers none of the judged queries"),
         (("qrels.txt", "numbers.run"), "returns none of the judged documents"),

@@ -69,7 +69,7 @@ def test_subtopic_labels_read_as_plain_qrels_are_refused(assay: Call, labels: st
     Path(labels).write_text(QRELS + "q1 2 d2 0\n")
     status, _, err = assay("evaluate", labels, "bm25.run")
     assert status == 2
-    assert f"{labels}:1: 'q1 1 d1 1' is contradicted by line 4, 'q1 2 d1 0'" in err
+    assert f"{labels}:1: 'q1 1 d1 1' contradicts line 4, 'q1 2 d1 0'" in err
     assert "read the file with --subtopics" in err
 
 

@@ -36,7 +36,7 @@ def json_http(engine: BadEngine, word: str, *queries: str) -> tuple[str, ...]:
 def test_a_run_and_its_documents(assay: Call) -> None:
     status, out, err = assay(*shop(), "--name", "fts", "--out", "fts.run", "--documents-out", "documents.jsonl")
     assert (status, out) == (0, "")
-    assert "fts: 3 of 3 queries answered, 3 results; 1 without a document\n" in err
+    assert "fts: 3 of 3 queries answered, 3 results; queries without documents: 1\n" in err
     lines = [line.split(" ") for line in Path("fts.run").read_text().splitlines()]
     # Of two documents with the word once in the title, bm25 puts the shorter one first.
     assert [(line[0], line[2], line[3], line[5]) for line in lines] == [
@@ -52,14 +52,14 @@ def test_a_run_and_its_documents(assay: Call) -> None:
 def test_the_engines_order_survives_ties_and_repeats(assay: Call, bad_engine: BadEngine) -> None:
     status, _, err = assay(*json_http(bad_engine, "repeats", "tent"), "--out", "a.run")
     assert (status, [line.split()[2] for line in Path("a.run").read_text().splitlines()]) == (0, ["d1", "d2", "d3"])
-    assert "2 repeated documents left out" in err
+    assert "duplicate documents left out: 2" in err
 
 
 def test_a_failed_query_costs_no_other(assay: Call, bad_engine: BadEngine) -> None:
     status, out, err = assay(*json_http(bad_engine, "some", "tent", "bad", "rope"), "--depth", "2")
     assert status == 1
     assert [line.split()[0] for line in out.splitlines()] == ["q1", "q1", "q3", "q3"]
-    assert "json-http: 2 of 3 queries answered, 4 results; 1 without an answer" in err
+    assert "json-http: 2 of 3 queries answered, 4 results; queries without an answer: 1" in err
     assert "no answer for q2:" in err
     assert "unknown field [titel]" in err
 
@@ -71,7 +71,7 @@ def test_documents_that_cannot_be_written_are_reported_and_skipped(assay: Call, 
     status, out, err = assay(*words, "--documents-out", "documents.jsonl")
     assert (status, [line.split()[2] for line in out.splitlines()]) == (0, ["d1", "d2"])
     assert [json.loads(line)["doc_id"] for line in Path("documents.jsonl").read_text().splitlines()] == ["d1"]
-    assert "documents left out: 1; the first is 'd2'" in err
+    assert "1 document was left out; the first is 'd2'" in err
     bad_engine.replies["/odd"] = {"hits": [{"id": "half \ud800"}]}
     status, out, err = assay(*words)
     assert (status, out) == (1, "")
@@ -83,7 +83,7 @@ def test_an_engine_that_gives_up_leaves_what_it_answered(assay: Call, bad_engine
     words = json_http(bad_engine, "tired", *"abcdefghijkl")
     status, out, err = assay(*words, "--concurrency", "1", "--depth", "1")
     assert (status, [line.split()[0] for line in out.splitlines()]) == (1, ["q1", "q2"])
-    assert "5 without an answer; 5 not sent" in err
+    assert "queries without an answer: 5; queries not sent: 5" in err
     assert "stopped: 5 queries in a row got no answer" in err
 
 

@@ -51,7 +51,7 @@ def test_answers_become_labels_and_every_call_is_in_the_ledger(assay: Call, serv
     more = ("--guidelines", "rules.md", "--scale-file", "scale.csv", "--relevant", "1", *PRICES)
     status, out, err = assay(*ASK, "--base-url", server.url, *more)
     assert (status, out) == (0, ""), err
-    assert err.startswith("judged 3: 3 graded\n  asked 3 questions: ")
+    assert err.startswith("judged 3: 3 graded\n  3 questions asked: ")
     assert all("A tent for two is at most 2." in prompt and "0 = Poor: no help" in prompt for prompt in server.prompts)
     label, call = lines()[0], lines("machine.ledger.jsonl")[0]
     assert {key: label[key] for key in ("grade", "relevant", "outcome", "judge", "model", "rationale")} == {
@@ -79,7 +79,7 @@ def test_an_answer_in_the_ledger_is_reused(assay: Call, server: ModelServer) -> 
     assay(*command)
     before = lines()
     _, _, err = assay(*command)
-    assert "asked 0 questions: 0 tokens read, 0 written, 0.0000 USD\n  answers from the ledger: 4" in err
+    assert "0 questions asked: 0 tokens read, 0 written, 0.0000 USD\n  answers from the ledger: 4" in err
     assert sorted(map(str, lines())) == sorted(map(str, before))
     # Another model, other words and another parameter are other questions; the files of one judge stay apart.
     shared = ("--ledger", "machine.ledger.jsonl")
@@ -251,7 +251,7 @@ def test_canaries_tell_how_often_a_document_talks_the_judge_round(assay: Call, s
     server.answer = lambda prompt, number: Answer(graded(3 if any(one in prompt for one in asking) else 0))
     status, _, err = assay(*ASK, "--base-url", server.url, "--canaries", "3", "--seed", "5")
     assert status == 0
-    assert "canaries: instruction raised 3 of 3, query-words raised 0 of 3 grades" in err
+    assert "canaries: grades raised: 3 of 3 by instruction, 0 of 3 by query-words" in err
     assert (len(lines()), len(lines("machine.ledger.jsonl"))) == (5, 11)
     server.requests.clear()
     assert err.splitlines()[-1] in assay(*ASK, "--base-url", server.url, "--canaries", "3", "--seed", "5")[2]

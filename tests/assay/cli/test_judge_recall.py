@@ -62,7 +62,7 @@ def test_unknown_documents_are_reported_and_missing_ones_do_not_match(assay: Cal
     _, out, err = assay(*JUDGE, "--out", "labels.jsonl", "--run", "x.run")
     # q1 has the half, q3 returned nothing, q2 a document of which nothing is known, and q4 expects nothing.
     assert means(out) == {"x": ("0.2500", "2")}
-    assert "note: x: 1 query without a recall, because a document in the top 10 is not among the pairs\n" in err
+    assert "note: x: no recall for 1 query, because a document in the top 10 is not among the pairs\n" in err
 
 
 def test_recall_makes_no_further_calls(assay: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def test_battles_are_those_of_zelo_from_one_ledger(assay: Call, server: ModelSer
     assert status == 0, err
     battles, calls = lines("fought.jsonl"), len(server.requests)
     assert calls == len(battles) == len(lines("fought.ledger.jsonl"))
-    assert f"{calls} answers of 1 model: {calls} graded" in err
+    assert f"{calls} answers from 1 model: {calls} graded" in err
     # What one command has paid for the other knows; going on asks nothing, and writes the same.
     zelo = ("zelo", "judge", "pairs.jsonl", *ask[4:], "--ledger", "fought.ledger.jsonl")
     assert assay(*zelo, "--out", "zelo.jsonl")[0] == 0
@@ -85,8 +85,8 @@ def test_an_ensemble_is_that_of_its_command_for_these_pairs(assay: Call) -> None
     assert [row["doc_id"] for row in rows] == ["d4", "d1", "d3"]
     assert rows == [command[row["doc_id"]] for row in rows]
     assert err.splitlines() == [
-        "3 labels of 2 judges, 0 pairs undecided; two judges agree exactly on 33.3%",
-        "  not judged: 1 of pairs.jsonl without a label from these judges",
+        "3 labels from 2 judges, 0 pairs undecided; mean pairwise exact agreement: 33.3%",
+        "  not judged: 1 pair of pairs.jsonl without a label from these judges",
     ]
     assert len(Path("apart.csv").read_text().splitlines()) == 4
     # Completed, and not judged twice.
@@ -106,7 +106,7 @@ def test_an_ensemble_is_that_of_its_command_for_these_pairs(assay: Call) -> None
     ("words", "message"),
     [
         ((*ENSEMBLE,), "--of FILE FILE"),
-        ((*ENSEMBLE, "--of", "labels.jsonl"), "1 judge; an ensemble needs at least two"),
+        ((*ENSEMBLE, "--of", "labels.jsonl"), "only 1 judge"),
         ((*ENSEMBLE, "--of", "labels.jsonl", "other.jsonl", "--least", "0"), "--least is 0"),
         ((*ENSEMBLE, "--of", "labels.jsonl", "other.jsonl", "--model", "m"), "--model does not apply to the judge"),
         ((*ENSEMBLE, "--of", "labels.jsonl", "other.jsonl", "--guidelines", "x"), "--guidelines does not apply"),

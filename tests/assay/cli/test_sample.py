@@ -281,4 +281,4 @@ def test_drawn_queries_that_may_hold_an_address_are_named(tmp_path: Path, capsys
     assert main(["sample", str(path), "--method", "pps", "--n", "3"]) == 0
     out, err = capsys.readouterr()
     assert {row["query"] for row in rows_of(out)} == {"[e-mail]", "jobs at host.example", "tent"}
-    assert "please review: 'jobs at host.example'" in err
+    assert "email address: 'jobs at host.example'" in err

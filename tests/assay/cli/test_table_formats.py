@@ -50,7 +50,7 @@ def test_a_run_comes_from_standard_input(converted: Call, monkeypatch: pytest.Mo
 def test_ranks_used_as_scores_are_noted(converted: Call) -> None:
     status, out, err = converted("evaluate", "qrels.txt", "msmarco-run.file", "-m", "nDCG@3")
     assert (status, out.splitlines()[1].split()[1]) == (0, "0.8175")
-    assert err == "note: msmarco-run.file:1: no score; minus the rank is the score [W49] (2 more such)\n"
+    assert err == "note: msmarco-run.file:1: no score; minus the rank is used as the score [W49] (2 more such)\n"
 
 
 def test_compare_and_gate_and_pool_read_them_too(converted: Call) -> None:

@@ -71,7 +71,7 @@ def test_a_run_is_printed_with_its_health(odd: Path, capsys: pytest.CaptureFixtu
         "depth: 3 (median), 3 to 3; 3 rows for 1 query",
         "ties: 2 rows (66.7%), in 1 of the queries",
         "ranks: agree with the scores; 2 tied rows are ordered differently by rank",
-        "against the qrels: 1 query missing from the run, 0 not in the qrels; unjudged@10 0.667",
+        "compared with the qrels: 1 query missing from the run, 0 not in the qrels; unjudged@10 0.667",
         # One of five in common; agreements of 0, 1/2 and 1/3 make an RBO of 0.243 + (0.405 + 0.243) / 9.
         "similarity to b.run: Jaccard@10 0.200, RBO@10 0.315, identical for 0 of 1 query",
     ]

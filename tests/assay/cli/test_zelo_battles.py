@@ -28,7 +28,7 @@ def test_the_battles_of_a_document_from_its_own_side(assay: Call) -> None:
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("q1  x: score ")
-    assert lines[0].endswith("place 2 of 3; 1 won, 2 lost, 1 unanswered")
+    assert lines[0].endswith("rank 2 of 3; 1 won, 2 lost, 1 unanswered")
     # The best opponent first; x was shown first where the file has it as a and not swapped.
     assert lines[1].startswith("  against y (score ")
     assert lines[2:5] == [

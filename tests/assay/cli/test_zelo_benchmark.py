@@ -67,7 +67,7 @@ def test_documents_without_a_score_come_last(truth: Call) -> None:
     expected = ndcg_score([[np.exp(TRUTH[doc]) for doc in ("d4", "d3", "d2", "d1")]], [[4, 3, 2, 1]])
     assert figures["means"]["ndcg"] == pytest.approx(expected)
     assert (figures["queries"][0]["omitted"], figures["queries"][0]["documents"]) == (3, 4)
-    assert "3 documents have no score in mine.jsonl; they rank below" in figures["err"]
+    assert "3 documents have no score in mine.jsonl and rank below" in figures["err"]
 
 
 def test_a_query_without_an_answer_counts_with_nothing(truth: Call) -> None:
@@ -75,7 +75,7 @@ def test_a_query_without_an_answer_counts_with_nothing(truth: Call) -> None:
     write("mine.jsonl", q1=TRUTH, q3=TRUTH)
     figures = benchmark_of(truth)
     assert figures["means"]["ndcg"] == figures["means"]["accuracy"] == 0.5
-    assert "not in mine.jsonl, counted as 0: 1 query of truth.jsonl" in figures["err"]
+    assert "not in mine.jsonl: 1 query of truth.jsonl" in figures["err"]
     write("mine.jsonl", q3=TRUTH)
     assert truth("zelo", "benchmark", "truth.jsonl", "mine.jsonl")[0] == 2
 
@@ -114,9 +114,9 @@ def test_how_ndcg_and_both_kinds_of_scores_spread(truth: Call) -> None:
     assert [sum(count for _, _, count in spreads[name]) for name in ("truth", "scores")] == [4, 3]
     assert (spreads["truth"][0][0], spreads["truth"][-1][1]) == (-3, 2)
     assert (spreads["scores"][0][0], spreads["scores"][-1][1]) == (-0.5, 0.5)
-    assert "1 document of mine.jsonl has no true score" in figures["err"]
+    assert "1 document of mine.jsonl has no reference score" in figures["err"]
     out = truth("zelo", "benchmark", "truth.jsonl", "mine.jsonl")[1]
-    for name in ("ndcg of the queries", "true scores", "scores compared with them"):
+    for name in ("nDCG by query", "reference scores", "compared scores"):
         assert f"\n\n{name}\n" in out
     assert "-0.50 to -0.40       1  ####" in out
     assert histogram([], 3, None, None) == []

@@ -62,13 +62,13 @@ def test_from_a_data_set_to_scores_grades_and_the_next_battles(assay: Call, serv
     rows = lines("fought.jsonl")
     assert len(rows) == len(server.requests) == len(lines("fought.ledger.jsonl"))
     assert {row["model"] for row in rows} == {"one", "two"}
-    assert f"{len(rows)} answers of 2 models: {len(rows)} graded" in err
+    assert f"{len(rows)} answers from 2 models: {len(rows)} graded" in err
     # Whatever the order shown was, the better one has the score; in the file the score is as if a had been first.
     for row in rows:
         better = WORTH[row["b"]] > WORTH[row["a"]]
         assert (row["score"] > 0) == better
     assert any(row["swapped"] for row in rows)
-    assert "battles shown in both orders, the position alone decided 0" in err
+    assert "the position alone decided 0 of " in err
     # The same command again asks nothing, and writes the same.
     before = len(server.requests)
     assert assay(*ask)[0] == 0
@@ -105,7 +105,7 @@ def test_failed_calls_have_no_score_and_are_reported(assay: Call, server: ModelS
     failed = [row for row in rows if row["score"] is None]
     assert (status, len(rows), len(failed)) == (0, 10, 2)
     assert {row["reason"] for row in failed} == {"unparseable"}
-    assert "without a score: 2 answers" in err
+    assert "2 answers without a score" in err
     # Numbers beyond the ends are cut to them, whichever was shown first.
     assert {abs(row["score"]) for row in rows if row["score"] is not None} == {1.0}
     server.answer = lambda prompt, number: Answer("no key", status=401)
@@ -156,7 +156,7 @@ def test_scores_of_zbenchs_own_models_are_battles(assay: Call) -> None:
             "--out",
             "annotated.jsonl",
         )
-        assert "without a score: 1 query of set.jsonl" in assay(*fit)[2]
+        assert "no score for 1 query of set.jsonl" in assay(*fit)[2]
         assert [row["query"]["id"] for row in lines("annotated.jsonl")] == queries
         assert sum(one["score"] for one in lines("annotated.jsonl")[0]["documents"]) == pytest.approx(0, abs=1e-9)
     assert assay("convert", "ai_scores.json", "--to", "battles-jsonl", "--out", "battles.jsonl")[0] == 0
@@ -221,7 +221,7 @@ def test_a_reranker_becomes_a_run_and_is_compared_with_scores(assay: Call, monke
     assert results["best"] == {"ndcg": 1.0, "accuracy": 1.0, "recall@2": 1.0}
     assert (results["worst"]["accuracy"], results["worst"]["recall@2"]) == (0.0, 0.0)
     out = assay("zelo", "benchmark", "truth.jsonl", "worst.run")[1]
-    assert "ndcg of the queries" in out
+    assert "nDCG by query" in out
     for scorer, message in (
         ("own_scorers:short", "finite score for each of the 5 documents of q1"),
         ("own_scorers:none", "none"),

@@ -34,7 +34,7 @@ def test_identical_rows_are_counted_as_duplicates():
 
 
 def test_one_rater_cannot_give_two_grades():
-    with pytest.raises(NotValid, match="'r01' gives 3 and 2"):
+    with pytest.raises(NotValid, match="'r01' gave two grades, 3 and 2"):
         Ratings.from_rows([("q1", "d1", "r01", 3), ("q1", "d1", "r01", 2)])
 
 

@@ -26,7 +26,7 @@ TAIL = '"doc_id": "d1", "score": 1}'
         ('{"q1": {"d1": [1]}}', 1, "E12", "the score is [1], not a number"),
         ('{"q1": {"d1": ' + "9" * 400 + "}}", 1, "E12", "too large"),
         ('{"q1": {"d1": ' + "9" * 5000 + "}}", 1, "F05", "thousands of digits"),
-        (DOUBLE, 1, "E16", "'q1 / d1: 1' is contradicted by line 3, 'q1 / d1: 3'"),
+        (DOUBLE, 1, "E16", "'q1 / d1: 1' contradicts line 3, 'q1 / d1: 3'"),
         ('{"q1": {"d1": 1},\n"q1": {"d2": 3}}', 2, "E20", "the query 'q1' appears twice, first on line 1"),
         ('{"q1": {"d1": 1},\n"q2": 3}', 2, "E23", "the query 'q2' is not followed by an object"),
         ('{"q1": {"": 1}}', 1, "E11", "the document id is empty"),
@@ -45,7 +45,7 @@ TAIL = '"doc_id": "d1", "score": 1}'
         ('[{"query_id": "q", ' + TAIL, 1, "F05", ", or ] is missing"),
         ('[{"query_id": "q", ' + TAIL + "] 1", 1, "F05", "there is text after the list"),
         ('{"query_id": "q", ' + TAIL + '\n{"query_id": "q", "doc_id": "d2"}', 2, "E23", "the key score is missing"),
-        ('{"query_id": "q", ' + TAIL + '\n{"query_id": "q", ' + TAIL, 1, "E16", "contradicted by line 2"),
+        ('{"query_id": "q", ' + TAIL + '\n{"query_id": "q", ' + TAIL, 1, "E16", "contradicts line 2"),
         ('{"query_id": "q", ' + TAIL + "\nx", 2, "E24", "not JSON"),
         (
             '{"query_id": "q", ' + TAIL + '\n{"query_id": "q", "doc_id": "d2", "rank": 2}',
@@ -65,16 +65,16 @@ TAIL = '"doc_id": "d1", "score": 1}'
         ("query_id,doc_id,score\nq1,,1\n", 2, "E11", "the document id is empty"),
         ("query_id,doc_id,score\nq1,d1\n", 2, "E10", "2 cells, but the header has 3"),
         ('query_id,doc_id,score\n"q\n1",d1,1\nq1,d2,1\nq1,d2,1\n', 2, "E19", "control character U+000A"),
-        ("query_id,doc_id,score\nq1,d1,1\nq1,d2,2\nq1,d1,3\n", 2, "E16", "contradicted by line 4, 'q1,d1,3'"),
+        ("query_id,doc_id,score\nq1,d1,1\nq1,d2,2\nq1,d1,3\n", 2, "E16", "contradicts line 4, 'q1,d1,3'"),
         ("query_id,doc_id,score\nq1,d1,1\nq1,,d2,5\n", 3, "E10", "4 cells, but the header has 3"),
         ("query_id,doc_id,score\nq1,d1,1\nq1,d2,5,\n", 3, "E10", "4 cells, but the header has 3"),
         ("query_id,doc_id,score\nq1,d1,1\nq1,d2,5,", 3, "E10", "4 cells, but the header has 3"),
         ("query_id;doc_id;score\r\nq1;d1;1;\r\n", 2, "E10", "4 cells, but the header has 3"),
         ("query_id\tdoc_id\tscore\nq1\td1\t1\nq1\td2\t\t5\n", 3, "E10", "4 cells, but the header has 3"),
         ("query_id,doc_id,rank\nq1,d1,1\nq1,d2,x\n", 3, "E12", "the rank 'x' is not a whole number"),
-        ("query_id,doc_id,score,score\nq1,d1,1,1\n", 1, "E22", "two columns 'score'"),
+        ("query_id,doc_id,score,score\nq1,d1,1,1\n", 1, "E22", "two columns named 'score'"),
         ("query_id,doc_id,score\n", None, "F07", "contains no results"),
-        ("q1\td1\t1\nq1\td2\t2\nq1\td1\t3\n", 1, "E16", "contradicted by line 3"),
+        ("q1\td1\t1\nq1\td2\t2\nq1\td1\t3\n", 1, "E16", "contradicts line 3"),
         ("q1\td1\t1\nq1\td2\t2\nq1\td3\t3\nq1\td4\t4\nq1\td5\t-5\n", 5, "E12", "the rank '-5' is not a whole number"),
         ("q1\td1\t1\nq1\td2\t2\nq1\td3\t3\nq1\td4\t4\nq1\td5\n", 5, "E10", "2 columns instead of 3"),
     ],
@@ -92,9 +92,9 @@ def test_invalid_run_entry_is_reported_with_its_position(data: str, line: int | 
     [
         ('{"q1": {"d1": "high"}}', 1, "E12", "q1 / d1: the grade is the text 'high', not a number"),
         ('{"q1": {"d1": Infinity}}', 1, "E12", "the grade 'inf' is not a number"),
-        ('{"q1": {"d1": 1, "d1": 2}}', 1, "E16", "contradicted by line 1, 'q1 / d1: 2'"),
+        ('{"q1": {"d1": 1, "d1": 2}}', 1, "E16", "contradicts line 1, 'q1 / d1: 2'"),
         ("query_id,doc_id,grade\nq1,d1,high\n", 2, "E12", "the grade 'high' is not a number"),
-        ("query_id,doc_id,grade\nq1,d1,1\nq1,d1,2\n", 2, "E16", "contradicted by line 3"),
+        ("query_id,doc_id,grade\nq1,d1,1\nq1,d1,2\n", 2, "E16", "contradicts line 3"),
         ('{"q1": {}}', None, "F07", "contains no judgments"),
     ],
 )
@@ -113,7 +113,7 @@ def test_invalid_grade_is_reported_with_its_position(data: str, line: int | None
         (PAIR | {"score": ["1", "2"]}, None, "F04", "the column score contains String"),
         (PAIR | {"score": [True, False]}, None, "F04", "the column score contains Boolean"),
         (PAIR | {"doc_id": ["d1", None], "score": [1, 2]}, 2, "E11", "the document id is null"),
-        (PAIR | {"doc_id": ["d1", "d1"], "score": [1, 2]}, 1, "E16", "contradicted by line 2"),
+        (PAIR | {"doc_id": ["d1", "d1"], "score": [1, 2]}, 1, "E16", "contradicts line 2"),
         (PAIR | {"doc_id": ["d1", "d\n"], "score": [1, 2]}, 2, "E19", "control character"),
         (PAIR | {"q_id": [1.5, 2.0], "score": [1, 2]}, None, "F04", "the column q_id contains Float64"),
         (PAIR | {"points": [1, 2]}, None, "F04", "has no column score; it has q_id, doc_id, points"),
@@ -185,7 +185,7 @@ def test_columns_of_other_names_are_named():
     data = parquet(topic_number=["q1"], sku=["d1"], points=[2])
     named = {"query_id": "topic_number", "doc_id": "sku", "score": "points"}
     assert member.read(data, path="a", columns=named).rows == [RunRow("q1", "d1", 2.0)]
-    with pytest.raises(UnreadableInput, match="has no column 'nix', named for doc_id"):
+    with pytest.raises(UnreadableInput, match="has no column 'nix', to which doc_id is mapped"):
         member.read(data, path="a", columns={"doc_id": "nix"})
     with pytest.raises(NotValid, match="unknown column 'nix'"):
         member.read(data, path="a", columns={"nix": "sku"})

@@ -88,7 +88,7 @@ def test_tsv_golden_bytes():
     rows = [QueryRow("q2", "tent"), QueryRow("q1", "a\tb\r\nc")]
     text, done = written(rows, "queries-tsv")
     assert text == "q1\ta b c\nq2\ttent\n"
-    assert done.notes == ("query 'q1': TABs and line breaks became spaces",)
+    assert done.notes == ("query 'q1': TABs and line breaks were replaced with spaces",)
     assert written([], "queries-tsv")[0] == ""
 
 

@@ -91,7 +91,7 @@ def test_a_document_twice_in_two_pieces_tells_both_lines(way, end: str):
     with pytest.raises(UnreadableInput) as caught:
         way(RunFile("".join(lines).encode(), "a.run"))
     assert (caught.value.line, caught.value.code) == (2, "E16")
-    assert "'q1 Q0 d2 2 -2 x' is contradicted by line 18, 'q1 Q0 d2 18 0.5 x'" in str(caught.value)
+    assert "'q1 Q0 d2 2 -2 x' contradicts line 18, 'q1 Q0 d2 18 0.5 x'" in str(caught.value)
 
 
 def test_a_document_twice_in_a_query_that_comes_back():
@@ -99,7 +99,7 @@ def test_a_document_twice_in_a_query_that_comes_back():
     file = RunFile("".join(lines).encode(), "a")
     with pytest.raises(Interleaved):
         list(file.blocks())
-    with pytest.raises(UnreadableInput, match=r"a:2: .* is contradicted by line 25"):
+    with pytest.raises(UnreadableInput, match=r"a:2: .* contradicts line 25"):
         file.whole()
 
 
@@ -121,7 +121,7 @@ def test_comments_alone_are_no_run(data: bytes):
 def test_a_stream_tells_lines_although_it_is_read_once():
     lines = lines_of(4, 5)
     lines[9] = lines[8]
-    with pytest.raises(UnreadableInput, match=r"a:9: .* is contradicted by line 10"):
+    with pytest.raises(UnreadableInput, match=r"a:9: .* contradicts line 10"):
         RunFile(io.BytesIO("".join(lines).encode()), "a").whole()
 
 

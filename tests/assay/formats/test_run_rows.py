@@ -34,7 +34,7 @@ def test_a_run_by_its_ranks(content: str, order: list[str], agree: bool) -> None
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("q1 Q0 d1 1 9 x\nq1 Q0 d1 2 8 x\n", "contradicted by line 2"),
+        ("q1 Q0 d1 1 9 x\nq1 Q0 d1 2 8 x\n", "contradicts line 2"),
         ("q1 Q0 d1 1 9 x\nq1 Q0\n", "-:2"),
         ("query_id,doc_id,score,rank\nq1,d1,9,1\nq1,d1,8,2\n", "-:2|-:3"),
     ],

@@ -86,7 +86,7 @@ def test_a_document_twice_tells_both_lines(score: str):
     data = f"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 2 x\nq1 Q0 d1 3 {score} x\n".encode()
     with pytest.raises(UnreadableInput) as caught:
         load_run(data, "a")
-    assert f"'q1 Q0 d1 1 2.5 x' is contradicted by line 3, 'q1 Q0 d1 3 {score} x'" in str(caught.value)
+    assert f"'q1 Q0 d1 1 2.5 x' contradicts line 3, 'q1 Q0 d1 3 {score} x'" in str(caught.value)
 
 
 def test_qrels_are_not_taken_for_a_run():
