@@ -78,7 +78,7 @@ def test_line_comes_back_by_itself_and_documents_with_it(page, context, station,
     expect(page.get_by_role("heading", name="No connection and no more documents")).to_be_visible()
     expect(stored_notice(page)).to_contain_text("12 unsent")
     context.set_offline(False)
-    expect(page.get_by_role("heading", name="Nothing left for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="No pairs left for you")).to_be_visible()
     assert mine(rater).count() == 12
 
 
@@ -140,7 +140,7 @@ def test_two_tabs_ask_for_nothing_twice(page, context, station, enter, open_roun
         press(here, str(number % 4))
         if number < 11:
             expect(there.locator("#shown h2")).to_have_text(title(here))
-    expect(page.get_by_role("heading", name="Nothing left for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="No pairs left for you")).to_be_visible()
     assert mine(rater).count() == 12
     assert no_answer_was_given_twice()
 
@@ -322,10 +322,10 @@ def test_changed_guidelines_are_read_once(page, live_server, station, enter, ope
     )
     enter(rater)
     station(page, rounds.open_round(made, actor=lead))
-    expect(page.get_by_role("heading", name="version 2 replaces 1")).to_be_visible()
+    expect(page.get_by_role("heading", name="version 2 replaces version 1")).to_be_visible()
     assert violations(page) == []
     with page.expect_response(lambda answer: answer.request.method == "POST" and answer.url.endswith("/rate/")):
-        page.get_by_role("button", name="I have read it").click()
+        page.get_by_role("button", name="I have read the changes").click()
     expect(page.locator("#news")).to_have_count(0)
     press(page, "2")
     page.reload()

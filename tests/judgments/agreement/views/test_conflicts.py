@@ -225,7 +225,7 @@ def test_pairs_two_raters_could_not_judge_wait_for_the_lead(client_of, api_of, u
     rows = client.get(page).context["listing"].rows
     assert [(row.position, row.unrateable) for row in rows] == [(0, 2)]
     assert "no text" in client.get(page).content.decode()
-    assert "3 answers say that a pair cannot be judged" in client.get(address(unable)).content.decode()
+    assert "3 answers are “Cannot judge”" in client.get(address(unable)).content.decode()
     results = api_of(lead).get(f"/api/v1/rounds/{unable.uuid}/unrateable/").json()["results"]
     assert [set(row["reasons"].values()) for row in results] == [{"no text"}]
     html = client.get(address(unable, 0)).content.decode()

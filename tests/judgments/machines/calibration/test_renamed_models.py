@@ -138,4 +138,4 @@ def test_one_name_is_no_warning(round_: Any, collection: Any, lead: Any, commit:
     assert model_names.by_name(run.judge, round_, lead, spent=spent) == []
     page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{run.judge.uuid}/").content.decode()
     assert "Answers by model name" not in page
-    assert "Differs from the requested model name" in page
+    assert "differs from the requested model name" in page

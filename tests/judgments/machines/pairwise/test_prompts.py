@@ -52,7 +52,7 @@ def test_words_are_tried_on_a_page_and_change_nothing_until_they_are_stored(
     page = client.post(place, {**words, **trial}).content.decode()
     # Two battles, each of two documents of one query, and how the answer is read.
     assert [prompt.startswith("Ours: ") for prompt in server.prompts] == [True, True]
-    assert ("d1-1" in page, "from −1 (the first) to 1 (the second)" in page) == (True, True)
+    assert ("d1-1" in page, "from −1 (first document better) to 1 (second document better)" in page) == (True, True)
     assert 'vs. <span class="muted mono">d1-2</span>' in page
     for table in (PromptVersion, BattleRun, Battle, ModelCall, MachineJudgment):
         assert table.objects.count() == 0

@@ -177,10 +177,10 @@ def test_guideline_changes_are_shown_until_read(client_of, make_round, rate_all,
     second = make_round(raters=[rater], name="Second")
     client, url = client_of(rater), reverse("rate", args=[second.uuid])
     page = client.get(url).content.decode()
-    assert "version 2 replaces 1" in page
+    assert "version 2 replaces version 1" in page
     assert "truly" in page
     assert client.post(url, {"read": "1"}).status_code == 302
-    assert "version 2 replaces 1" not in client.get(url).content.decode()
+    assert "version 2 replaces version 1" not in client.get(url).content.decode()
     assert RoundRater.objects.get(round=second).guidelines_read_at is not None
 
 

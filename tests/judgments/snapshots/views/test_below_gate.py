@@ -49,7 +49,9 @@ def test_the_steps_lead_to_a_round_with_the_overlap(failed: Round, client_of: Ca
     client, address = client_of(lead), reverse("round_agreement", args=[failed.uuid])
     page = text(client.get(address))
     assert client.get(address).context["gate"].state == "failed"
-    positions = [page.index(step) for step in ("Clarify the edge cases.", "Calibrate:", "Rejudge the overlap.")]
+    positions = [
+        page.index(step) for step in ("Clarify the edge cases.", "Calibrate:", "Judge the overlapping pairs again.")
+    ]
     assert positions == sorted(positions)
     # Resolve one of the conflicts, and make it an example.
     conflicts = client.get(link(page, "Resolve"))
