@@ -117,7 +117,7 @@ class GradesForm(AssayForm):
     cuts = forms.CharField(
         max_length=300,
         label="Thresholds between grades",
-        help_text="The lowest label of each grade, from grade 1 on, in rising order.",
+        help_text="The lowest label of each grade, starting with grade 1, in ascending order.",
     )
 
     def tell(self, error: AssayError) -> None:

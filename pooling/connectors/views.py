@@ -131,7 +131,7 @@ def _removed(request: HttpRequest, collection: Collection, row: Connector) -> Ht
     except AssayError as error:
         messages.error(request, str(error))
         return redirect("connector", collection.slug, row.uuid)
-    messages.success(request, f"Connector {row.name} removed. Runs fetched from it stay.")
+    messages.success(request, f"Connector {row.name} removed. Runs fetched from it are kept.")
     return redirect("connectors", collection.slug)
 
 

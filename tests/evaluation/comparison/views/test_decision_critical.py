@@ -79,7 +79,9 @@ def test_the_comparison_tells_it_in_passing(level, get, client_of, lead):
     text = get("?a=bm25&b=neural&metric=P@2", COMPARE).content.decode()
     assert "3 unjudged pairs of 12 could put bm25 ahead" in text
     assert "Create round from these pairs" not in text
-    assert "Create round from these pairs" in client_of(lead).get(f"{COMPARE}?a=bm25&b=neural&metric=P@2").content.decode()
+    assert (
+        "Create round from these pairs" in client_of(lead).get(f"{COMPARE}?a=bm25&b=neural&metric=P@2").content.decode()
+    )
 
 
 def test_large_runs_are_not_read_in_passing(level, get, monkeypatch):
