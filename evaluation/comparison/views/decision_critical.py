@@ -184,7 +184,8 @@ def remark(result: Turning) -> verdict.Remark:
     if result.turns is False:
         why = (
             f"No judgment of these runs' documents can reverse the result. {result.winner} leads by {size}; "
-            f"the {amount(result.unjudged, 'unjudged pair')} together could change the difference by at most {result.most:.4f}."
+            f"the {amount(result.unjudged, 'unjudged pair')} together could change the difference by at most "
+            f"{result.most:.4f}."
         )
         if not result.unjudged:
             why = f"All documents that affect this metric are judged. {result.winner} leads by {size}."

@@ -64,8 +64,8 @@ OTHERS = (
     ),
     Column("jaccard", f"Jaccard@{DEPTH}", numeric=True, value=lambda row: row.likeness.jaccard),
     Column("rbo", f"RBO@{DEPTH}", numeric=True, value=lambda row: row.likeness.rbo),
-    Column("same", "Same list", numeric=True, value=lambda row: row.likeness.same),
-    Column("queries", "Queries", numeric=True, value=lambda row: row.likeness.queries),
+    Column("same", "Queries with identical results", numeric=True, value=lambda row: row.likeness.same),
+    Column("queries", "Compared queries", numeric=True, value=lambda row: row.likeness.queries),
 )
 
 

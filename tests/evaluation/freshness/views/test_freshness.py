@@ -54,7 +54,7 @@ def test_the_signals_their_act_and_the_pool_that_it_makes(stage, snapshot, clien
     assert answer.url == f"{reverse('round_new', args=['shop'])}?pool={pool.uuid}"
     assert (pool.seed, pool.entries.count()) == (3, 12)
     after = html(client_of(lead).get(PAGE))
-    assert f'<a href="{reverse("pool", args=["shop", pool.uuid])}">A pool of 12 pairs</a> was created for it' in after
+    assert f'<a href="{reverse("pool", args=["shop", pool.uuid])}">A pool of 12 pairs</a> was created for' in after
     assert ("Create another pool" in after, "Create pool" in after) == (True, False)
     for data in ({"action": "judge-changed"}, {"action": "nonsense"}, {"action": "overlap", "seed": "-1"}):
         refused = client_of(lead).post(f"{PAGE}pool/", data, follow=True)
@@ -123,7 +123,7 @@ def test_declaring_and_taking_back(snapshot, client_of, lead, collection):
     assert client.post(f"{PAGE}declare/", {"kind": "schema", "on": today, "note": "<b>stemmer</b>"}).status_code == 302
     page = html(client.get(PAGE))
     assert "&lt;b&gt;stemmer&lt;/b&gt;" in page
-    assert "No run has been added since then." in page
+    assert "No run has been added since that change." in page
     row = Declaration.objects.get()
     assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 302
     assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 409

@@ -33,7 +33,7 @@ def test_the_form_creates_and_opens_a_growing_round(
     assert "Additional pairs" not in fixed
     plan = {"goes_on": "on", "most_pairs": "4", "pairs_per_query": "", "batch": "2", "residual": "0"}
     cost = browser.post(page, _form(rater, act="cost", **plan)).content.decode()
-    assert "with all further pairs at most" in cost
+    assert "with all additional pairs" in cost
     for wrong in ({"most_pairs": ""}, {"most_pairs": "2"}, {"batch": "99"}):
         refused = browser.post(page, _form(rater, act="open", **{**plan, **wrong}))
         assert refused.status_code == 422
