@@ -51,8 +51,8 @@ class ScoreForm(AssayForm):
     metrics = forms.CharField(
         required=False,
         max_length=scoring.MOST_WRITTEN,
-        help_text="Metric names as in ir_measures, separated by spaces, for example nDCG@5 P(rel=2)@10. Leave empty for "
-        "the six defaults.",
+        help_text="Metric names as in ir_measures, separated by spaces, for example nDCG@5 P(rel=2)@10. Leave empty "
+        "for the six defaults.",
     )
     method = forms.ChoiceField(label="Interval method", required=False)
     level = forms.TypedChoiceField(

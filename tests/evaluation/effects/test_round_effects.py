@@ -138,7 +138,8 @@ def test_of_a_large_round_a_job_counts_the_conflicts(rated, client_of, lead, mon
     monkeypatch.setattr("evaluation.effects.round_runs.GRADES_AT_ONCE", 10)
     list_, client = f"/rounds/{rated.uuid}/conflicts/", client_of(lead)
     assert (
-        "are not available yet. The round is large, so a job is computing the numbers." in client.get(list_).content.decode()
+        "are not available yet. The round is large, so a job is computing the numbers."
+        in client.get(list_).content.decode()
     )
     assert Job.objects.get(kind="effects").state == "queued"
     work()
