@@ -224,7 +224,7 @@ if TRUSTED_PROXIES[1:] or not "".join(TRUSTED_PROXIES).isdigit():
 # Failed logins from one address before it has to wait, and the rate at which they are forgotten.
 LOGIN_RATE = env.str("LOGIN_RATE", default="30/hour")
 if not re.fullmatch(r"[1-9]\d*/ *[smhd]\w*", LOGIN_RATE):
-    raise ImproperlyConfigured("LOGIN_RATE is a number and a period, for example 30/hour")
+    raise ImproperlyConfigured("LOGIN_RATE must be a number and a period, for example 30/hour")
 SESSION_COOKIE_HTTPONLY = True
 # Whether pages load document images from other servers. Those servers then see who views which image, and when.
 REMOTE_IMAGES = env.bool("REMOTE_IMAGES", default=False)
@@ -282,7 +282,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
-    "DESCRIPTION": "Relevance judgments, and evaluation of search and RAG systems with them.",
+    "DESCRIPTION": "Collect relevance judgments and use them to evaluate search and RAG systems.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -325,6 +325,4 @@ if TESTING:
         "OPTIONS": {"location": VAR / "test-storage"},
     }
 if not DEBUG and not TESTING and env.str("SECRET_KEY", default="") == "change-me":
-    raise ImproperlyConfigured(
-        "SECRET_KEY still has the value of the example. Set it to a long random text, or unset it"
-    )
+    raise ImproperlyConfigured("SECRET_KEY still has the example value. Set it to a long random string, or unset it")

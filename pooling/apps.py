@@ -45,7 +45,7 @@ class Config(AppConfig):
             Pool,
             "pools",
             frozenset({"PoolEntry", "Pool_runs"}),
-            needed=lambda pool: "A round uses it." if discovery.made_from(pool).exists() else "",
+            needed=lambda pool: "A round uses this pool." if discovery.made_from(pool).exists() else "",
         )
         IMPORT_KINDS.register(RUNS.name, RUNS)
         BASELINES.register("traffic", traffic.baseline)

@@ -62,7 +62,9 @@ class ComparisonBody(serializers.Serializer):
 
     snapshot = serializers.UUIDField()
     runs = serializers.DictField(child=serializers.DictField(child=serializers.FloatField()))
-    groups = serializers.DictField(help_text="By metric: runs that share a letter are not significantly different.")
+    groups = serializers.DictField(
+        help_text="Letters by metric; runs that share a letter are not significantly different."
+    )
     pairs = PairBody(many=True)
     rankings = serializers.ListField(child=serializers.DictField())
     settings = serializers.DictField()
@@ -84,7 +86,7 @@ class Compare(InCollection):
         summary="Compare runs",
         parameters=[
             OpenApiParameter(
-                "a", str, description="The baseline, by id or name. Without runs, all pairs are compared."
+                "a", str, description="The baseline, by id or name. If no run is named, all pairs of runs are compared."
             ),
             OpenApiParameter("b", str, description="The candidate, by id or name."),
             OpenApiParameter(
@@ -153,7 +155,7 @@ def pair_named(scorings: Sequence[Scoring], a: str, b: str) -> tuple[Scoring, Sc
         return first, second
     known = f"One of {', '.join(row.run.name for row in scorings)}."
     errors = {key: known for key, one in (("a", first), ("b", second)) if one is None}
-    raise NotValid("A comparison needs two runs, by id or name.", errors or {"b": "Name a run other than a."})
+    raise NotValid("A comparison needs two runs, by id or name.", errors or {"b": "Name a run other than `a`."})
 
 
 class TurningPairBody(serializers.Serializer):
@@ -174,10 +176,13 @@ class TurningBody(serializers.Serializer):
     metric = serializers.CharField()
     a = serializers.CharField()
     b = serializers.CharField()
-    difference = serializers.FloatField(help_text="Mean of b minus mean of a; each query counts once.")
+    difference = serializers.FloatField(help_text="Mean of b minus mean of a, with equal weights for all queries.")
     winner = serializers.CharField(allow_null=True)
-    turns = serializers.BooleanField(allow_null=True, help_text="null: unknown, or the means are equal.")
-    exact = serializers.BooleanField(help_text="Whether no smaller set of pairs could reverse it.")
+    turns = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether the pairs could reverse the comparison; null if unknown or if the means are equal.",
+    )
+    exact = serializers.BooleanField(help_text="Whether no smaller set of pairs could reverse the comparison.")
     at_least = serializers.IntegerField(allow_null=True)
     difference_after = serializers.FloatField(allow_null=True)
     most = serializers.FloatField(help_text="The largest possible change of the difference from unjudged pairs.")

@@ -122,7 +122,7 @@ def compare(
         raise _nothing_left(metric, withheld)
     draw = drawn(a.snapshot, both)
     if weighted and draw.reason:
-        raise NotValid(f"No mean by traffic: {draw.reason}.")
+        raise NotValid(f"No mean weighted by traffic: {draw.reason}.")
     first, second = values[a.pk, metric], values[b.pk, metric]
     differences = [Difference(query_id, first[query_id], second[query_id]) for query_id in both]
     columns = {
@@ -208,10 +208,10 @@ def tested(metric: str, values: Sequence[float]) -> Any:
 
 def _nothing_left(metric: str, withheld: frozenset[str]) -> NotAllowed | NotValid:
     if not withheld:
-        return NotValid(f"No query has {metric} for both runs.")
+        return NotValid(f"No query has a value of {metric} for both runs.")
     return NotAllowed(
         "You may still have to grade documents of every query of this comparison, and its numbers would reveal other "
-        "raters' grades. You can see it after you have finished rating, or after the round is closed."
+        "raters' grades. You can see them after you have finished rating, or after the round is closed."
     )
 
 

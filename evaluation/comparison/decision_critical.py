@@ -128,7 +128,9 @@ def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
     pairs = [(pair.query_id, pair.doc_id) for pair in result.pairs]
     graded = graded_since(a.snapshot.collection)
     if set(pairs) <= graded:
-        raise NotValid("All these pairs have been graded since. Freeze a new snapshot and score the runs on it.")
+        raise NotValid(
+            "All these pairs have been graded since the freeze. Freeze a new snapshot and score the runs on it."
+        )
     wanted = [result.metric, a.run.sha256, b.run.sha256, sorted(set(pairs) - graded)]
     return pools.draw_pool(
         a.snapshot.collection,
@@ -137,7 +139,7 @@ def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
         parameters={"pairs": pairs},
         by="score",
         leave_out_judged=True,
-        reason=f"could reverse {result.a} against {result.b} under {result.metric} on {a.snapshot}",
+        reason=f"could reverse the comparison of {result.a} and {result.b} by {result.metric} on {a.snapshot}",
         actor=actor,
         token=uuid5(a.snapshot.uuid, json.dumps(wanted)),
     )

@@ -57,13 +57,11 @@ def draws(comparison: Comparison) -> str:
             f"all {of['permutations']:,} patterns" if every else f"{of['permutations']:,} draws, seed {of['seed']}"
         )
         sentences.append(
-            f"Sign-flip test, {patterns}; Holm over all {amount(comparison.family, 'pair')} of runs that share "
-            "the metric."
+            f"Sign-flip test, {patterns}; Holm’s correction over all {amount(comparison.family, 'pair')} of runs that "
+            "share the metric."
         )
     if comparison.metric in of.get("logarithms", ()):
-        sentences.append(
-            f"The mean of {comparison.metric} is geometric, so the difference is a difference of logarithms."
-        )
+        sentences.append(f"The mean of {comparison.metric} is geometric, so the difference is between logarithms.")
     if comparison.weighted:
         sentences.append("Every query is weighted by its traffic.")
     if comparison.left_out:
@@ -96,8 +94,8 @@ def _significance(comparison: Comparison) -> Remark:
         return Remark(question, "done", "yes", why)
     if raw < ALPHA:
         why = (
-            f"Without correction, this pair would pass .05. With {comparison.family} comparisons, a p-value this low "
-            "is more likely to occur by chance; after correction the difference is not significant."
+            f"Without correction, p is below 0.05. With {comparison.family} comparisons, a p-value this low is more "
+            "likely to occur by chance. After correction, the difference is not significant."
         )
         return Remark(question, "warn", "not after correction", why)
     return Remark(question, "todo", "no", "A difference this large can occur by chance.")
@@ -115,9 +113,9 @@ def _enough(comparison: Comparison) -> Remark | None:
         return None
     why = f"With {counted(queries)}, a true difference of {detectable:.3f} is detected with 80% probability."
     if _standing(pair) is not None and _standing(pair) < ALPHA:
-        return Remark(question, "done", "yes", f"{why} The difference here, {_size(pair)}, was detected.")
+        return Remark(question, "done", "yes", f"{why} The difference here, {_size(pair)}, is significant.")
     if abs(pair["difference"]) >= detectable:
-        return Remark(question, "done", "yes", f"{why} The difference here is that large.")
+        return Remark(question, "done", "yes", f"{why} The difference here is at least that large.")
     needed = pair.get("queries_needed")
     more = f" Detecting it takes about {needed:,.0f} queries." if needed else ""
     return Remark(question, "warn", "no", f"{why} The difference here is {_size(pair)}.{more}")
@@ -143,7 +141,8 @@ def _holes(comparison: Comparison, judged: tuple[float | None, float | None]) ->
     fewer, share = (comparison.a.run, first) if first < second else (comparison.b.run, second)
     why = (
         f"Judged@10 of {fewer} is only {share:.2f}, compared with {max(first, second):.2f} for the other run. "
-        "Unjudged documents count as not relevant, which may explain part of the difference. Judge them first."
+        "Unjudged documents count as not relevant, which may explain part of the difference. Judge these documents "
+        "first."
     )
     return Remark(question, "warn", "no", why)
 
@@ -151,17 +150,20 @@ def _holes(comparison: Comparison, judged: tuple[float | None, float | None]) ->
 def _chosen(comparison: Comparison, primary: str) -> Remark:
     question = "Primary metric"
     if comparison.metric == primary:
-        why = f"{primary} is the first metric of this snapshot, so it decides. The other metrics are exploratory."
+        why = (
+            f"{primary} is the first metric of this snapshot and therefore the primary metric. The other metrics are "
+            "exploratory."
+        )
         return Remark(question, "done", "yes", why)
     why = (
-        f"{primary} is the primary metric; {comparison.metric} was chosen afterwards. If you look at several metrics, "
+        f"{primary} is the primary metric; {comparison.metric} is exploratory. If you look at several metrics, "
         "a chance difference in one of them is more likely than its p-value suggests."
     )
     return Remark(question, "warn", "no", why)
 
 
 def _by_traffic(plain: Mapping[str, Any], weighted: Mapping[str, Any]) -> Remark:
-    question = "Same result by traffic"
+    question = "Same result if weighted by traffic"
     interval = f" ({range_of(weighted)})" if range_of(weighted) else ""
     why = f"With each query weighted by its traffic, the difference is {signed(weighted['difference'])}{interval}."
     same = plain["difference"] * weighted["difference"] > 0 or plain["difference"] == weighted["difference"]

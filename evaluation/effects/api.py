@@ -101,7 +101,7 @@ class StandingBody(serializers.Serializer):
 
 
 class BoardsBody(serializers.Serializer):
-    """All runs under both snapshots, each over the queries that the snapshot labels."""
+    """All runs under both snapshots, each mean over the queries with labels in that snapshot."""
 
     runs = StandingBody(many=True)
     tau = serializers.FloatField(allow_null=True, help_text="Kendall’s tau-b of the two rankings; null with a reason.")
@@ -123,7 +123,7 @@ class SnapshotComparisonBody(serializers.Serializer):
         allow_null=True, help_text="Alpha and kappa of the labels of pairs in both snapshots."
     )
     leaderboard = BoardsBody(allow_null=True)
-    left_out = serializers.CharField(help_text="Why there is no leaderboard.")
+    left_out = serializers.CharField(help_text="Why there is no ranking; empty if there is one.")
 
 
 class CompareSnapshots(InCollection):

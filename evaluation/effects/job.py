@@ -58,8 +58,8 @@ def look(round_: Round, runs: list[Run], what: str, **options: str) -> Look:
 
 def _waiting(job: Job | None) -> str:
     if job is not None and job.error:
-        return f"The job that computes this failed: {job.error}"
-    return "The round is large, so a job computes this now. Reload the page in a minute."
+        return f"The job that computes the numbers failed: {job.error}"
+    return "The round is large, so a job is computing the numbers. Reload the page in a minute."
 
 
 def _in_line(round_: Round, name: str, parameters: dict[str, Any]) -> Job:

@@ -110,7 +110,7 @@ def check_reader(round_: Round, reader: Any) -> None:
     if grade_visibility.hiding_round(reader, round_.collection, judged) is not None:
         raise NotAllowed(
             "You may still have to grade pairs of this round, and the effect of a rater would reveal other raters' "
-            "grades. You can see it after you have finished rating, or after the round is closed."
+            "grades. You can see the effect after you have finished rating, or after the round is closed."
         )
 
 
@@ -122,5 +122,7 @@ def _check(rated: RatedRound, rule: str) -> None:
 
 
 def _too_slow(rule: str) -> NotValid:
-    message = f"The rule {rule} must be fitted twice per rater, which takes too long here. Choose another rule."
+    message = (
+        f"The rule {rule} must be fitted twice per rater, which takes too long for this round. Choose another rule."
+    )
     return NotValid(message, {"rule": message})

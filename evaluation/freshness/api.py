@@ -60,7 +60,7 @@ class RunHolesBody(serializers.Serializer):
     queries = serializers.IntegerField()
     mean = serializers.FloatField(allow_null=True)
     p90 = serializers.FloatField(allow_null=True)
-    worst = serializers.ListField(help_text="Queries with the largest shares: id, unjudged, returned.")
+    worst = serializers.ListField(help_text="Queries with the largest unjudged shares: query id, unjudged, returned.")
     reason = serializers.CharField(allow_null=True)
 
 
@@ -82,7 +82,10 @@ class Fed(serializers.Serializer):
     unrated = serializers.JSONField(required=False, help_text="A `_rank_eval` response, as the engine returned it.")
     name = serializers.CharField(required=False, max_length=120, default="", help_text="The system that responded.")
     documents = serializers.ListField(
-        child=serializers.CharField(), required=False, max_length=MOST_IDS, help_text="Every id in the index."
+        child=serializers.CharField(),
+        required=False,
+        max_length=MOST_IDS,
+        help_text="The ids of all documents in the index.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from pooling.runs import runs as stored_runs
 # the same files.
 BASELINE_ROWS = 1_000_000
 UNREADABLE = "its file cannot be read from storage"
-TOO_LARGE = "too large to be read during freezing"
+TOO_LARGE = "too large to read during the freeze"
 
 
 def holes_of(judged: Judged, run: Run) -> RunHoles:

@@ -78,11 +78,11 @@ class Plan:
 def _plan(snapshot: Snapshot, action: str, seed: int, watch: Watch) -> Plan:
     known = [one.name for one in ACTIONS.values() if one.pools]
     if action not in known:
-        raise NotValid(f"No action {action!r} creates a pool.", {"action": f"One of {', '.join(known)}."})
+        raise NotValid(f"The action {action!r} does not create a pool.", {"action": f"Use one of {', '.join(known)}."})
     runs = runs_for(snapshot, action)
     if ACTIONS[action].since and not runs:
         raise NotValid(
-            "No run was added since that change. Add runs of the changed systems, then create the pool.",
+            "No run has been added since that change. Add runs of the changed systems, then create the pool.",
             {"action": "Add runs of the current systems first."},
         )
     pairs = [] if action == "repool" else _pairs(snapshot, action, runs, seed, watch)
@@ -174,6 +174,6 @@ def _new_documents(snapshot: Snapshot) -> set[str]:
 
 def _nothing(action: str) -> str:
     return {
-        "judge-new": f"no run returns a newer document in its first {DEPTH}.",
+        "judge-new": f"no run returns a newer document in its top {DEPTH}.",
         "judge-changed": "no judged document changed.",
-    }.get(action, f"all first {DEPTH} documents of the runs are judged.")
+    }.get(action, f"the top {DEPTH} documents of all runs are judged.")

@@ -39,7 +39,7 @@ def feed_index(collection: Collection, *, doc_ids: Iterable[str], actor: User) -
     held = {doc_id for doc_id in doc_ids if doc_id}
     judged = set(Document.objects.filter(collection=collection, pairs__isnull=False).values_list("doc_id", flat=True))
     if not held:
-        raise NotValid("The list is empty.", {"file": "One id per line.", "documents": "Send a list of ids."})
+        raise NotValid("The list is empty.", {"file": "Write one id per line.", "documents": "Send a list of ids."})
     if judged and not judged & held:
         message = "No judged document is in the list. Use the same ids as the runs."
         raise NotValid(message, {"file": message, "documents": message})
@@ -57,4 +57,6 @@ def ids_in(content: bytes) -> list[str]:
     try:
         return [line.rstrip("\r\n") for line in content.decode("utf-8-sig").split("\n")]
     except UnicodeDecodeError as error:
-        raise NotValid(f"The list is not UTF-8: {error}", {"file": "Save it as UTF-8, one id per line."}) from error
+        raise NotValid(
+            f"The list is not UTF-8: {error}", {"file": "Save the file as UTF-8, with one id per line."}
+        ) from error

@@ -52,7 +52,7 @@ class DeclarationForm(AssayForm):
 
     kind = forms.ChoiceField(label="Change", choices=list(WORDS.items()), widget=forms.RadioSelect)
     on = forms.DateField(
-        label="Date", widget=forms.DateInput(attrs={"type": "date"}), help_text="UTC. Assay flags older ratings."
+        label="Date", widget=forms.DateInput(attrs={"type": "date"}), help_text="In UTC. Assay flags older ratings."
     )
     note = forms.CharField(
         label="Note (optional)",
@@ -249,7 +249,7 @@ def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
         with form.telling():
             fields = {name: form.cleaned_data[name] for name in ("kind", "note")}
             recorded_changes.declare(collection, happened_at=form.happened_at, actor=request.user, **fields)
-            messages.success(request, "Change recorded. The page shows the ratings that are older than the change.")
+            messages.success(request, "Change recorded. This page shows the ratings that are older than the change.")
             return redirect("freshness", slug)
     context = {"collection": collection, "step": "freshness", "form": form}
     return render(request, "evaluation/freshness/freshness_declare.html", context, status=_status(request, form))
@@ -296,7 +296,8 @@ def _fed(collection: Collection, data: dict[str, Any], actor: Any) -> str:
     if data["what"] == Declaration.Kind.INDEX:
         row = uploads.feed_index(collection, doc_ids=uploads.ids_of(content), actor=actor)
         gone = len(row.data["gone"])
-        return f"{amount(row.data['documents'], 'id')} read; {amount(gone, 'judged document')} missing."
+        read, missing = amount(row.data["documents"], "id"), amount(gone, "judged document is", "judged documents are")
+        return f"{read} read; {missing} missing."
     row = uploads.feed_unrated(collection, reply=content, actor=actor, name=data["name"])
     return (
         f"The response covers {amount(len(row.data['details']), 'query', 'queries')}; "

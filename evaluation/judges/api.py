@@ -24,17 +24,17 @@ class EstimatedRunBody(serializers.Serializer):
     """Estimates for one run by both methods."""
 
     run = serializers.CharField()
-    ppi = serializers.JSONField(help_text="As `assay estimate --method ppi --format json`.")
-    stratified = serializers.JSONField(help_text="As `assay estimate --method stratified --format json`.")
+    ppi = serializers.JSONField(help_text="The format of `assay estimate --method ppi --format json`.")
+    stratified = serializers.JSONField(help_text="The format of `assay estimate --method stratified --format json`.")
 
 
 class JudgeEstimatesBody(serializers.Serializer):
-    """Means with intervals, or the reason why they are missing."""
+    """Means with intervals, or the reason that they are missing."""
 
     metric = serializers.CharField()
     half = serializers.FloatField(help_text="Half-width of the interval that `needed` plans for.")
-    queries = serializers.IntegerField(help_text="Queries that the judge labeled.")
-    whole = serializers.IntegerField(help_text="Queries whose pairs people have all judged.")
+    queries = serializers.IntegerField(help_text="Number of queries that the judge labeled.")
+    whole = serializers.IntegerField(help_text="Number of queries of which people have judged all pairs.")
     drawn = serializers.BooleanField(help_text="Whether you stated that these queries were drawn at random.")
     runs = EstimatedRunBody(many=True)
     why = serializers.CharField(help_text="Why there is no mean; empty if there is one.")
@@ -102,7 +102,7 @@ class JudgeEffect(OfJudge):
         parameters=[OpenApiParameter("metric", str, description=f"A metric with a plain mean; by default {METRIC}.")],
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Compare over the pairs that both people and the judge graded, without pairs that you may still grade."""
+        """Use the pairs that both people and the judge graded, without pairs that you may still grade."""
         metric = request.query_params.get("metric") or METRIC
         effect = judge_effect.effect(self.judge, self.round, request.user, metric=metric)
         return Response(

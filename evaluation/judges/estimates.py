@@ -86,7 +86,7 @@ def estimates_of(
     if not (math.isfinite(half) and 0 < half <= 1):
         raise NotValid(
             "The half-width of an interval must be above 0 and at most 1.",
-            {"half": "Enter a number above 0, at most 1."},
+            {"half": "Enter a number above 0 and at most 1."},
         )
     if not grade_visibility.means_visible(viewer, round_):
         return RoundEstimates(bound.name, half, why=HIDDEN, rate_why=HIDDEN)
@@ -110,7 +110,7 @@ def estimates_of(
             return replace(
                 result,
                 runs=run_estimates,
-                why="" if run_estimates else "No run has results for a query that both labeled.",
+                why="" if run_estimates else "No run has results for a query that both people and the judge labeled.",
             )
         except NotValid as error:
             why = str(error)
@@ -119,7 +119,7 @@ def estimates_of(
 
 def _why_not(result: RoundEstimates) -> str:
     if not result.queries:
-        return "This judge has not graded anything here yet."
+        return "This judge has not graded any pair of this round yet."
     if result.whole < 3:
         return (
             f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} completely, but 3 "
@@ -129,8 +129,8 @@ def _why_not(result: RoundEstimates) -> str:
     if result.whole < result.queries and not result.drawn:
         return (
             f"People have judged {result.whole:,} of {amount(result.queries, 'query', 'queries')} completely. It is "
-            "unknown whether these were drawn at random; for queries chosen in any other way, such as by a machine’s "
-            "uncertainty, an interval would not be valid."
+            "unknown whether these queries were drawn at random. If they were chosen in any other way, such as by a "
+            "machine’s uncertainty, an interval would not be valid."
         )
     return ""
 
@@ -149,7 +149,7 @@ def _rate(
     inside = calibration.slice_keys(judge, round_) & machine.keys()
     left = inside - seen
     if left:
-        return None, f"People have yet to judge {len(left):,} of {amount(len(inside), 'pair')} of the audit slice."
+        return None, f"People still have to judge {len(left):,} of {amount(len(inside), 'pair')} in the audit slice."
     known = sorted(inside & people.keys())
     if len(known) < 3:
         return (

@@ -34,7 +34,9 @@ def traffic(curve: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int, int
     )
     places = zip(cuts, (0, WIDTH / 2, WIDTH), ("start", "middle", "end"), strict=False)
     words = tuple(Words(place, 70, f"{tier} {drawn:,}", anchor) for (tier, _, drawn), place, anchor in places)
-    label = "Cumulative traffic over queries by rank; drawn: " + ", ".join(f"{drawn} {tier}" for tier, _, drawn in cuts)
+    label = "Cumulative traffic over queries by rank; queries drawn: " + ", ".join(
+        f"{drawn} {tier}" for tier, _, drawn in cuts
+    )
     return Chart(74, label, strokes if points else strokes[-1:], words=words, width=WIDTH)
 
 

@@ -58,12 +58,14 @@ def cards(look: Look, steps: list[Step], due: Next | None) -> list[Card]:
 def queries_card(look: Look) -> Card:
     counts, draws = look.standing.queries, look.standing.draws
     if not counts.total:
-        return Card(words="Needs a query log, a file with queries, or ten queries typed by hand.")
+        return Card(words="Upload a query log or a file of queries, or type ten queries.")
     act = Act("View queries", reverse("queries", args=[look.slug]))
     count = f"{counts.total:,}"
     unit = _plural(counts.total, "query", "queries")
     if not draws:
-        return Card(count, unit, "Not drawn from a log, so scores cannot be weighted by traffic.", act=act)
+        return Card(
+            count, unit, "The queries were not drawn from a log, so scores cannot be weighted by traffic.", act=act
+        )
     sample = draws[0]
     frame = sample.frame
     days = sample.parameters.get("window_days")
@@ -86,9 +88,9 @@ def runs_card(look: Look) -> Card:
     standing = look.standing
     if not standing.runs:
         needs = (
-            "The rankings of your systems, one file per system."
+            "Add the rankings of your systems, one file per system."
             if standing.queries.total
-            else "Needs queries first, then the rankings of your systems for these queries."
+            else "Add queries first, then the rankings of your systems for these queries."
         )
         return Card(words=needs, act=Act("Add run", reverse("runs_new", args=[look.slug])))
     left = [run.name for run in standing.runs if run.pk not in standing.pooled]
@@ -109,15 +111,17 @@ def pool_card(look: Look) -> Card:
     if pool is None:
         ready = bool(look.standing.queries.total and look.standing.runs)
         act = Act("Create pool", reverse("pool_new", args=[look.slug]), lead_only=True) if ready else None
-        return Card(words="Needs two runs, or a list of pairs. Selects the pairs that people should judge.", act=act)
+        return Card(
+            words="A pool contains the pairs that people should judge. It needs two runs, or a list of pairs.", act=act
+        )
     summary = pool.summary
     depth = pool.parameters.get("depth")
     unit = f"pairs, depth {depth}" if depth else f"pairs, {pool.strategy}"
     systems = len(summary.get("systems", []))
     words = (
-        f"From {systems} {_plural(systems, 'system', 'systems')}, seed {pool.seed}. Each pair records its runs."
+        f"Drawn from {systems} {_plural(systems, 'system', 'systems')}, seed {pool.seed}. Each pair records its runs."
         if systems
-        else "A list of pairs. The systems behind them are unknown, so the pool may favor some systems."
+        else "A list of pairs from unknown systems, so the pool may favor some systems."
     )
     ranks = [(rank, pairs) for rank, pairs in summary.get("by_best_rank", [])]
     act = Act("View pairs", reverse("pool", args=[look.slug, pool.uuid]))
@@ -127,7 +131,7 @@ def pool_card(look: Look) -> Card:
 def round_card(look: Look) -> Card:
     round_ = look.standing.round
     if round_ is None:
-        return Card(words="Needs a pool, guidelines and a rater; measuring agreement takes two raters.")
+        return Card(words="A round needs a pool, guidelines and a rater. Agreement needs two raters.")
     act = Act("View progress", reverse("round_progress", args=[round_.uuid]))
     done = progress.progress(round_)
     words = _round_words(look, round_, done)
@@ -159,7 +163,7 @@ def _round_words(look: Look, round_: Round, done: progress.Progress) -> str:
 def agreement_card(look: Look) -> Card:
     standing, round_ = look.standing, look.standing.judged_round
     if round_ is None:
-        return Card(words="Needs pairs with grades by two raters.")
+        return Card(words="Agreement needs pairs with grades from two raters.")
     act = Act("View agreement", reverse("round_agreement", args=[round_.uuid]))
     answer = standing.gate
     if answer.value is None:
@@ -189,12 +193,12 @@ def snapshot_card(look: Look) -> Card:
             return Card(
                 words="No snapshot yet. A snapshot stores the labels with a hash and cannot be changed.", act=freeze
             )
-        return Card(words="Needs judgments. A snapshot stores the labels with a hash and cannot be changed.")
-    words = f"{amount(snapshot.summary['queries'], 'query', 'queries')}, rule {snapshot.rule}"
+        return Card(words="A snapshot stores the labels with a hash and cannot be changed. It needs judgments.")
+    words = f"{amount(snapshot.summary['queries'], 'query', 'queries')}, label rule {snapshot.rule}"
     if grade_visibility.may_read_hashes(look.user, snapshot.collection):
         words += f", sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
-        words = f"The newest is {snapshot}. It does not contain {standing.judged_round} yet."
+        words = f"The newest snapshot is {snapshot}. It does not contain {standing.judged_round} yet."
     # The counts by grade are hidden, because their difference from the visible grades would reveal hidden ones.
     visible = not snapshots.withheld_queries(look.user, snapshot)
     chart = (
@@ -207,7 +211,7 @@ def snapshot_card(look: Look) -> Card:
 def scores_card(look: Look) -> Card:
     standing = look.standing
     if standing.snapshot is None or not standing.runs:
-        return Card(words="Needs a snapshot and a run. Shows means with intervals, and scores by query.")
+        return Card(words="Scores need a snapshot and a run. They include means with intervals, and values by query.")
     act = Act("View scores", reverse("scores", args=[look.slug]))
     if not standing.scorings:
         return Card(
@@ -257,10 +261,11 @@ def freshness_card(look: Look) -> Card:
     standing, fresh = look.standing, look.standing.fresh
     if fresh is None:
         return Card(
-            words="Needs a snapshot. Shows unjudged documents that systems return, and changes since the freeze."
+            words="Freshness covers unjudged documents that systems return, and changes since the freeze. It needs a "
+            "snapshot."
         )
     words = f"Frozen {age_in_words(standing.snapshot.created_at)}, "
-    words += f"checked {age_in_words(fresh.checked_at)}." if fresh.checked_at else "not checked since."
+    words += f"checked {age_in_words(fresh.checked_at)}." if fresh.checked_at else "not checked yet."
     asking = [one.signal.title for one in fresh.report.asking]
     words += f" {_list(asking)}." if asking else ""
     left = standing.queries.total - standing.snapshot.summary["queries"]

@@ -149,7 +149,7 @@ def tiers(standing: Standing) -> CheckResult:
         return "warn", f"none of {counts.total:,} has a tier"
     numbers = f"{counts.head:,} head, {counts.torso:,} torso, {counts.tail:,} tail"
     if counts.head == counts.tiered:
-        return "fail", f"{numbers}: head queries only"
+        return "fail", f"{numbers}: only head queries"
     return ("done" if counts.head and counts.torso and counts.tail else "warn"), numbers
 
 
@@ -180,7 +180,7 @@ def systems(standing: Standing) -> CheckResult:
     if not runs:
         return "warn", "a list of pairs; its systems are unknown"
     if len(runs) == 1:
-        return "fail", "one system only, which the labels will favor"
+        return "fail", "only one system, which the labels will favor"
     return "done", f"{len(runs)} systems"
 
 
@@ -212,7 +212,7 @@ def overlapping(standing: Standing) -> CheckResult:
         return "todo", "no ratings yet"
     both, pairs = report["overlap"], report["pairs"]
     if report["raters"] < 2:
-        return "fail", f"{round_}: one rater only, {amount(pairs, 'pair')}"
+        return "fail", f"{round_}: only one rater, {amount(pairs, 'pair')}"
     share = both / pairs
     numbers = f"{round_}: {both:,} of {amount(pairs, 'rated pair')}, {report['raters']} raters"
     return ("done" if share >= ENOUGH_OVERLAP else "warn" if both else "fail"), numbers
@@ -245,9 +245,9 @@ def unjudged(standing: Standing) -> CheckResult:
     relevant."""
     shares = [run.mean for run in standing.fresh.report.runs if run.mean is not None] if standing.fresh else []
     if not shares:
-        return "done", "always; unjudged documents count as grade 0"
+        return "done", "true for every metric"
     spread = " to ".join(dict.fromkeys((percent(min(shares)), percent(max(shares)))))
-    return "done", f"always; unjudged in the first ten of the runs: {spread}"
+    return "done", f"true for every metric; unjudged share of the runs’ top 10: {spread}"
 
 
 def signal(name: str) -> Callable[[Standing], CheckResult]:
@@ -289,7 +289,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], CheckResult], tuple[str, str,
     ("systems", "Pairs pooled from at least two systems", systems, ("Create pool", "pool_new", True)),
     (
         "versioned",
-        "Guidelines have a version and an example per grade",
+        "Guidelines have a version and an example for each grade",
         versioned,
         ("Write guidelines", "guidelines_new", True),
     ),

@@ -104,7 +104,7 @@ def documents_due(look: Look) -> Next | None:
     if standing.documents or not standing.runs or standing.rounds:
         return None
     act = Act("Add documents", reverse("documents_new", args=[look.slug]), lead_only=True)
-    return Next("runs", "add the documents. Without documents, raters see only ids.", act)
+    return Next("runs", "add the documents. Otherwise, raters see only ids.", act)
 
 
 def pool_due(look: Look) -> Next | None:
@@ -155,7 +155,8 @@ def waiting_due(look: Look) -> Next | None:
         return None
     left = standing.filled.wanted - standing.filled.filled
     act = Act("View progress", reverse("round_progress", args=[standing.round.uuid]))
-    owed = f"the raters of {standing.round} have {left:,} of {amount(standing.filled.wanted, 'rating')} left"
+    ratings = amount(standing.filled.wanted, "rating")
+    owed = f"{left:,} of {ratings} in {standing.round} {agree(left, 'is', 'are')} still missing"
     if not standing.filled.growing:
         return Next("round", f"{owed}.", act)
     more = f"pairs of {standing.round} are still being chosen, up to {standing.round.most_pairs or 0:,}"

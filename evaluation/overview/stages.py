@@ -99,7 +99,7 @@ def round_state(standing: Standing) -> State:
         return "done", f"{round_} was closed with {percent(filled.share)} of its ratings"
     if filled.growing:
         return "doing", f"{percent(filled.share)} of the pairs chosen so far in {round_}"
-    return "doing", f"{percent(filled.share)} of {round_}"
+    return "doing", f"{percent(filled.share)} of the ratings of {round_}"
 
 
 def agreement_state(standing: Standing) -> State:
@@ -130,7 +130,7 @@ def scores_state(standing: Standing) -> State:
         scored = len(standing.scorings)
         words = f"{scored} of {amount(len(standing.runs), 'run')} scored on {standing.snapshot}"
         return ("doing" if scored else "todo"), words
-    return "done", f"{len(standing.scorings)} scored on {standing.snapshot}"
+    return "done", f"{amount(len(standing.scorings), 'run')} scored on {standing.snapshot}"
 
 
 def freshness_state(standing: Standing) -> State:
@@ -158,7 +158,7 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     "passed": ("done", "passed", "the whole interval is above the gate"),
     "undecided": ("warn", "undecided", "the gate is inside the interval"),
     "failed": ("fail", "failed", "the whole interval is below the gate"),
-    "undefined": ("warn", "undecided", "there is no coefficient"),
+    "undefined": ("warn", "undecided", "the coefficient is not defined"),
 }
 
 

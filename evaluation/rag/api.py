@@ -52,7 +52,7 @@ class SampleSetBody(serializers.Serializer):
     name = serializers.CharField()
     samples = serializers.IntegerField(source="rows")
     figures = serializers.DictField(child=serializers.IntegerField())
-    labels = serializers.DictField(help_text="Labels to slice by: label and value to the number of samples.")
+    labels = serializers.DictField(help_text="Number of samples by label and value, for labels that can form slices.")
     sha256 = serializers.CharField(source="stored_sha256", help_text="Hash of the stored file.")
     created_at = serializers.DateTimeField()
 
@@ -99,9 +99,9 @@ class RagSystemBody(serializers.Serializer):
 
 
 class SystemSent(Strict):
-    """Changeable fields of a system."""
+    """The fields of a system that can be changed."""
 
-    baseline = serializers.BooleanField(help_text="True makes this system the baseline.")
+    baseline = serializers.BooleanField(help_text="Send true to make this system the baseline.")
 
     def validate_baseline(self, value: bool) -> bool:
         if not value:
@@ -117,7 +117,7 @@ class FromCollectionSent(Strict):
         required=False, allow_null=True, help_text="Its labels define the relevant documents."
     )
     run = serializers.UUIDField(
-        required=False, allow_null=True, help_text="This run becomes a system that only retrieves."
+        required=False, allow_null=True, help_text="This run becomes a system that only retrieves documents."
     )
     threshold = serializers.IntegerField(
         required=False,
@@ -148,7 +148,7 @@ class RagSetNamed(serializers.Serializer):
 
 
 class RagScoreBody(serializers.Serializer):
-    """One metric; the value is 0 where `details.defined` is false."""
+    """One metric. Its value is 0 if `details.defined` is false."""
 
     value = serializers.FloatField()
     low = serializers.FloatField(allow_null=True)
@@ -212,7 +212,7 @@ class CriticSent(CapsSent):
     metrics = serializers.ListField(
         child=serializers.CharField(max_length=200),
         default=list(critics.METRICS),
-        help_text="Metrics that ask a critic, named as `assay rag -m` accepts them.",
+        help_text="Metrics that use a critic, with names as `assay rag -m` accepts them.",
     )
     dry_run = serializers.BooleanField(
         default=False, help_text="Whether to return only the estimate and make no calls."
@@ -220,7 +220,7 @@ class CriticSent(CapsSent):
 
 
 class CriticEstimateBody(serializers.Serializer):
-    """The estimated cost of a critic; two numbers are a lower and an upper bound."""
+    """The estimated cost of a critic. Two numbers are a lower and an upper bound."""
 
     systems = serializers.IntegerField()
     samples = serializers.IntegerField()
@@ -238,7 +238,7 @@ class CriticBody(serializers.Serializer):
     id = serializers.UUIDField()
     model = serializers.CharField()
     metrics = serializers.ListField(child=serializers.CharField())
-    prompts = serializers.DictField(help_text="By metric: name, version and SHA-256 of the prompt.")
+    prompts = serializers.DictField(help_text="Name, version and SHA-256 of the prompt for each metric.")
     state = serializers.ChoiceField(choices=RagCriticRun.State.choices)
     said = serializers.CharField(help_text="Why the run ended.")
     tried_again_at = serializers.DateTimeField(allow_null=True)
@@ -377,7 +377,7 @@ class PeopleBody(serializers.Serializer):
     )
     systems = serializers.ListField(
         child=serializers.DictField(),
-        help_text="By system: the metric's mean, and its mean corrected by human grades, with an interval.",
+        help_text="For each system, the metric's mean, and the mean corrected by human grades with an interval.",
     )
 
 
@@ -419,7 +419,7 @@ class Critic(OfCritic):
 
     @extend_schema(summary="Get the critic of RAG systems")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return its state, caps and cost. Its scores are in the scorecards."""
+        """Return the state, caps and cost of the critic. Its scores are in the scorecards."""
         return self.body()
 
     @extend_schema(
@@ -459,8 +459,8 @@ class GoOnWithCritic(OfCritic):
 
     @extend_schema(summary="Resume the critic of RAG systems", request=CapsSent, responses={202: Started})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Send the unanswered questions, including those about new systems. Omitted caps stay as they are; caps apply
-        to the whole run."""
+        """Send the unanswered questions, including those about new systems. Omitted caps stay unchanged. Caps
+        apply to the whole run."""
         run = critics.go_on(self.run, **self.read_body(CapsSent), actor=request.user)
         return started(run.job)
 
@@ -516,7 +516,7 @@ class OneSystem(InSystem):
 
     @extend_schema(summary="Make a RAG system the baseline", request=SystemSent)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Compare the other systems of the set with this one."""
+        """Make this system the one with which the other systems of the set are compared."""
         self.read_body(SystemSent)
         systems.set_baseline(self.system, actor=request.user)  # type: ignore[arg-type]
         self.system.refresh_from_db()

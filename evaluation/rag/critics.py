@@ -52,10 +52,10 @@ class Choice:
             raise NotValid(message, {"model": message})
         by_label = {metric.label: metric for metric in parse_metrics(self.metrics)}
         if wrong := [label for label, metric in by_label.items() if asking(metric) is None]:
-            message = f"{wrong[0]} does not use a critic. Name it under Metrics and slices."
+            message = f"{wrong[0]} does not use a critic. Add it under “Metrics and slices”."
             raise NotValid(message, {"metrics": message})
         if not 0 < len(by_label) <= MOST_METRICS:
-            message = f"Name 1 to {MOST_METRICS} metrics that use a critic, for example {METRICS[0]}."
+            message = f"Enter 1 to {MOST_METRICS} metrics that use a critic, for example {METRICS[0]}."
             raise NotValid(message, {"metrics": message})
         return list(by_label.values())
 
@@ -281,7 +281,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         calls = _ask_all(work, run)
     ended = calls.ended or Ended("done", "", 0, 0)
     try:
-        machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the page of the critic")
+        machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the critic page")
     finally:
         scorecards.queue(run.sample_set, actor=run.created_by)
     return {"end": ended.end, "said": ended.message, "answered": calls.answered}

@@ -53,7 +53,7 @@ class FromCollectionForm(AssayForm):
         required=False,
         min_value=1,
         max_value=100,
-        label="Lowest grade of a relevant document (optional)",
+        label="Lowest relevant grade (optional)",
         help_text="Leave empty to use the threshold of the snapshot's scale.",
     )
     run = forms.ModelChoiceField(
@@ -68,7 +68,7 @@ class FromCollectionForm(AssayForm):
         max_value=from_collection.MOST_DEPTH,
         initial=from_collection.DEPTH,
         label="Documents per query",
-        help_text="The number of documents of the run to keep for each query.",
+        help_text="The number of documents to keep from the run for each query.",
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:

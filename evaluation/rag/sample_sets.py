@@ -144,7 +144,7 @@ def check(collection: Collection, rows: Sequence[EvaluationSample], upload: Uplo
         findings.append(_finding("W62", circular[0], what + repr(circular[0].sample_id), done, fix))
     bare = [row for row in rows if not row.references and not row.relevant_docs and not _is_unanswerable(row)]
     if bare:
-        what = f"{amount(len(bare), 'sample')} without a reference answer and relevant documents. The first is "
+        what = f"{amount(len(bare), 'sample')} without a reference answer or relevant documents. The first is "
         fix = "Add `reference_answer` or `relevant_docs`."
         done = "stored; metrics that need them skip these samples"
         findings.append(_finding("W61", bare[0], what + repr(bare[0].sample_id), done, fix))

@@ -55,14 +55,14 @@ def metric_labels(names: Iterable[str], collection: Collection) -> list[str]:
     by_label = {metric.label: metric for metric in parse_metrics(names)}
     message = ""
     if not by_label:
-        message = "Name at least one metric, for example TokenF1."
+        message = "Enter at least one metric, for example TokenF1."
     elif len(by_label) > MOST_METRICS:
-        message = f"A scorecard has at most {MOST_METRICS} metrics, but {len(by_label)} are named."
+        message = f"A scorecard has at most {MOST_METRICS} metrics, but you entered {len(by_label)}."
     for metric in by_label.values():
         if asking(metric) is not None:
             message = (
-                f"{metric.label} uses a critic. Leads can start it with a model and a cap on the page Critic of the "
-                "set."
+                f"{metric.label} uses a critic. A lead can start it with a model and a cap on the critic page of the "
+                "sample set."
             )
         else:
             message = message or _model_fault(metric, collection)
@@ -82,11 +82,11 @@ def _model_fault(metric: Metric, collection: Collection) -> str:
     name = type(metric).__name__
     package = "bert_score" if hasattr(metric, "model_type") else "sentence_transformers"
     if find_spec(package) is None:
-        return f"{name} needs the extra semantic on the server: pip install 'assay[semantic]'."
+        return f"{name} requires the extra `semantic` on the server: pip install 'assay[semantic]'."
     allowed = grants.local_models(collection)
     if model not in allowed:
         return (
-            f"{name} may not load {model!r} here. Allowed models: {', '.join(allowed) or 'none'}. The server's "
+            f"{name} cannot load {model!r} here. Allowed models: {', '.join(allowed) or 'none'}. The server's "
             "operator can add a model to LOCAL_MODELS and grant it to the collection."
         )
     return ""
@@ -120,7 +120,7 @@ def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence
     labels = metric_labels(metrics, sample_set.collection) if metrics else default_metrics()
     if unknown := [label for label in slices if label not in sample_set.labels]:
         known = ", ".join(sample_set.labels) or "none"
-        message = f"The samples have no label {unknown[0]!r} that can form slices. Labels: {known}."
+        message = f"The samples have no label {unknown[0]!r} that can form slices. Available labels: {known}."
         raise NotValid(message, {"slices": message})
     if len(slices) > MOST_SLICES:
         message = f"A scorecard has at most {MOST_SLICES} slices."

@@ -43,7 +43,7 @@ def check(collection: Collection, rows: Sequence[SystemOutputs], upload: Upload)
         "with a response": sum(row.response is not None for row in rows),
         "with retrieved documents": sum(bool(row.retrieved) for row in rows),
         "timed stages": ", ".join(stages[:5]),
-        "sample set": best.name if best else "none has these ids",
+        "sample set": best.name if best else "none contains these ids",
     }
     return Checked(rows, (), figures)
 
@@ -77,7 +77,7 @@ def questions(upload: Upload) -> dict[str, Any]:
         "missing": forms.ChoiceField(
             label="A sample without an output",
             choices=list(MISSING_TITLES.items()),
-            help_text="Outputs without a sample are errors if this is an error; otherwise they are left out.",
+            help_text="If this is an error, an output without a sample is also an error. Otherwise it is left out.",
         ),
     }
 

@@ -35,12 +35,14 @@ class LeftOutBody(serializers.Serializer):
     """A run, or a group of runs, left out of the pool."""
 
     name = serializers.CharField()
-    contributed = serializers.IntegerField(help_text="Judged pairs that it returned within the pool depth.")
-    unique = serializers.IntegerField(help_text="Judged pairs that no other contributor returned.")
+    contributed = serializers.IntegerField(
+        help_text="Number of judged pairs that the run returned within the pool depth."
+    )
+    unique = serializers.IntegerField(help_text="Number of judged pairs that no other contributing run returned.")
     unique_relevant = serializers.IntegerField()
     queries = serializers.IntegerField()
     tau = serializers.FloatField(
-        allow_null=True, help_text="Kendall's tau-b of the rankings of all runs with and without it."
+        allow_null=True, help_text="Kendall's tau-b of the rankings of all runs with and without these labels."
     )
     reason = serializers.CharField(allow_null=True)
     worst = serializers.FloatField(allow_null=True)

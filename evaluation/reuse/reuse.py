@@ -94,7 +94,7 @@ def _check_size(runs: Sequence[Run], had: Contributors) -> None:
     rows = sum(run.rows for run in runs) * (len(had.runs) + 2)
     if rows > ROWS_AT_ONCE:
         raise NotValid(
-            f"These {len(runs):,} runs are too large for this page. Export the snapshot’s qrels and run assay reuse."
+            f"These {len(runs):,} runs are too large for this page. Export the snapshot’s qrels and run `assay reuse`."
         )
 
 
@@ -131,7 +131,7 @@ def _look(
         seed=SEED,
     )
     if later and result.missed.value is not None:
-        note = "a later round added judgments after the sample was drawn, so fewer pairs are left"
+        note = "a later round added judgments after the residual sample was drawn, so fewer of its pairs are left"
         result = replace(result, missed=replace(result.missed, notes=(note, *result.missed.notes)))
     return result
 

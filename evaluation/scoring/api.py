@@ -90,7 +90,9 @@ class AgainstBaselineBody(serializers.Serializer):
 
     baseline = serializers.CharField()
     metric = serializers.CharField()
-    runs = serializers.DictField(help_text="By run: difference, low, high, p, wins, ties, losses, reason and verdict.")
+    runs = serializers.DictField(
+        help_text="For each run: difference, low, high, p, wins, ties, losses, reason and verdict."
+    )
     queries = serializers.IntegerField()
     test = serializers.CharField()
     correction = serializers.CharField()
@@ -201,7 +203,7 @@ class Scores(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Compute every mean with an interval; weighted by traffic and by tier if the sampling design allows it."""
+        """Compute each mean with an interval; also weighted by traffic and by tier if the sampling design allows it."""
         data = self.read_body(NewScores)
         rows = self.collection.snapshots.select_related("collection")
         (snapshot,) = rows_called(rows, [data["snapshot"]], "snapshot", "snapshot")

@@ -130,7 +130,7 @@ def _given(query: Query) -> Iterable[tuple[str, Event]]:
         round_ = row.pair.round
         who = names.setdefault(round_.pk, round_labels.pseudonyms(round_))
         standing = not hasattr(row, "superseded_by") and row.state != Judgment.State.UNDONE
-        what = STATES[Judgment.State(row.state)] + (", surplus" if row.surplus else "")
+        what = STATES[Judgment.State(row.state)] + (" (surplus)" if row.surplus else "")
         note = " · ".join(text for text in (row.reason, row.note) if text)
         event = Event(row.created_at, "rater", who.get(row.rater_id, ""), what, row.grade, round_.name, note, standing)
         yield row.pair.document.doc_id, event
@@ -167,7 +167,7 @@ def _by_machines(query: Query) -> Iterable[tuple[str, Event]]:
     for row in rows.select_related("judge", "pair__document", "pair__round").defer("judge__inputs", "raw"):
         what = "graded" if row.outcome == "graded" else row.outcome.replace("_", " ")
         if row.usefulness is not None:
-            what = f"found it {row.usefulness:.2f} useful"
+            what = f"measured a usefulness of {row.usefulness:.2f}"
         event = Event(row.created_at, "machine", row.judge.name, what, row.grade, row.pair.round.name, row.rationale)
         yield row.pair.document.doc_id, event
 
@@ -183,4 +183,4 @@ def _frozen(snapshot: Snapshot, query: Query) -> Iterable[tuple[str, Event]]:
     for one in snapshots_of(snapshot):
         for doc_id, grade in snapshots.labels_of(one).get(query.query_id, {}).items():
             whole = int(grade) if grade == int(grade) else grade
-            yield doc_id, Event(one.created_at, "snapshot", one.name, f"frozen by {one.rule}", whole)
+            yield doc_id, Event(one.created_at, "snapshot", one.name, f"frozen with the rule {one.rule}", whole)

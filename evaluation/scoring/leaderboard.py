@@ -164,22 +164,24 @@ def cautions(rows: Sequence[Row]) -> list[str]:
     unjudged_first = [(name, percent(share)) for name, share in shares]
     if unjudged_first:
         sentences.append(
-            f"Unjudged documents in the first 10: {_named(unjudged_first)}. Each of them counts as not relevant; a "
-            "run with many may be better than its score."
+            f"Unjudged documents in the first 10: {_named(unjudged_first)}. Each of them counts as not relevant, so "
+            "a run with many of them may be better than its score."
         )
     missing = [(row.name, f"{number:,}") for row in rows if (number := _diagnostic(row, "queries_missing"))]
     if missing:
         sentences.append(f"Judged queries without results, which are scored 0: {_named(missing)}.")
     tied = [(row.name, percent(share)) for row in rows if (share := row.scoring.diagnostics.get("ties", 0)) > MANY_TIES]
     if tied:
-        sentences.append(f"Rows with tied scores: {_named(tied)}. They are ordered by trec_eval’s rule.")
+        sentences.append(f"Rows with tied scores: {_named(tied)}. Assay orders these rows by trec_eval’s rule.")
     contradicted = [(row.name, f"{number:,}") for row in rows if (number := _diagnostic(row, "ranks_contradicted"))]
     if contradicted:
         sentences.append(f"Rows whose rank contradicts their score: {_named(contradicted)}. Assay uses the score.")
     barren = max((_diagnostic(row, "queries_without_relevant") for row in rows), default=0)
     if barren:
         number = amount(barren, "query has", "queries have")
-        sentences.append(f"{number} no relevant document. Every run scores 0 there in every metric except Judged.")
+        sentences.append(
+            f"{number} no relevant document. Every run scores 0 for such queries in every metric except Judged."
+        )
     return sentences
 
 

@@ -38,7 +38,7 @@ class ShownInput(serializers.Serializer):
 
 
 class ClickRules(serializers.Serializer):
-    """Rules that turn clicks into labels."""
+    """The rules that turn clicks into labels."""
 
     model = serializers.ChoiceField(choices=list(CLICK_MODELS), default="coec")
     least_impressions = serializers.IntegerField(
@@ -55,7 +55,7 @@ class ClickRules(serializers.Serializer):
     baseline = serializers.CharField(
         required=False,
         max_length=2_000,
-        help_text="Clicks per impression by rank, from rank 1 on, if you have measured them.",
+        help_text="Measured clicks per impression by rank, starting with rank 1; omit it to use the rates of the log.",
     )
     strength = serializers.FloatField(
         required=False, min_value=1e-6, max_value=click_logs.MOST_STRENGTH, help_text="Weight of the prior."
@@ -79,7 +79,7 @@ class ClickSourceBody(serializers.Serializer):
     rules = serializers.JSONField(source="report.rules")
     impressions = serializers.IntegerField(source="report.impressions")
     clicks = serializers.IntegerField(source="report.clicks")
-    sha256 = serializers.CharField(source="report.file_sha256", help_text="Counts of the log.")
+    sha256 = serializers.CharField(source="report.file_sha256", help_text="SHA-256 of the click log.")
     created_at = serializers.DateTimeField()
 
 
@@ -100,7 +100,9 @@ class AgreementBody(serializers.Serializer):
 class OneClickSourceBody(ClickSourceBody):
     """A source with its click rates by rank and its agreement with human grades."""
 
-    ranks = serializers.SerializerMethodField(help_text="By rank (0: unknown): impressions, clicks, expected rate.")
+    ranks = serializers.SerializerMethodField(
+        help_text="By rank, with 0 for unknown: impressions, clicks and expected rate."
+    )
     few = serializers.IntegerField(source="report.few", help_text="Pairs with too few impressions for a label.")
     clients = serializers.IntegerField(source="report.clients")
     robots = serializers.JSONField(source="report.robots", help_text="Clients left out, by reason.")
@@ -173,7 +175,7 @@ class OneClickSource(InCollection):
 
 
 class ClickGrades(InCollection):
-    """Grades made from the labels of a source."""
+    """Grades created from the labels of a source."""
 
     writes = access.LEADS
     serializer_class = ClickSourceBody
@@ -181,7 +183,7 @@ class ClickGrades(InCollection):
     tag = "labels"
 
     @extend_schema(
-        summary="Make grades from click labels",
+        summary="Create grades from click labels",
         request=GradeCuts,
         responses={201: ClickSourceBody},
         examples=[OpenApiExample("Four grades", {"name": "clicks 0-3", "cuts": [0.5, 1, 2]}, request_only=True)],

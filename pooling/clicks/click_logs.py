@@ -118,14 +118,14 @@ def _figures(evidence: Evidence, pairs: KnownPairs) -> dict[str, Any]:
         "impressions": shown,
         "clicks": clicked,
         "clicks per impression": f"{clicked / shown:.1%}",
-        "queries of the log": len(evidence.queries),
-        "of these in this collection": len(pairs.queries),
+        "queries in the log": len(evidence.queries),
+        "queries also in this collection": len(pairs.queries),
         f"pairs with at least {LEAST_IMPRESSIONS} impressions": pairs.shown_often(LEAST_IMPRESSIONS),
     }
     exclusions = {
         "clients": evidence.clients,
         "impressions without a client": evidence.anonymous if evidence.clients else 0,
-        "impressions of robots, left out": evidence.robot_impressions,
+        "impressions by robots, left out": evidence.robot_impressions,
         "clicks without a recorded impression": evidence.unshown,
         "searches without text, left out": evidence.without_query,
         "impressions without a position": int(evidence.impressions[evidence.rank == UNKNOWN].sum()),
@@ -155,8 +155,8 @@ def _rates(text: str) -> tuple[float, ...]:
         return tuple(float(part) for part in text.replace(";", ",").split(",") if part.strip())
     except ValueError:
         message = (
-            f"{text[:100]!r} is not a list of click rates; enter the rate of each rank from 1 on, for example 0.4, "
-            "0.2, 0.15"
+            f"{text[:100]!r} is not a list of click rates. Enter the rate of each rank, starting with rank 1, for "
+            "example 0.4, 0.2, 0.15."
         )
         raise NotValid(message, {"baseline": message}) from None
 
@@ -258,8 +258,8 @@ def questions(upload: Upload) -> dict[str, forms.Field]:
             label="Clicks per impression by rank (optional)",
             required=False,
             max_length=2_000,
-            help_text="From rank 1 on, for example 0.4, 0.2, 0.15, if you have measured them on randomly ordered "
-            "results. Leave empty to use the rates of the log.",
+            help_text="Starting with rank 1, for example 0.4, 0.2, 0.15. Enter only rates that you measured on "
+            "randomly ordered results. Leave empty to use the rates of the log.",
         ),
         "strength": forms.FloatField(
             label="Weight of the prior (optional)",

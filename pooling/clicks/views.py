@@ -58,8 +58,8 @@ LABELS = Listing(
         Column(
             "label", "Label", order="value", numeric=True, value=lambda row: row.value, show=lambda row: _label(row)
         ),
-        Column("low", "From", order="click_count__low", numeric=True, value=lambda row: row.click_count.low),
-        Column("high", "To", order="click_count__high", numeric=True, value=lambda row: row.click_count.high),
+        Column("low", "Interval from", order="click_count__low", numeric=True, value=lambda row: row.click_count.low),
+        Column("high", "Interval to", order="click_count__high", numeric=True, value=lambda row: row.click_count.high),
         Column(
             "impressions",
             "Impressions",
@@ -70,7 +70,7 @@ LABELS = Listing(
         Column("clicks", "Clicks", order="click_count__clicks", numeric=True, value=lambda row: row.click_count.clicks),
         Column(
             "expected",
-            "Expected",
+            "Expected clicks",
             order="click_count__expected",
             numeric=True,
             value=lambda row: row.click_count.expected,
@@ -117,7 +117,7 @@ class GradesForm(AssayForm):
     cuts = forms.CharField(
         max_length=300,
         label="Thresholds between grades",
-        help_text="The lowest label of each grade, from grade 1 on, in rising order.",
+        help_text="The lowest label of each grade, starting with grade 1, in ascending order.",
     )
 
     def tell(self, error: AssayError) -> None:

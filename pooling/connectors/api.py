@@ -54,7 +54,7 @@ class Settings(serializers.Field):
 
 
 class ConnectorChanged(serializers.Serializer):
-    """Changeable fields of a connector; an omitted secret stays."""
+    """The fields of a connector that can be changed. An omitted secret is kept."""
 
     name = serializers.CharField(max_length=120)
     settings = Settings(help_text=SECRETS)
@@ -87,7 +87,7 @@ class Tryout(serializers.Serializer):
     """The engine's response."""
 
     hits = serializers.ListField(
-        child=serializers.JSONField(), help_text="Each with doc_id, score, title, text, url, image and fields."
+        child=serializers.JSONField(), help_text="Documents with doc_id, score, title, text, url, image and fields."
     )
 
 
@@ -99,7 +99,7 @@ class FetchBody(serializers.Serializer):
     depth = serializers.IntegerField()
     asked = serializers.IntegerField(source="query_count", help_text="Number of queries.")
     answered = serializers.IntegerField(help_text="Queries with stored results.")
-    failed = serializers.JSONField(help_text="Query id to the engine's error.")
+    failed = serializers.JSONField(help_text="The engine's error for each failed query id.")
     job = serializers.UUIDField(source="job.uuid", allow_null=True, default=None)
     run = serializers.UUIDField(source="run.uuid", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
@@ -176,12 +176,12 @@ class OneConnector(InConnector):
 
     @extend_schema(summary="Get a connector")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return its settings without its secret."""
+        """Return the settings of the connector without its secret."""
         return self.respond(ConnectorBody, self.connector)
 
     @extend_schema(summary="Change a connector", request=ConnectorChanged)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Omitted fields stay unchanged, including the secret unless the engine's address changes."""
+        """Omitted fields stay unchanged. If the engine's address changes, send the secret again."""
         row = self.connector
         fields = self.read_body(ConnectorChanged, partial=True)
         before = {"name": row.name, "timeout": row.timeout, "concurrency": row.concurrency}
@@ -191,7 +191,7 @@ class OneConnector(InConnector):
 
     @extend_schema(summary="Remove a connector", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Delete its secret too. Runs fetched from it stay."""
+        """Delete the connector and its secret. Runs fetched from it are kept."""
         connections.remove(self.connector, actor=request.user)
         return Response(status=204)
 
@@ -202,7 +202,7 @@ class TryConnector(InConnector):
     serializer_class = Tryout
     also = (503,)
 
-    @extend_schema(summary="Try a query", request=Trial, responses={200: Tryout})
+    @extend_schema(summary="Test a query", request=Trial, responses={200: Tryout})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
         """Return at most ten documents and store nothing. An error of the engine gives status 400."""
         hits = connections.attempt(self.connector, self.read_body(Trial)["query"], actor=request.user)
@@ -236,7 +236,7 @@ class GoOnWithFetch(InConnector):
 
     @extend_schema(summary="Resume a fetch", request=GoOn, responses={202: Started})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID, fetch: uuid_module.UUID) -> Response:
-        """Request the queries without results."""
+        """Fetch the queries that have no results yet."""
         row = Fetch.objects.filter(connector=self.connector, uuid=fetch).first()
         if row is None:
             raise NotFound("This fetch does not exist.")

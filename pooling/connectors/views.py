@@ -131,7 +131,7 @@ def _removed(request: HttpRequest, collection: Collection, row: Connector) -> Ht
     except AssayError as error:
         messages.error(request, str(error))
         return redirect("connector", collection.slug, row.uuid)
-    messages.success(request, f"Connector {row.name} removed. Runs fetched from it stay.")
+    messages.success(request, f"Connector {row.name} removed. Runs fetched from it are kept.")
     return redirect("connectors", collection.slug)
 
 
@@ -172,7 +172,7 @@ FETCHES = Listing(
         Column("run_name", "Run", order="run_name", head=True, style="clip", url=_address),
         Column("state", "State", show=_state),
         Column("answered", "Queries answered", order="answered", numeric=True),
-        Column("asked", "of", numeric=True, value=lambda row: row.query_count),
+        Column("asked", "Queries in total", numeric=True, value=lambda row: row.query_count),
         Column("depth", "Depth", order="depth", numeric=True),
         Column("created_at", "Started", order="created_at", style="nowrap"),
     ),

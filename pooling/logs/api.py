@@ -48,7 +48,7 @@ class LogBody(serializers.Serializer):
     distinct = serializers.IntegerField(help_text="Distinct queries.")
     first_at = serializers.DateTimeField(allow_null=True)
     last_at = serializers.DateTimeField(allow_null=True)
-    languages = serializers.SerializerMethodField(help_text="The languages of the log, with their searches.")
+    languages = serializers.SerializerMethodField(help_text="The languages of the log, with their numbers of searches.")
     created_at = serializers.DateTimeField()
 
     def get_languages(self, log: QueryLog) -> dict[str, int]:
@@ -80,7 +80,7 @@ class Draw(Strict):
         required=False,
         min_value=1,
         max_value=query_logs.MOST_RANKS,
-        help_text="The last rank of the head, independent of its traffic; use it with "
+        help_text="The last rank of the head, regardless of its traffic; use it with "
         "`torso_ranks` instead of the shares.",
     )
     torso_ranks = serializers.IntegerField(required=False, min_value=1, max_value=query_logs.MOST_RANKS)
@@ -92,7 +92,7 @@ class Draw(Strict):
 
 
 class NewDraw(Draw):
-    """A draw with a token: a repeated request returns the same draw."""
+    """A draw with a token. A repeated request returns the same draw."""
 
     token = serializers.UUIDField(
         default=None,
@@ -113,7 +113,7 @@ class DrawnQuery(serializers.Serializer):
 
 
 class SampleBody(serializers.Serializer):
-    """A recorded draw; log, seed and parameters allow repeating it."""
+    """A recorded draw. It can be repeated with its log, seed and parameters."""
 
     id = serializers.UUIDField(source="uuid")
     method = serializers.CharField()

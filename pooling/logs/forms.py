@@ -27,7 +27,7 @@ class DrawForm(AssayForm):
 
     method = forms.ChoiceField(
         choices=[
-            (STRATIFIED, "by tier: a number of queries from head, torso and tail, at random within each tier"),
+            (STRATIFIED, "by tier: a fixed number of queries from head, torso and tail, at random within each tier"),
             (PPS, "by traffic: from the whole log, with a higher probability for frequent queries"),
         ],
         widget=forms.RadioSelect,
@@ -35,21 +35,21 @@ class DrawForm(AssayForm):
     head = forms.IntegerField(label="Head", min_value=0, max_value=MOST_QUERIES)
     torso = forms.IntegerField(label="Torso", min_value=0, max_value=MOST_QUERIES)
     tail = forms.IntegerField(label="Tail", min_value=0, max_value=MOST_QUERIES)
-    n = forms.IntegerField(label="Number of queries, when drawn by traffic", min_value=1, max_value=MOST_QUERIES)
+    n = forms.IntegerField(label="Number of queries (if drawn by traffic)", min_value=1, max_value=MOST_QUERIES)
     seed = seed_field()
     window_days = forms.IntegerField(
         label="Last days of the log (optional)",
         required=False,
         min_value=1,
         max_value=LONGEST_WINDOW,
-        help_text="Leave empty to use the whole log. A log without times is always used completely.",
+        help_text="Leave empty to use the whole log. A log without timestamps is always used in full.",
     )
     head_share = forms.FloatField(
-        label="Head ends at", min_value=0.01, max_value=1, help_text="Share of the traffic: 0.5 is half of it."
+        label="Head ends at share", min_value=0.01, max_value=1, help_text="Share of the traffic: 0.5 is half."
     )
-    torso_share = forms.FloatField(label="Torso ends at", min_value=0.01, max_value=1)
+    torso_share = forms.FloatField(label="Torso ends at share", min_value=0.01, max_value=1)
     head_ranks = forms.IntegerField(
-        label="Or: head ends at rank (optional)",
+        label="Head ends at rank (optional)",
         required=False,
         min_value=1,
         max_value=MOST_RANKS,

@@ -132,7 +132,7 @@ def store(
     """Store the searches without personal data; queries can be drawn from them any number of times."""
     figures = checked.figures
     if single(figures) and not options.get(SINGLE):
-        message = "Every query occurs once in this file, so it does not show the traffic."
+        message = "Every query occurs once in this file, so the file contains no traffic data."
         raise NotValid(
             f"{message} Confirm that the file is a log, or map its column of counts.",
             {SINGLE: "Confirm that this file is a log."},

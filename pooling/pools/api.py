@@ -88,10 +88,14 @@ class Draw(serializers.Serializer):
     hours = serializers.FloatField(
         default=None,
         allow_null=True,
-        help_text="Instead of `total`: as many pairs as `raters` can judge in this time at the collection's pace.",
+        help_text="Instead of `total`: hours per rater; the pool gets the pairs that `raters` can judge in this time.",
     )
-    raters = serializers.IntegerField(default=1, min_value=1, max_value=1_000, help_text="For hours and effort.")
-    ratings_per_pair = serializers.IntegerField(default=2, min_value=1, max_value=20, help_text="For hours and effort.")
+    raters = serializers.IntegerField(
+        default=1, min_value=1, max_value=1_000, help_text="Raters for `hours` and `effort`."
+    )
+    ratings_per_pair = serializers.IntegerField(
+        default=2, min_value=1, max_value=20, help_text="For `hours` and `effort`."
+    )
     residual = serializers.IntegerField(
         default=0,
         min_value=0,
@@ -169,7 +173,9 @@ class PreviewBody(serializers.Serializer):
 
     summary = serializers.JSONField()
     duplicates = Duplicate(many=True, source="groups", help_text="The first 200 duplicates.")
-    effort = serializers.JSONField(help_text="Ratings, minutes, minutes per rater, and the timing behind them.")
+    effort = serializers.JSONField(
+        help_text="Ratings, minutes, minutes per rater, and the timing on which they are based."
+    )
 
 
 def shown_pools() -> QuerySet[Pool]:
@@ -275,7 +281,7 @@ class PoolDuplicates(InCollection):
 
     @extend_schema(summary="Judge a duplicate separately", request=PairInput, responses={200: PoolBody})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """The duplicate becomes the last pair of the pool. The status is 409 once a round uses the pool."""
+        """The duplicate becomes the last pair of the pool. The status is 409 if a round uses the pool."""
         pair, pool = self.read_body(PairInput), self._pool(uuid)
         judge_separately(pool, query_id=pair["query_id"], doc_id=pair["doc_id"], actor=request.user)
         return self.respond(PoolBody, shown_pools().get(pk=pool.pk))

@@ -94,12 +94,12 @@ def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | No
     if pairs_per_query is not None and pairs_per_query * queries <= first:
         message = (
             f"{amount(first, 'pair')} of {amount(queries, 'query', 'queries')} {agree(first, 'is', 'are')} already "
-            f"chosen, so {pairs_per_query:,} per query leave nothing to choose."
+            f"chosen, so {pairs_per_query:,} per query leaves nothing to choose."
         )
         raise NotValid(message, {"pairs_per_query": message})
     earlier = Refill.objects.filter(pool=pool).select_related("round").first()
     if earlier is not None:
-        raise Conflict(f"This pool already grows with {earlier.round}. Create another pool for another round.")
+        raise Conflict(f"{earlier.round} already adds pairs to this pool. Create another pool for another round.")
 
 
 def stop(refill: Refill, *, actor: User) -> None:
@@ -167,4 +167,4 @@ def _state(row: Refill) -> tuple[str, str]:
         return "stopped", job.error if job else "its job was deleted"
     if job.state in (Job.State.QUEUED, Job.State.RUNNING):
         return "choosing", ""
-    return "ahead", "raters have enough pairs; more are chosen as they rate"
+    return "ahead", "raters have enough pairs; more pairs are chosen as raters grade"

@@ -47,20 +47,20 @@ def limits_fields(strategy: Strategy) -> dict[str, forms.Field]:
             label="Pairs per query (optional)",
             required=False,
             min_value=1,
-            help_text=learns if strategy.adaptive else "Maximum; the best-ranked pairs are chosen first.",
+            help_text=learns if strategy.adaptive else "A maximum. The best-ranked pairs are chosen first.",
         ),
         "total": forms.IntegerField(
             label="Pairs in total (optional)",
             required=False,
             min_value=1,
-            help_text="Maximum; every query gets the same number of pairs, as many as fit.",
+            help_text="A maximum. Every query gets the same number of pairs.",
         ),
         "hours": forms.FloatField(
-            label="Or hours per rater (optional)",
+            label="Hours per rater (optional)",
             required=False,
             min_value=0.01,
             max_value=10_000,
-            help_text="The pool gets as many pairs as the raters below can judge in that time.",
+            help_text="Instead of a total: the pool gets the pairs that the raters below can judge in this time.",
         ),
         "duplicates": forms.ChoiceField(
             label="Duplicates", choices=DUPLICATE_WORDS, required=False, widget=forms.RadioSelect
@@ -70,20 +70,20 @@ def limits_fields(strategy: Strategy) -> dict[str, forms.Field]:
             required=False,
             min_value=0.51,
             max_value=1,
-            help_text="The smallest share of three-word parts that both documents have in common.",
+            help_text="The smallest share of three-word sequences that both documents have in common.",
         ),
         "apart": PairsField(required=False),
         "residual": forms.IntegerField(
             label="Residual",
             min_value=0,
             max_value=1_000,
-            help_text="Random pairs per query from below the pool. They estimate how many relevant documents the pool "
-            "misses; 5 to 10 are enough.",
+            help_text="Random pairs per query from below the pool, to estimate how many relevant documents the pool "
+            "misses. 5 to 10 pairs are enough.",
         ),
     }
     if strategy.adaptive:
         fields["relevant_from"] = forms.FloatField(
-            label="Relevant from grade",
+            label="Lowest relevant grade",
             required=False,
             min_value=0,
             max_value=100,

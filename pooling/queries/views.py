@@ -227,9 +227,9 @@ def _change(request: HttpRequest, collection: Collection, group: QueryGroup) -> 
         named = request.POST.get("other", "")
         others: QuerySet[QueryGroup] = collection.query_groups.filter(uuid=uuid_of(named))
         if not others:
-            raise NotValid("Choose the group to merge.")
+            raise NotValid("Choose a group to merge with.")
         query_groups.merge(group, others, actor=actor)
-        return "Merged."
+        return "Groups merged."
     if act == "dissolve":
         query_groups.dissolve(group, actor=actor)
         return f"Group “{group}” dissolved."

@@ -35,26 +35,26 @@ from pooling.pools import pools, refill
 class Plan(Strict):
     """How pairs are chosen while the round is open, for a pool with an adaptive strategy."""
 
-    most_pairs = serializers.IntegerField(min_value=2, max_value=10_000_000, help_text="The budget: pairs in total.")
+    most_pairs = serializers.IntegerField(min_value=2, max_value=10_000_000, help_text="Maximum pairs in total.")
     pairs_per_query = serializers.IntegerField(default=None, allow_null=True, min_value=1, max_value=100_000)
     batch = serializers.IntegerField(
         default=refill.BATCH,
         min_value=1,
         max_value=refill.LARGEST_BATCH,
-        help_text="Number of pairs of a query chosen at a time; raters have two such batches ahead.",
+        help_text="Number of pairs chosen at a time for a query; Assay keeps two such batches ready for raters.",
     )
     residual = serializers.IntegerField(
-        default=0, min_value=0, max_value=1_000, help_text="Random pairs per query, drawn when choosing ends."
+        default=0, min_value=0, max_value=1_000, help_text="Random pairs per query, drawn when pair selection ends."
     )
 
 
 class RefillBody(serializers.Serializer):
-    """The state of the choice of pairs."""
+    """The state of pair selection."""
 
     state = serializers.ChoiceField(
         choices=("waiting", "choosing", "ahead", "stopped", "complete"),
-        help_text="Whether choosing waits for the round to open, is in progress, is far enough ahead, failed, was "
-        "canceled, or has ended.",
+        help_text="Whether pair selection waits for the round to open, is in progress, is far enough ahead, failed or "
+        "was canceled, or has ended.",
     )
     reason = serializers.CharField()
     strategy = serializers.CharField()
@@ -69,7 +69,7 @@ class RefillBody(serializers.Serializer):
 
 
 class RefillAct(serializers.Serializer):
-    """Actions of a lead on the choice of pairs."""
+    """A lead's action on pair selection."""
 
     act = serializers.ChoiceField(choices=("go-on", "stop"))
 
@@ -161,22 +161,22 @@ class Rounds(Rows):
 
 
 class RefillOfRound(InRound):
-    """The choice of additional pairs in an open round."""
+    """Pair selection in an open round."""
 
     serializer_class = RefillBody
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(summary="Get the state of choosing pairs")
+    @extend_schema(summary="Get the state of pair selection")
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """The status is 404 for a round with fixed pairs."""
         self._row()
         return Response(refill.status(self.round))
 
-    @extend_schema(summary="Resume or stop choosing pairs", request=RefillAct)
+    @extend_schema(summary="Resume or stop pair selection", request=RefillAct)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """`go-on` resumes after a failure or cancellation. `stop` ends the choice and leaves the round open with its
-        current pairs."""
+        """`go-on` resumes after a failure or cancellation. `stop` ends pair selection and leaves the round open with
+        its current pairs."""
         verb = refill.ACTS[self.read_body(RefillAct)["act"]]
         verb(self._row(), actor=request.user)
         return Response(refill.status(self.round))

@@ -70,7 +70,7 @@ class RoundForm(SettingsForm):
         GuidelinesVersion.objects.none(), to_field_name="uuid", required=False, empty_label=None
     )
     relevant_from = forms.IntegerField(
-        label="Relevant from grade",
+        label="Lowest relevant grade",
         required=False,
         min_value=1,
         max_value=100,
@@ -99,7 +99,7 @@ class RoundForm(SettingsForm):
         self.fields["goes_on"] = forms.BooleanField(
             label="Choose additional pairs based on incoming judgments",
             required=False,
-            help_text="If off, the round has only the pairs of this pool.",
+            help_text="If cleared, the round has only the pairs of this pool.",
         )
         self.fields["most_pairs"] = forms.IntegerField(
             label="Maximum pairs in total",
@@ -112,18 +112,18 @@ class RoundForm(SettingsForm):
             label="Maximum pairs per query (optional)", required=False, min_value=1, max_value=100_000
         )
         self.fields["batch"] = forms.IntegerField(
-            label="Pairs per batch of a query",
+            label="Pairs per query and batch",
             required=False,
             min_value=1,
             max_value=LARGEST_BATCH,
-            help_text="Raters have two batches ahead. Smaller batches let the strategy learn sooner.",
+            help_text="Assay keeps two batches ready for raters. Smaller batches let the strategy learn sooner.",
         )
         self.fields["residual"] = forms.IntegerField(
             label="Residual",
             required=False,
             min_value=0,
             max_value=1_000,
-            help_text="Random pairs per query from the remaining ones, drawn when choosing ends.",
+            help_text="Random pairs per query, drawn from the remaining pairs when pair selection ends.",
         )
 
     @property

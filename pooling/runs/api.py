@@ -35,7 +35,7 @@ class ResultInput(serializers.Serializer):
     query_id = serializers.CharField()
     doc_id = serializers.CharField()
     score = serializers.FloatField()
-    rank = serializers.IntegerField(required=False, help_text="Compared with the scores, which determine the order.")
+    rank = serializers.IntegerField(required=False, help_text="Checked against the scores, which determine the order.")
 
 
 class RunReading(Reading):
@@ -51,7 +51,7 @@ class RunFileInput(RunReading, FileSent):
 
 
 class RunChange(Strict):
-    """Changeable fields of a stored run."""
+    """The fields of a stored run that can be changed."""
 
     generator_family = serializers.CharField(
         required=False, allow_blank=True, max_length=LONGEST, help_text=model_families.HELP

@@ -34,14 +34,16 @@ class StratumBody(serializers.Serializer):
 
 
 class NewStratum(Draw):
-    """A stratum to add, with its draw; tiers are cut within the stratum."""
+    """A stratum to add, with its draw. Tiers are cut within the stratum."""
 
     name = serializers.CharField(max_length=100)
     log = serializers.UUIDField(
         required=False, allow_null=True, help_text="The log to draw from; without a log, all listed queries are added."
     )
     share = serializers.FloatField(
-        required=False, allow_null=True, help_text="Its share of the whole traffic; computed if the log determines it."
+        required=False,
+        allow_null=True,
+        help_text="Its share of the whole traffic; by default computed from the log if possible.",
     )
     part_of = serializers.CharField(
         required=False,
@@ -55,7 +57,7 @@ class NewStratum(Draw):
     language = serializers.CharField(
         required=False,
         max_length=40,
-        help_text="Queries whose searches are mostly in this language, if the log has it.",
+        help_text="Queries whose searches are mostly in this language; the log must have a language column.",
     )
 
 
@@ -164,7 +166,7 @@ class Proposals(InCollection):
 
     @extend_schema(summary="List proposed query groups", responses=ProposalBody(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """Return the group with the most searches first. To accept a group, send its queries to `query-groups/`."""
+        """Return the proposed groups, most searches first. To accept a group, send its queries to `query-groups/`."""
         return Response(ProposalBody(proposals(self.collection), many=True).data)
 
     @extend_schema(summary="Reject a proposed group", request=Refusal, responses={204: None})

@@ -41,13 +41,13 @@ class StratumForm(AssayForm):
         to_field_name="uuid",
         required=False,
         label="Query log (optional)",
-        empty_label="no log: all of the queries listed below",
+        empty_label="no log: add all queries listed below",
     )
     words = forms.CharField(
         required=False,
         label="Words (optional)",
         max_length=2_000,
-        help_text="The stratum has the queries of the log that contain any of these words, separated by commas.",
+        help_text="Separate words by commas. The stratum contains the log's queries with any of these words.",
     )
     queries = forms.CharField(
         required=False,
@@ -69,7 +69,9 @@ class StratumForm(AssayForm):
         help_text="Share of all future searches: 0.2 is a fifth. Leave empty if the log already includes this traffic.",
     )
     first = forms.CharField(
-        label="Name for the existing queries", max_length=100, help_text="These queries become a stratum too."
+        label="Stratum name for the existing queries",
+        max_length=100,
+        help_text="The existing queries also become a stratum.",
     )
     method = forms.ChoiceField(
         label="Draw",
@@ -79,7 +81,7 @@ class StratumForm(AssayForm):
     head = forms.IntegerField(label="Head", min_value=0, max_value=MOST_QUERIES)
     torso = forms.IntegerField(label="Torso", min_value=0, max_value=MOST_QUERIES)
     tail = forms.IntegerField(label="Tail", min_value=0, max_value=MOST_QUERIES)
-    n = forms.IntegerField(label="Number of queries, when drawn by traffic", min_value=1, max_value=MOST_QUERIES)
+    n = forms.IntegerField(label="Number of queries (if drawn by traffic)", min_value=1, max_value=MOST_QUERIES)
     seed = forms.IntegerField(label="Seed", min_value=0, max_value=BIGGEST_SEED)
     window_days = forms.IntegerField(
         label="Last days of the log (optional)",
@@ -106,7 +108,7 @@ class StratumForm(AssayForm):
         names = strata or [FIRST]
         whole: Any = self.fields["whole"]
         whole.choices = [
-            (BY_LOG, "Automatic: the stratum that was drawn from the whole of the same log"),
+            (BY_LOG, "Automatic: the stratum that was drawn from the entire log"),
             (NEW_TRAFFIC, "None: new traffic"),
             *((f"in:{name}", f"Part of {name}") for name in names),
         ]
@@ -160,10 +162,10 @@ STRATA = Listing(
         Column("name", "Stratum", order="name", head=True, style="clip"),
         Column("share", "Share of the traffic", order="share", numeric=True, show=lambda row: percent(row.share)),
         Column("part_of", "Part of", value=lambda row: row.part_of.name if row.part_of else ""),
-        Column("own", "Drawn for it", order="own", numeric=True),
-        Column("also", "Existing", order="also", numeric=True),
+        Column("own", "Drawn queries", order="own", numeric=True),
+        Column("also", "Existing queries", order="also", numeric=True),
         Column("filters", "Filter", value=lambda row: _filter_words(row.filters), style="clip muted"),
-        Column("created_at", "Since", order="created_at", style="nowrap"),
+        Column("created_at", "Added", order="created_at", style="nowrap"),
     ),
     search=("name",),
     order="-share",

@@ -101,7 +101,7 @@ PAIRS = Listing(
         Column("place", "Order", order="place", numeric=True),
         Column("query", "Query", order="query", head=True, style="clip"),
         Column("document", "Document", order="document", style="clip", url=lambda row: row["url"]),
-        Column("grade", "Reversing grade", order="grade", numeric=True),
+        Column("grade", "Worst-case grade", order="grade", numeric=True),
         Column("rank_a", "Rank in baseline", order="rank_a", numeric=True, show=lambda row: _rank(row, "rank_a")),
         Column("rank_b", "Rank in candidate", order="rank_b", numeric=True, show=lambda row: _rank(row, "rank_b")),
         Column("state", "State", order="state", style="nowrap"),
@@ -179,12 +179,13 @@ def remark(result: Turning) -> verdict.Remark:
     """Return the answer as a remark: a question, a state and the reason."""
     size = f"{abs(result.difference):.4f}"
     if result.winner is None:
-        why = "The means are equal, so any judgment may put one run ahead."
+        why = "The means are equal, so any judgment could put one of the runs ahead."
         return verdict.Remark("Reversible by judging", "todo", "equal", why)
     if result.turns is False:
         why = (
-            f"No judgment of these runs' documents can reverse this. {result.winner} leads by {size}; the "
-            f"{amount(result.unjudged, 'unjudged pair')} together could change that by at most {result.most:.4f}."
+            f"No judgment of these runs' documents can reverse the result. {result.winner} leads by {size}; "
+            f"the {amount(result.unjudged, 'unjudged pair')} together could change the difference by at most "
+            f"{result.most:.4f}."
         )
         if not result.unjudged:
             why = f"All documents that affect this metric are judged. {result.winner} leads by {size}."
@@ -196,7 +197,7 @@ def remark(result: Turning) -> verdict.Remark:
     loser = result.b if result.winner == result.a else result.a
     number = amount(len(result.pairs), "unjudged pair")
     each = "it" if len(result.pairs) == 1 else "each"
-    least = "" if result.exact else f" at most, {result.at_least:,} at least,"
+    least = "" if result.exact else f" (upper bound; lower bound {result.at_least:,})"
     why = (
         f"{number}{least} of {result.unjudged:,} could put {loser} ahead, if {each} got the grade that helps {loser} "
         f"most. {result.winner} leads by {size}."

@@ -280,7 +280,7 @@ def _context(
         ],
         "not_drawn": ""
         if drawn_at_once(pair["queries"], len(choice.metrics) - 1)
-        else f"Intervals and p-values are {NOT_DRAWN}. Choose a metric to see them.",
+        else f"Intervals and p-values are {NOT_DRAWN}. Choose a single metric to see them.",
         "tiers": _tiers(by_tier(result), result.metric),
         **_most(rows, params, result.metric),
     }

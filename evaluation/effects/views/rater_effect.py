@@ -98,12 +98,12 @@ def _listing(round_: Round, metric: str, given: dict[str, str]) -> Listing:
             Column("pairs", "Pairs graded", order="pairs", numeric=True),
             Column(
                 "agreement",
-                f"{title(coefficient_without(round_.gate_coefficient))}, without",
+                f"{title(coefficient_without(round_.gate_coefficient))} without the rater",
                 order="agreement",
                 numeric=True,
                 show=lambda row: _agreement(row["others"]),
             ),
-            tau("tau", "Kendall’s tau without", "without"),
+            tau("tau", "Kendall’s tau without the rater", "without"),
             Column("moved", "Rank change", order="moved", numeric=True, show=lambda row: _moved(row["without"])),
             Column(
                 "change",

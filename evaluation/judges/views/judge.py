@@ -145,13 +145,17 @@ def _lost(outcomes: Mapping[str, int], asks_a_model: bool) -> str:
         return ""
     others = sorted(((number, name) for name, number in outcomes.items() if name != "graded" and number), reverse=True)
     listed = ", ".join(f"{number:,} {name.replace('_', ' ')}" for number, name in others)
-    act = "Read some of them, then correct the prompt or choose another model." if asks_a_model else "Read some."
+    act = (
+        "Read some of them, then correct the prompt or choose another model."
+        if asks_a_model
+        else "Read some of the answers."
+    )
     return f"Of {amount(answers, 'answer')}: {listed}. {act}"
 
 
 def _band(value: float, low: float, but: bool) -> tuple[str, str]:
     if low >= CLOSE and not but:
-        return "done", "Agrees closely with people on these pairs."
+        return "done", "The judge agrees closely with people on these pairs."
     if low >= GOOD:
         return "warn" if but else "done", "Good enough for a first pass, but not as the only source of labels."
     if value >= GOOD:
@@ -180,8 +184,8 @@ def _weak(calibrated: Calibrated) -> str:
     if not weak:
         return ""
     if len(weak) == len([one for one in calibrated.worth if one.same.n]):
-        return f"No grade of the judge is correct for more than {_percent(max(weak.values()))} of the pairs."
-    return f"{_listed(weak)} of the pairs with {'it' if len(weak) == 1 else 'them'}."
+        return f"Each grade of the judge is correct for at most {_percent(max(weak.values()))} of its pairs."
+    return f"{_listed(weak)} of the pairs with {'this grade' if len(weak) == 1 else 'these grades'}."
 
 
 def _listed(weak: Mapping[int, float]) -> str:
@@ -201,7 +205,7 @@ def _never(calibrated: Calibrated) -> str:
     never = [
         str(one.grade) for one, people in zip(calibrated.worth, by_people, strict=True) if not one.same.n and people
     ]
-    return f"The judge never gives {' or '.join(never)}, but people do." if never else ""
+    return f"The judge never gives grade {' or '.join(never)}, but people do." if never else ""
 
 
 def _leans(calibrated: Calibrated) -> str:
@@ -221,7 +225,7 @@ def _moved_runs(flips: Sequence[Flip], asks_a_model: bool, of_battles: bool) -> 
         return f"None of {amount(planted, 'prompt-injection probe')} {verb} a {noun}."
     return (
         f"Prompt-injection probes {verb} {amount(moved, noun)} of {planted:,}. Read these answers before you use the "
-        "judge more widely."
+        "judge for more pairs."
     )
 
 

@@ -51,12 +51,12 @@ class ScoreForm(AssayForm):
     metrics = forms.CharField(
         required=False,
         max_length=scoring.MOST_WRITTEN,
-        help_text="ir_measures names separated by spaces, for example nDCG@5 P(rel=2)@10. Leave empty for the six "
-        "defaults.",
+        help_text="Metric names as in ir_measures, separated by spaces, for example nDCG@5 P(rel=2)@10. Leave empty "
+        "for the six defaults.",
     )
-    method = forms.ChoiceField(label="Interval", required=False)
+    method = forms.ChoiceField(label="Interval method", required=False)
     level = forms.TypedChoiceField(
-        label="Level", choices=LEVELS, coerce=float, empty_value=scoring.LEVEL, required=False
+        label="Confidence level", choices=LEVELS, coerce=float, empty_value=scoring.LEVEL, required=False
     )
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:

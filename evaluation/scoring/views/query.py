@@ -78,8 +78,8 @@ def _value(row: Score | None, query: Query, withheld: bool) -> Value:
 SHOWN = [
     ("judged", "with a label"),
     ("holes", "without a label"),
-    ("differ", "raters differ"),
-    ("settled", "settled"),
+    ("differ", "rater grades differ"),
+    ("settled", "resolved"),
 ]
 
 

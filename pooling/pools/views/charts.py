@@ -51,7 +51,7 @@ def pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
         for row in summary.get("systems", ())
     ]
     ranks = [tuple(row) for row in summary.get("by_best_rank", ())]
-    listed = [{"rank": "returned by no run" if rank is None else rank, "pairs": pairs} for rank, pairs in ranks]
+    listed = [{"rank": "not returned by any run" if rank is None else rank, "pairs": pairs} for rank, pairs in ranks]
     shown = _telling(systems)
     by_system = table_files.small("systems", ("run", "runs"), _columns(summary), systems)
     by_rank = table_files.small("ranks", ("rank", "ranks"), RANKS, listed)

@@ -36,7 +36,7 @@ DEPTHS = (
     Column("depth", "Depth", head=True, numeric=True),
     Column("pairs", "Pairs", numeric=True),
     Column("judged", "Judged", numeric=True),
-    Column("relevant", "Relevant, at least", numeric=True),
+    Column("relevant", "Relevant (lower bound)", numeric=True),
     Column("unjudged", "Unjudged", numeric=True),
 )
 

@@ -262,14 +262,14 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
     known = {one.name: one.title for one in STRATEGIES[row.strategy].parameters} if row.strategy in STRATEGIES else {}
     titles = {
         **known,
-        "budget": "Budget, pairs per query",
-        "total": "Budget, pairs in total",
+        "budget": "Maximum pairs per query",
+        "total": "Maximum pairs in total",
         "hours": "Hours per rater",
         "raters": "Raters",
         "ratings_per_pair": "Ratings per pair",
         "seconds": "Seconds per rating",
-        "residual": "Residual, pairs per query",
-        "relevant_from": "Relevant from grade",
+        "residual": "Residual pairs per query",
+        "relevant_from": "Lowest relevant grade",
         "duplicates": "Duplicates judged once",
         "similarity": "Similarity of near-duplicates",
         "by": "Order of equal scores",

@@ -64,8 +64,8 @@ OTHERS = (
     ),
     Column("jaccard", f"Jaccard@{DEPTH}", numeric=True, value=lambda row: row.likeness.jaccard),
     Column("rbo", f"RBO@{DEPTH}", numeric=True, value=lambda row: row.likeness.rbo),
-    Column("same", "Same list", numeric=True, value=lambda row: row.likeness.same),
-    Column("queries", "Queries", numeric=True, value=lambda row: row.likeness.queries),
+    Column("same", "Queries with identical results", numeric=True, value=lambda row: row.likeness.same),
+    Column("queries", "Compared queries", numeric=True, value=lambda row: row.likeness.queries),
 )
 
 
@@ -111,11 +111,13 @@ def _warnings(health: run_health.Health) -> list[str]:
         )
     if health.stayed_out:
         twice = f", {health.twice:,} of them with a repeated document" if health.twice else ""
-        warnings.append(f"{amount(health.stayed_out, 'odd row')} of the file left out at import{twice}.")
+        warnings.append(
+            f"{amount(health.stayed_out, 'invalid row was', 'invalid rows were')} left out at import{twice}."
+        )
     if own.mostly_tied:
         warnings.append(
-            f"{percent(own.ties)} of the rows share their score with another row of the query. Metrics order them by "
-            "document id, not in the system’s order."
+            f"{percent(own.ties)} of the rows share their score with another row of the same query. Metrics order them "
+            "by document id, not in the system’s order."
         )
     if own.infinite:
         warnings.append(f"{amount(own.infinite, 'score')} {_is(own.infinite)} infinite.")
@@ -127,7 +129,7 @@ def _remarks(health: run_health.Health) -> list[str]:
     remarks, own = [], health.figures
     if own.reordered_rows:
         remarks.append(
-            f"{amount(own.reordered_rows, 'tied row')} had another position for users, because the system orders "
+            f"{amount(own.reordered_rows, 'tied row')} had a different position for users, because the system orders "
             "equal scores by rank and metrics order them by document id."
         )
     if not own.ranked_rows and own.tied_rows:
@@ -178,9 +180,9 @@ PER_QUERY = Listing(
         Choice("tier", "Tier", "query__tier", Query.Tier.choices),
         Choice(
             "answered",
-            "Answered",
+            "Results",
             lambda rows, value: [row for row in rows if bool(row.documents) == (value == "yes")],
-            [("yes", "answered"), ("no", "left out")],
+            [("yes", "with results"), ("no", "without results")],
         ),
     ),
     order="query_id",

@@ -66,7 +66,7 @@ RUNS = Listing(
         Column("unjudged", "Unjudged@10", order="-", numeric=True),
         Column("rows", "Rows", order="-", numeric=True, value=lambda row: row.run.rows),
         Column("queries", "Queries", order="-", numeric=True, value=lambda row: row.run.queries),
-        Column("left_out", "Not answered", order="-", numeric=True),
+        Column("left_out", "Missing queries", order="-", numeric=True),
         Column("median_depth", "Median depth", order="-", numeric=True),
         Column("ties", "Tied rows", order="-", numeric=True, show=lambda row: percent(row.ties)),
         Column("pools", "Pools", order="-", numeric=True),

@@ -146,7 +146,7 @@ def test_signs_and_floors() -> None:
 def test_dependencies_of_the_numbers() -> None:
     text = draws(comparison())
     assert "10,000 draws, seed 0" in text
-    assert "100,000 draws, seed 0; Holm over all 3 pairs" in text
+    assert "100,000 draws, seed 0; Holm’s correction over all 3 pairs" in text
 
 
 def test_too_few_queries_for_the_test_are_never_called_enough() -> None:

@@ -138,7 +138,8 @@ def test_of_a_large_round_a_job_counts_the_conflicts(rated, client_of, lead, mon
     monkeypatch.setattr("evaluation.effects.round_runs.GRADES_AT_ONCE", 10)
     list_, client = f"/rounds/{rated.uuid}/conflicts/", client_of(lead)
     assert (
-        "are not available yet. The round is large, so a job computes this now." in client.get(list_).content.decode()
+        "are not available yet. The round is large, so a job is computing the numbers."
+        in client.get(list_).content.decode()
     )
     assert Job.objects.get(kind="effects").state == "queued"
     work()
@@ -170,7 +171,7 @@ def test_a_job_counts_rater_effects_of_a_large_round(rated, client_of, engineer,
     page, call = pages(rated)
     client = client_of(engineer)
     html = client.get(page, {"metric": "P@2"}).content.decode()
-    assert "a job computes this now" in html
+    assert "a job is computing the numbers" in html
     assert 'hx-get="?metric=P%402" hx-trigger="every 4s"' in html, "the page looks again by itself"
     refused = client.get(call, {"metric": "P@2"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
@@ -178,7 +179,7 @@ def test_a_job_counts_rater_effects_of_a_large_round(rated, client_of, engineer,
     assert rater_effect.look(rated, metric="P@2") == at_once
     assert client.get(call, {"metric": "P@2"}).json() == json.loads(json.dumps(at_once.as_json()))
     html = client.get(page, {"metric": "P@2"}).content.decode()
-    assert "By this rater alone" in html
+    assert "Tau of this rater alone" in html
     assert "every 4s" not in html
     # Another metric is another count.
     assert client.get(call).status_code == 409
@@ -192,7 +193,7 @@ def test_new_judgments_are_reported_and_counted_a_minute_later(large, client_of,
     work()
     Tally.objects.filter(round=large, rater=large.raters.first().user).update(events=F("events") + 3)
     assert client.get(call).json()["newer"] == 3
-    assert "3 answers or changes arrived after" in " ".join(client.get(page).content.decode().split())
+    assert "3 judgments were added or changed after" in " ".join(client.get(page).content.decode().split())
     assert Job.objects.get(kind="effects").state == "done"
     RoundEffect.objects.update(computed_at=timezone.now() - round_effects.PATIENCE)
     assert client.get(call).json()["newer"] == 3
@@ -241,7 +242,7 @@ def test_a_failed_count_is_not_restarted_by_every_visit(large, client_of, engine
         work()
     job = Job.objects.get(kind="effects")
     assert (job.state, job.attempts) == ("failed", 1)
-    assert "The job that computes this failed" in client.get(page).content.decode()
+    assert "The job that computes the numbers failed" in client.get(page).content.decode()
     Job.objects.update(finished_at=timezone.now() - jobs.AFTER_A_FAULT)
     client.get(page)
     assert Job.objects.get(kind="effects").state == "queued"

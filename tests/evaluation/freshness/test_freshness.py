@@ -140,7 +140,7 @@ def test_an_upgrade_asks_for_runs_of_the_new_systems(stage, collection):
     snapshot = small(stage)
     recorded_changes.declare(collection, kind="schema", note="stemmer", actor=stage.lead)
     assert finding(snapshot, "schema").state == "stale"
-    with pytest.raises(NotValid, match="No run was added since that change"):
+    with pytest.raises(NotValid, match="No run has been added since that change"):
         refresh.refresh(snapshot, action="repool-overlap", actor=stage.lead)
     stage.run("after", "7012", 4)
     pool = refresh.refresh(snapshot, action="repool-overlap", seed=7, actor=stage.lead)

@@ -103,7 +103,7 @@ def test_the_slice_tells_a_rate_and_no_metric(stage, judged_round, lead, client_
     round_, judge = judged_round
     run = JudgeRun.objects.create(round=round_, judge=judge, cap_calls=1, audit_share=0.4, seed=5)
     inside = audit_sample.slice_of(round_, run.seed, run.audit_share)
-    assert "have yet to judge" in estimates.estimates_of(judge, round_, lead).rate_why
+    assert "still have to judge" in estimates.estimates_of(judge, round_, lead).rate_why
     people_grade(stage, round_, lambda pair: pair.pk in inside)
     data = estimates.estimates_of(judge, round_, lead, drawn=True)
     assert data.runs == ()

@@ -62,7 +62,7 @@ def test_the_page_tells_verdict_people_relevance_flips_and_the_next_batch(
     assert "The judge never gives 0, but people do." in page
     assert "Prompt-injection probes changed 2 grades of 72" in page
     assert "two people: 1.000, 36 pairs" in page
-    assert "Also relevant" in page
+    assert "Share relevant" in page
     assert '<td class="num">0.50<br><small class="muted">' in page
     assert '<td class="num muted">2 of 72</td>' in page
     assert "the next 4 pairs would cost at most $0.0800" in page

@@ -166,10 +166,13 @@ def test_only_contributors_count_as_fully_judged(stage, collection, get):
     """A run that came later returns what nobody judged, and an order turned round has a true minus."""
     few(stage, bm25="012", neural="120")
     judged(stage, stage.round(runs=2, raters=1))
-    assert "Every document that the contributors return for the judged queries is judged.</p>" in get().content.decode()
+    assert (
+        "All documents that the contributing runs return for the judged queries are judged.</p>"
+        in get().content.decode()
+    )
     stage.run("late", "567", 4)
     page = get("?metric=P@10").content.decode()
-    assert "Other runs may return further documents" in page
+    assert "Other runs may return additional documents" in page
     assert "tau -" not in page
 
 
@@ -193,7 +196,7 @@ def test_before_there_is_anything(stage, collection, get):
 
 def test_large_runs_are_left_to_the_command(frozen, get, monkeypatch):
     monkeypatch.setattr(reuse, "ROWS_AT_ONCE", 10)
-    assert "run assay reuse" in get().content.decode()
+    assert "run `assay reuse`" in get().content.decode()
 
 
 def test_queries_that_a_reader_may_still_grade_are_left_out(stage, frozen, collection, client_of):

@@ -51,9 +51,9 @@ def test_every_event_in_its_order(frozen_round):
         ("rater", "graded", 3, True),
         ("rater", "graded", 2, True),
         ("machine", "graded", 0, True),
-        ("snapshot", "frozen by median", 2.0, True),
+        ("snapshot", "frozen with the rule median", 2.0, True),
         ("adjudication", "settled", 3, True),
-        ("snapshot", "frozen by median", 3.0, True),
+        ("snapshot", "frozen with the rule median", 3.0, True),
     ]
     assert result.label == 3
     assert sorted(event.grade for event in result.raters) == [2, 3]
@@ -128,4 +128,4 @@ def test_usefulness_in_the_history_is_not_a_grade(frozen_round, collection):
     result = documents(second)["d0"]
     (event,) = [one for one in result.events if one.who == "useful"]
     assert "useful" not in {one.who for one in result.machines}
-    assert (event.what, event.grade) == ("found it 0.25 useful", None)
+    assert (event.what, event.grade) == ("measured a usefulness of 0.25", None)

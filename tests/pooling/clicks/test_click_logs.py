@@ -55,7 +55,7 @@ def test_the_report_comes_first_and_the_log_does_not_stay(receive: Any, lead: An
     upload = receive()
     figures = upload.preview["figures"]
     assert (figures["impressions"], figures["clicks"], figures["clicks per impression"]) == (300, 60, "20.0%")
-    assert (figures["queries of the log"], figures["of these in this collection"]) == (2, 1)
+    assert (figures["queries in the log"], figures["queries also in this collection"]) == (2, 1)
     assert figures["pairs with at least 30 impressions"] == 2
     assert upload.preview["rows"] == [["Rain Jacket", "d1", "100", "20"], ["Rain Jacket", "d2", "100", "5"]]
     assert not example.label_sources.exists()

@@ -219,7 +219,7 @@ def test_rounds_that_cannot_grow_are_refused_with_the_reason(
     for plan, expected in (
         ({"most_pairs": 2}, "nothing to choose"),
         ({"most_pairs": 5, "residual": 3}, "reserved for the residual"),
-        ({"pairs_per_query": 2}, "leave nothing"),
+        ({"pairs_per_query": 2}, "leaves nothing"),
         ({"batch": 0}, "batch"),
     ):
         with pytest.raises(NotValid, match=expected):
@@ -227,7 +227,7 @@ def test_rounds_that_cannot_grow_are_refused_with_the_reason(
     assert (Refill.objects.count(), example.rounds.count()) == (0, 0)
     made = begin(learning)
     assert (made.most_pairs, made.provenance["refill"]["most_pairs"]) == (50, 50)
-    with pytest.raises(Conflict, match="already grows with R"):
+    with pytest.raises(Conflict, match="already adds pairs to this pool"):
         refill.begin(learning, actor=lead, name="S", guidelines=guidelines, most_pairs=50)
     sampled = pools.draw_pool(example, strategy="hedge", actor=lead, runs=runs, budget=2, residual=1)
     with pytest.raises(NotValid, match="already has a residual stratum"):

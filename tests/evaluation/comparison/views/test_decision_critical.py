@@ -56,7 +56,7 @@ def get(client_of, engineer):
 
 def test_irreversible_decisions_have_no_button(scored, get, client_of, lead):
     text = get("?a=bm25&b=neural&metric=P@2").content.decode()
-    assert "documents can reverse this" in text
+    assert "documents can reverse the result" in text
     assert "Create round from" not in client_of(lead).get(f"{PAGE}?a=bm25&b=neural&metric=P@2").content.decode()
     response = client_of(lead).post(f"{PAGE}?a=bm25&b=neural&metric=P@2")
     assert response.status_code == 422
@@ -78,8 +78,10 @@ def test_the_pairs_with_ranks_grades_and_cost(level, get):
 def test_the_comparison_tells_it_in_passing(level, get, client_of, lead):
     text = get("?a=bm25&b=neural&metric=P@2", COMPARE).content.decode()
     assert "3 unjudged pairs of 12 could put bm25 ahead" in text
-    assert "Create round from pairs" not in text
-    assert "Create round from pairs" in client_of(lead).get(f"{COMPARE}?a=bm25&b=neural&metric=P@2").content.decode()
+    assert "Create round from these pairs" not in text
+    assert (
+        "Create round from these pairs" in client_of(lead).get(f"{COMPARE}?a=bm25&b=neural&metric=P@2").content.decode()
+    )
 
 
 def test_large_runs_are_not_read_in_passing(level, get, monkeypatch):
@@ -105,8 +107,10 @@ def test_one_button_leads_a_lead_to_the_filled_in_round(level, client_of, lead, 
     entries = list(pool.entries.select_related("document"))
     assert {entry.document.doc_id for entry in entries} == {"d4"}
     assert entries[0].origin["runs"] == {"bm25": 2}
-    assert pool.parameters["reason"] == "could reverse bm25 against neural under P@2 on first"
-    assert "could reverse bm25 against neural" in client.get(f"/c/shop/pools/{pool.uuid}/").content.decode()
+    assert pool.parameters["reason"] == "could reverse the comparison of bm25 and neural by P@2 on first"
+    assert (
+        "could reverse the comparison of bm25 and neural" in client.get(f"/c/shop/pools/{pool.uuid}/").content.decode()
+    )
     # A double click asks twice: it is the same pool.
     again = client.post(f"{PAGE}?a=bm25&b=neural&metric=P@2", follow=True)
     assert (again.redirect_chain, collection.pools.count()) == (response.redirect_chain, 1)

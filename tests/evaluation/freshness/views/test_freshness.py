@@ -46,16 +46,16 @@ def test_before_a_snapshot_the_page_teaches(collection, client_of, engineer):
 def test_the_signals_their_act_and_the_pool_that_it_makes(stage, snapshot, client_of, lead, engineer, collection):
     stage.run("new", "6701", 4)
     page = html(client_of(lead).get(PAGE))
-    assert "Create the pool" in page
+    assert "Create pool" in page
     assert "Unknown: the current documents of the index are unknown." in page
-    assert "Create the pool" not in html(client_of(engineer).get(PAGE))
+    assert "Create pool" not in html(client_of(engineer).get(PAGE))
     answer = client_of(lead).post(f"{PAGE}pool/", {"action": "judge-holes", "seed": "3"})
     pool = Pool.objects.first()
     assert answer.url == f"{reverse('round_new', args=['shop'])}?pool={pool.uuid}"
     assert (pool.seed, pool.entries.count()) == (3, 12)
     after = html(client_of(lead).get(PAGE))
-    assert f'<a href="{reverse("pool", args=["shop", pool.uuid])}">A pool of 12 pairs</a> was created for it' in after
-    assert ("Create another pool" in after, "Create the pool" in after) == (True, False)
+    assert f'<a href="{reverse("pool", args=["shop", pool.uuid])}">A pool of 12 pairs</a> was created for' in after
+    assert ("Create another pool" in after, "Create pool" in after) == (True, False)
     for data in ({"action": "judge-changed"}, {"action": "nonsense"}, {"action": "overlap", "seed": "-1"}):
         refused = client_of(lead).post(f"{PAGE}pool/", data, follow=True)
         assert refused.redirect_chain[-1][0] == PAGE
@@ -123,7 +123,7 @@ def test_declaring_and_taking_back(snapshot, client_of, lead, collection):
     assert client.post(f"{PAGE}declare/", {"kind": "schema", "on": today, "note": "<b>stemmer</b>"}).status_code == 302
     page = html(client.get(PAGE))
     assert "&lt;b&gt;stemmer&lt;/b&gt;" in page
-    assert "No run has been added since then." in page
+    assert "No run has been added since that change." in page
     row = Declaration.objects.get()
     assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 302
     assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 409

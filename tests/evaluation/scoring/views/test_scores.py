@@ -146,7 +146,7 @@ def test_by_tier_and_by_traffic(stage, collection, engineer, get):
     snapshot = stage.frozen(round_)
     scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer)
     html = get("?weight=traffic").content.decode()
-    assert "Leaderboard, nDCG@10, by traffic" in html
+    assert "Leaderboard, nDCG@10, weighted by traffic" in html
     assert "Weighting by traffic leaves an effective sample size of 12.0 of 12 queries." in html
     assert "head, 1 query" in html
     assert "Head: fewer than 10 queries" in html
@@ -167,7 +167,7 @@ def test_one_run(snapshot, collection, engineer, get):
     scoring.score_runs(snapshot, [collection.runs.get(name="bm25")], actor=engineer)
     html = get().content.decode()
     assert "1 run scored on" in html
-    assert "Better and worse mean" not in html
+    assert "“Better” and “worse” mean" not in html
     assert "1 run not scored on first" in html
 
 

@@ -27,13 +27,13 @@ def test_the_form_creates_and_opens_a_growing_round(
 ) -> None:
     page, browser = f"{at('round_new', learning.collection)}?pool={learning.uuid}", client_of(lead)
     shown = browser.get(page).content.decode()
-    assert "Further pairs" in shown
+    assert "Additional pairs" in shown
     assert 'name="most_pairs" value="10"' in shown
     fixed = browser.get(f"{at('round_new', learning.collection)}?pool={pool.uuid}").content.decode()
-    assert "Further pairs" not in fixed
+    assert "Additional pairs" not in fixed
     plan = {"goes_on": "on", "most_pairs": "4", "pairs_per_query": "", "batch": "2", "residual": "0"}
     cost = browser.post(page, _form(rater, act="cost", **plan)).content.decode()
-    assert "with all further pairs at most" in cost
+    assert "with all additional pairs" in cost
     for wrong in ({"most_pairs": ""}, {"most_pairs": "2"}, {"batch": "99"}):
         refused = browser.post(page, _form(rater, act="open", **{**plan, **wrong}))
         assert refused.status_code == 422

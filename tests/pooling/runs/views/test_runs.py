@@ -50,7 +50,7 @@ def test_a_file_whose_rows_nearly_all_tie_is_called_odd_before_it_is_stored(
     assert "Every row can be used" not in page
     client.post(check, {"name": "flat"})
     stored = client.get(at("run", example, example.runs.get(name="flat"))).content.decode()
-    assert "rows share their score with another row of the query." in stored
+    assert "rows share their score with another row of the same query." in stored
     # Some ties are usual, and no reason to worry anybody.
     upload = ingestion.receive(example, kind="runs", file=io.BytesIO(BM25[:-1]), filename="x.run", actor=lead)
     assert "W58" not in upload.report["codes"]
@@ -137,8 +137,8 @@ def test_a_page_says_what_is_wrong_with_a_run(example: Any, client_of: Any, engi
         "The ranks contradict the scores in 1 query, first in q1.",
         "The run has results for 1 query that the collection does not have.",
         "1 score is infinite.",
-        "2 odd rows of the file left out at import, 2 of them with a repeated document.",
-        "2 tied rows had another position for users",
+        "2 invalid rows were left out at import, 2 of them with a repeated document.",
+        "2 tied rows had a different position for users",
         "Similar runs",
         "Depth",
     ):

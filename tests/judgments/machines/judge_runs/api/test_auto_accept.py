@@ -41,7 +41,7 @@ def test_asking_ending_and_a_round_without(
     # The page does the same.
     page = reverse("judge_accept", args=[round_.uuid, run.judge.uuid])
     assert (
-        "Create round without them"
+        "Create round without these pairs"
         in client_of(lead).get(reverse("machine_judge", args=page_args(run))).content.decode()
     )
     again = client_of(lead).post(page, {"act": "draft"})
