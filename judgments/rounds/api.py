@@ -104,7 +104,7 @@ class RoundBody(serializers.Serializer):
     guidelines_version = serializers.IntegerField(source="guidelines.number")
     ratings_per_pair = serializers.IntegerField()
     overlap = serializers.FloatField(
-        help_text="Share of the pairs that get all their ratings; the others get one rating."
+        help_text="Share of the pairs that get all their ratings; the other pairs get one rating."
     )
     settings = serializers.SerializerMethodField(help_text="All settings; PATCH accepts the same names.")
     seed = serializers.IntegerField()
@@ -199,7 +199,7 @@ class OneRound(OfRound):
 class OpenRound(OfRound):
     @call("Open a round", RoundBody)
     def post(self) -> Round:
-        """Only a draft can be opened. Raters can then start."""
+        """Only a draft can be opened. Raters can start after it is opened."""
         return rounds.open_round(self.round, actor=self.user)
 
 

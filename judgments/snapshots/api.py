@@ -123,7 +123,7 @@ class FreezePreviewBody(serializers.Serializer):
     unrateable_as_zero = serializers.IntegerField()
     left_open = serializers.IntegerField(help_text="Pairs with grades for which the rule gives no label.")
     stale = serializers.IntegerField(help_text="Pairs whose document changed after judging.")
-    rated_again = serializers.IntegerField(help_text="Pairs with a label in more than one round.")
+    rated_again = serializers.IntegerField(help_text="Pairs that have a label in more than one round.")
     changed = serializers.IntegerField(allow_null=True, help_text="Pairs that a newer round labeled differently.")
     gates = serializers.ListField(child=serializers.DictField(), help_text="Each round’s agreement and gate.")
     bridges = serializers.ListField(
