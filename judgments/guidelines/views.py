@@ -310,5 +310,5 @@ def remove_example(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     row = access.reach(Example.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     with errors_as_messages(request):
         examples.remove(row, actor=request.user)
-        messages.success(request, "Example withdrawn. Its resolution stays.")
+        messages.success(request, "Example withdrawn. Its resolution is kept.")
     return redirect("guidelines", collection.slug)

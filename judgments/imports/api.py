@@ -70,9 +70,7 @@ class Reading(serializers.Serializer):
     def validate_columns(self, value: str) -> dict[str, str]:
         parts = [part.partition("=") for part in value.split(",")]
         if not all(ours.strip() and theirs.strip() for ours, _, theirs in parts):
-            raise serializers.ValidationError(
-                "Write pairs of a column of Assay and a column of the file, such as count=searches,query=term."
-            )
+            raise serializers.ValidationError("Write FIELD=COLUMN for each column, such as count=searches,query=term.")
         return {ours.strip(): theirs.strip() for ours, _, theirs in parts}
 
     def validate_grades(self, value: str) -> list[int]:

@@ -62,7 +62,7 @@ class FileForm(AssayForm):
         help_text="Lowest and highest grade, for example 0:3. Grades outside the scale are errors.",
     )
     conflicts = forms.ChoiceField(
-        label="Same id, different content", required=False, choices=[("", "report an error"), *TWICE]
+        label="Rows with the same id and different content", required=False, choices=[("", "report an error"), *TWICE]
     )
     repeated = forms.ChoiceField(
         label="Counts of repeated queries", required=False, choices=[("", "report an error"), *REPEATED]

@@ -43,7 +43,7 @@ class NewMember(serializers.Serializer):
 
 
 class Noted(serializers.Serializer):
-    """Changeable fields of a member; omitted fields stay as they are."""
+    """Changeable fields of a member; omitted fields do not change."""
 
     role = serializers.ChoiceField(choices=Role.choices, required=False)
     languages = serializers.ListField(child=serializers.CharField(max_length=35), required=False, max_length=30)
@@ -128,7 +128,7 @@ class NewCollection(serializers.Serializer):
 
 
 class CollectionChange(serializers.Serializer):
-    """Changeable fields; omitted fields stay as they are."""
+    """Changeable fields; omitted fields do not change."""
 
     name = serializers.CharField(max_length=120, required=False)
     description = serializers.CharField(required=False, allow_blank=True)

@@ -52,7 +52,7 @@ def make(
             "set the qualification on the Members page, and then add them to the round."
         )
     if live(collection).count() >= MOST_LIVE:
-        raise Conflict(f"There are {MOST_LIVE} unused links, the limit. Revoke some first.")
+        raise Conflict(f"There are {MOST_LIVE} unused links, which is the limit. Revoke some first.")
     text = secrets.token_urlsafe(32)
     link = InviteLink.objects.create(
         collection=collection,

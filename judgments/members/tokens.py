@@ -70,7 +70,7 @@ def make_token(user: User, *, name: str, scopes: list[str], days: int = ApiToken
         raise NotValid("The scopes of the token are not valid.", {"scopes": f"Choose from {', '.join(known)}."})
     if not 1 <= days <= ApiToken.MOST_DAYS:
         hint = f"Choose from 1 to {ApiToken.MOST_DAYS} days."
-        raise NotValid(f"The lifetime of the token is not valid. {hint}", {"expires_in_days": hint})
+        raise NotValid(f"The lifetime of the token is out of range. {hint}", {"expires_in_days": hint})
     text = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         user=user,

@@ -162,7 +162,7 @@ class Pause(OfRater):
         example=("A reason", {"reason": "Let us look at some pairs together."}),
     )
     def post(self) -> RoundRater:
-        """The rater's leased pairs are released immediately. Judgments stay."""
+        """The rater's leased pairs are released immediately. Judgments are kept."""
         return pausing.pause(self.get_round_rater(), actor=self.user, **self.read_body(PauseSent))
 
 

@@ -55,7 +55,7 @@ def _field(name: str) -> serializers.Field:
 
 
 class SettingsBody(type("SettingFields", (Strict,), {name: _field(name) for name in NAMES})):  # type: ignore[misc]
-    """Settings of a round other than pairs, scale, guidelines, raters and seed. Omitted settings stay as they are."""
+    """Settings of a round other than pairs, scale, guidelines, raters and seed. Omitted settings do not change."""
 
 
 def settings_in(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +139,9 @@ class RoundChange(SettingsBody):
     )
     name = serializers.CharField(max_length=120, required=False)
     raters = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="User names of raters to add; existing raters stay."
+        child=serializers.CharField(),
+        required=False,
+        help_text="User names of raters to add. Existing raters are kept.",
     )
 
 

@@ -115,7 +115,7 @@ class RoundSettings:
         "ratings",
         2,
         "Ratings per pair",
-        "Agreement needs at least two ratings per pair.",
+        "Measuring agreement requires at least two ratings per pair.",
         low=1,
         high=MOST_RATINGS,
         error=f"Enter a whole number from 1 to {MOST_RATINGS}.",

@@ -180,7 +180,7 @@ class GoOnWithJudge(OfJudge):
 
     @extend_schema(summary="Resume a machine judge", request=GoOnSent, responses={202: Started})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Send the unanswered pairs. Omitted caps stay as they are; caps apply to everything this judge has spent in
+        """Send the unanswered pairs. Omitted caps do not change. Caps apply to everything this judge has spent in
         the round."""
         job = judge_runs.resume(self.run, actor=request.user, **self.read_body(GoOnSent)).job
         if job is None:

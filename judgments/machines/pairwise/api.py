@@ -185,7 +185,7 @@ class GoOnWithBattles(OfBattles):
 
     @extend_schema(summary="Resume pairwise comparisons", request=BattlesGoOn, responses={202: Started})
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Send the unanswered comparisons. Omitted caps stay as they are; caps apply to everything the run has
+        """Send the unanswered comparisons. Omitted caps do not change. Caps apply to everything the run has
         spent."""
         runs.resume(self.run, actor=request.user, **self.read_body(BattlesGoOn))
         return self.at_work()

@@ -68,7 +68,7 @@ class BattlesSent(CapsSent):
 
 
 class BattlesGoOn(GoOnSent):
-    """New caps for a resumed run, and the total number of prompt-injection probes. Omitted values stay as they are."""
+    """New caps for a resumed run, and the total number of prompt-injection probes. Omitted values do not change."""
 
 
 class BattlesTaken(serializers.Serializer):

@@ -44,7 +44,7 @@ FILLED_WITH = {
     "document": "the document between two random markers",
     "first": "the document shown first in a pairwise comparison, between two random markers",
     "second": "the document shown second; prompts for comparisons have no document, scale or examples",
-    "expected": "the expected answer; a prompt with it uses no other placeholders than this, query and document",
+    "expected": "the expected answer; a prompt with it can also use query and document, but no other placeholder",
 }
 
 

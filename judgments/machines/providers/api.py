@@ -136,7 +136,7 @@ class PromptSent(Strict):
     )
 
 
-@listed("List model providers", "Return the providers by name, without keys.")
+@listed("List model providers", "Return the providers sorted by name, without keys.")
 class Providers(Rows):
     """The providers of a collection; for leads."""
 

@@ -68,7 +68,7 @@ def test_unjudged_pairs_count_against_auto_accept(round_: Any, lead: Any, rate_s
 def test_a_bound_that_people_do_not_confirm_is_refused_and_on_record(round_: Any, lead: Any, rate_slice: Any) -> None:
     run = judged_by(round_, grade_of)
     rate_slice(run, lambda pair: 2 if pair.document.doc_id.endswith("-1") else grade_of(pair))
-    with pytest.raises(NotValid, match=r"below 0\.8"):
+    with pytest.raises(NotValid, match="below the bound of 80%"):
         auto_accept.activate(round_, run.judge, bound=0.8, actor=lead)
     assert auto_accept.active_accept(round_) is None
     assert AutoAccept.objects.filter(ended_at__isnull=False).count() == 1
