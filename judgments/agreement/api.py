@@ -42,7 +42,7 @@ class Agreement(InRound):
     tag = "rounds"
 
     @extend_schema(
-        summary="Get the agreement",
+        summary="Get a round's agreement",
         responses={200: dict},
         parameters=[
             OpenApiParameter(
@@ -103,11 +103,12 @@ class ConflictBody(serializers.Serializer):
     pair = serializers.UUIDField(source="uuid")
     query = QueryOfPair()
     document = DocumentOfPair()
-    grades = serializers.SerializerMethodField(help_text="Pseudonym to grade.")
+    grades = serializers.SerializerMethodField(help_text="Grades by rater pseudonym.")
     notes = serializers.SerializerMethodField()
     spread = serializers.IntegerField(help_text="Highest grade minus lowest grade.")
     effect = serializers.SerializerMethodField(
-        help_text="The largest change of any run's mean from resolving the pair; null if no run can be scored."
+        help_text="The largest change in any run's mean that resolving the pair could cause; null if no run can be "
+        "scored."
     )
     settled = serializers.SerializerMethodField()
 
@@ -135,7 +136,7 @@ class UnrateableBody(serializers.Serializer):
     pair = serializers.UUIDField(source="uuid")
     query = QueryOfPair()
     document = DocumentOfPair()
-    reasons = serializers.SerializerMethodField(help_text="Pseudonym to reason.")
+    reasons = serializers.SerializerMethodField(help_text="Reasons by rater pseudonym.")
     settled = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
@@ -164,15 +165,15 @@ class Settled(serializers.Serializer):
 
     pair = serializers.UUIDField()
     grade = serializers.IntegerField()
-    reason = serializers.CharField(help_text="The text of the cause and the reason.")
+    reason = serializers.CharField(help_text="The text of the cause, followed by the reason.")
     settled_by = serializers.CharField()
     created_at = serializers.DateTimeField()
 
 
 @listed(
     "List conflicts",
-    "Return the largest differences first, without pairs that you may still grade in an open round.",
-    OpenApiParameter("steps", int, description="Minimum difference of the grades; by default 1."),
+    "Return conflicts, largest difference first. Pairs that you may still grade in an open round are left out.",
+    OpenApiParameter("steps", int, description="Minimum difference between the grades; 1 by default."),
 )
 class Conflicts(Listed, InRound):
     """The conflicts of a round."""
@@ -272,7 +273,7 @@ class SettledBody(serializers.Serializer):
         return str(pair.resolutions[0].reason)
 
 
-@listed("List the resolutions of your pairs", "Return an empty list until the round is closed.")
+@listed("List the resolutions of your pairs", "The list is empty until the round is closed.")
 class ResolutionsForRater(Listed, InRound):
     """The caller's resolved pairs of a closed round."""
 

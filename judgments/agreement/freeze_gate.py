@@ -57,5 +57,8 @@ def check(held: Sequence[GateResult], override_reason: str) -> None:
         raise Conflict(
             f"{problem}. Clarify the edge cases in the guidelines, qualify the raters and judge the overlap again, or "
             "give a reason for freezing anyway.",
-            {"override_reason": "A round fails its gate, so a reason is required. It will be part of the manifest."},
+            {
+                "override_reason": "A round fails its gate, so a reason is required. The reason is stored in the "
+                "manifest."
+            },
         )

@@ -106,13 +106,13 @@ def _why(reason: str, cause: str) -> str:
     causes = dict(Adjudication.Cause.choices)
     if cause and cause not in causes:
         raise NotValid(
-            f"Unknown cause {cause!r}.", {"cause": f"Known causes: {', '.join(causes)}. You can leave it empty."}
+            f"Unknown cause {cause!r}.", {"cause": f"Known causes: {', '.join(causes)}. You can leave the cause empty."}
         )
     if not reason and not cause:
         raise NotValid(
             "A resolution needs a reason.", {"reason": "Give the reason in one sentence. Raters will read it."}
         )
     if len(reason) > LONGEST_REASON:
-        problem = f"The reason has {len(reason):,} characters. The limit is {LONGEST_REASON:,}."
+        problem = f"The reason has {len(reason):,} characters. The limit is {LONGEST_REASON:,}. Shorten it."
         raise NotValid(problem, {"reason": problem})
     return ". ".join(filter(None, [causes.get(cause, ""), reason]))

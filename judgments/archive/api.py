@@ -15,7 +15,7 @@ from judgments.web.serializers import Strict
 class ThingSent(Strict):
     """One object of a collection."""
 
-    kind = serializers.CharField(help_text="The kind: collection, document, pool, round or run.")
+    kind = serializers.CharField(help_text="Kind of object: collection, document, pool, round or run.")
     id = serializers.UUIDField()
 
 
@@ -62,7 +62,7 @@ class OfThing(InCollection):
 class Archive(OfThing):
     @call("Archive an object", ThingBody, ThingSent)
     def post(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Archived objects are hidden in lists and choices; objects made from them stay."""
+        """Archived objects no longer appear in lists and choices. Objects created from them do not change."""
         return self.archived(archive.archive, body)
 
 

@@ -38,7 +38,11 @@ class Deletion:
 
 def _open_rounds(collection: Collection) -> str:
     open_ = collection.rounds.filter(state=Round.State.OPEN).count()
-    return f"{open_} of its rounds {'is' if open_ == 1 else 'are'} open. Close them first." if open_ else ""
+    return (
+        f"{open_} of its rounds {'is' if open_ == 1 else 'are'} open. Close {'it' if open_ == 1 else 'them'} first."
+        if open_
+        else ""
+    )
 
 
 KINDS: dict[str, ArchiveKind] = {
@@ -46,7 +50,7 @@ KINDS: dict[str, ArchiveKind] = {
         Collection,
         "collection",
         in_use=_open_rounds,
-        needed=lambda collection: "The audit trail must be preserved. Archive the collection instead.",
+        needed=lambda collection: "Its audit trail must be preserved.",
     ),
     "document": ArchiveKind(Document, "documents"),
     "round": ArchiveKind(
@@ -129,7 +133,7 @@ def delete(name: str, row: Any, *, actor: User) -> Deletion:
     preview = deletion(name, row)
     if not preview.possible:
         named = ", ".join(f"{number:,} {name}" for name, number in preview.blocked_by.items())
-        why = preview.why_not or f"Other rows depend on it: {named}."
+        why = preview.why_not or f"Other objects depend on it: {named}."
         raise Conflict(f"{row} cannot be deleted. {why} Archive it instead.")
     path = get_kind(name).file(row)
     _record("archive.delete", f"{actor} deleted {name} {row}", name, row, actor, goes=preview.goes)

@@ -89,7 +89,7 @@ def traffic_curve(
     names = ", ".join(f"{name} {queries:,}" for name, queries in cuts)
     return Chart(
         floor + 34,
-        f"Cumulative traffic over queries by rank, cut into {names} queries",
+        f"Cumulative share of traffic by query rank; queries per tier: {names}",
         strokes if points else strokes[-1:],
         words=(*_tier_names(cuts, ends, floor), *_shares(shares, inner)),
     )
@@ -103,7 +103,7 @@ def _tier_names(cuts: Sequence[tuple[str, int]], ends: Sequence[float], floor: f
     return [
         Words(_round(place), floor + 16, f"{name} {queries:,}", anchor)
         for (name, queries), place, anchor in zip(cuts, places, anchors, strict=False)
-    ] + [Words(0, floor + 32, "queries, most frequent first, logarithmic", kind="mute")]
+    ] + [Words(0, floor + 32, "queries, most frequent first (log scale)", kind="mute")]
 
 
 def _shares(shares: Sequence[float], ends: Sequence[float]) -> list[Words]:
@@ -150,7 +150,7 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     top, floor = 8.0, 108.0
     last = max(ranked, default=0)
     if not last:
-        return Chart(24, label, words=(Words(0, 16, "no run returns these pairs", kind="mute"),))
+        return Chart(24, label, words=(Words(0, 16, "no run contains these pairs", kind="mute"),))
     size = -(-last // MOST_BARS)
     groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
     heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
@@ -220,7 +220,7 @@ def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
     y = 4 + 18 * len(rows) + 12
     words += [Words(NAME, y, "0", kind="mute"), Words(WIDTH, y, "1", "end", "mute")]
     values = "; ".join(f"{name} {share:.2f}" for name, share in rows)
-    label = f"Share of the top 10 documents in common with other runs. {values}"
+    label = f"Share of top 10 documents in common with each other run. {values}"
     return Chart(y + 8, label, (), tuple(bars), tuple(words))
 
 

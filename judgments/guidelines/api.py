@@ -45,9 +45,9 @@ class WholeVersion(VersionBody):
     """One version with its text."""
 
     markdown = serializers.CharField()
-    file = serializers.SerializerMethodField(help_text="The text as a file for git, with front matter.")
+    file = serializers.SerializerMethodField(help_text="The text with front matter, as a file for Git.")
     difference = serializers.SerializerMethodField(
-        help_text="Diff against the version given in `against`; null without it."
+        help_text="Diff against the version in `against`; null if `against` is omitted."
     )
 
     def get_file(self, version: GuidelinesVersion) -> str:
@@ -121,7 +121,7 @@ class OneVersion(InCollection):
         parameters=[OpenApiParameter("against", int, description="Also return the changes since this version.")],
     )
     def get(self) -> Response:
-        """Return its Markdown, also as a file for git."""
+        """Return the version's Markdown, also as a file for Git."""
         against = self.request.query_params.get("against")
         context = {"against": self._version(against) if against is not None else None}
         return Response(WholeVersion(self._version(str(self.kwargs["number"])), context=context).data)
@@ -142,7 +142,9 @@ class ExampleBody(serializers.Serializer):
     label = serializers.CharField()
     reason = serializers.CharField()
     version = serializers.IntegerField(
-        source="version.number", default=None, help_text="Null until a version contains it."
+        source="version.number",
+        default=None,
+        help_text="The version that contains the example; null if there is none yet.",
     )
 
 
@@ -169,7 +171,7 @@ class Examples(Rows):
 
     @call("Propose a resolved pair as an example", ExampleBody, NewExample, status=201)
     def post(self, body: dict[str, Any]) -> Example:
-        """The form for the next version starts with this example. The status is 403 for a pair that you may still
+        """The form for the next version includes this example. The status is 403 for a pair that you may still
         grade."""
         # Refuse a caller who may not see the resolution, before a response reveals that it exists.
         pair = Pair.objects.filter(round__collection=self.collection, uuid=body["pair"])

@@ -39,7 +39,8 @@ class GuidelineFile:
             base = collection.guidelines.filter(number=self.version).first()
             if base is None or (self.sha256 and base.sha256 != self.sha256):
                 remarks.append(
-                    f"This collection has no version {self.version} with the text that the file was exported from."
+                    f"Version {self.version} of this collection does not have the text from which the file was "
+                    "exported."
                 )
             elif self.version < newest.number:
                 what = f"Version {newest.number} is newer"
@@ -64,7 +65,7 @@ def read(content: bytes, name: str = "The file") -> GuidelineFile:
     """Read a guidelines file."""
     if len(content) > MOST_BYTES:
         problem = (
-            f"{name} has more than {MOST_BYTES:,} bytes. Guidelines can have at most {LONGEST:,} characters. Shorten "
+            f"{name} is larger than {MOST_BYTES:,} bytes. Guidelines can have at most {LONGEST:,} characters. Shorten "
             "the file."
         )
         raise NotValid(problem, "file")

@@ -133,7 +133,8 @@ class GuidelinesForm(AssayForm):
         label="Examples in this text",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Selected examples become part of this version. Clear the box of an example that you removed.",
+        help_text="Selected examples become part of this version. Clear the checkbox of each example that you removed "
+        "from the text.",
     )
 
     def __init__(self, *args: Any, waiting: Sequence[Example] = (), **kwargs: Any) -> None:
@@ -157,7 +158,8 @@ class GuidelinesForm(AssayForm):
 class GuidelinesFileForm(AssayForm):
     file = forms.FileField(
         label="Markdown file",
-        help_text="Any Markdown file, for example one downloaded here. You see the changes before anything is stored.",
+        help_text="Any Markdown file, for example one downloaded here. You can review the changes before anything is "
+        "stored.",
     )
 
 
@@ -308,5 +310,5 @@ def remove_example(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     row = access.reach(Example.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     with errors_as_messages(request):
         examples.remove(row, actor=request.user)
-        messages.success(request, "Example withdrawn. Its resolution stays.")
+        messages.success(request, "Example withdrawn. Its resolution is kept.")
     return redirect("guidelines", collection.slug)

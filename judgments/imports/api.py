@@ -42,16 +42,20 @@ SCALE = re.compile(r"(\d{1,3}):(\d{1,3})")
 class Reading(serializers.Serializer):
     """How to read and store an upload, as form fields with a file or as query parameters."""
 
-    name = serializers.CharField(required=False, max_length=200, help_text="Name of a run, a log or a label source.")
+    name = serializers.CharField(
+        required=False, max_length=200, help_text="Name of the run, query log or label source."
+    )
     description = serializers.CharField(
-        required=False, allow_blank=True, max_length=300, help_text="Description of a run."
+        required=False, allow_blank=True, max_length=300, help_text="Description of the run."
     )
     accept_errors = serializers.BooleanField(
         required=False, default=False, help_text="Store the valid rows even if other rows cannot be read."
     )
     columns = serializers.CharField(required=False, help_text="Column mapping, such as `count=searches,query=term`.")
     delimiter = serializers.CharField(required=False, max_length=1, trim_whitespace=False)
-    grades = serializers.CharField(required=False, help_text="The scale, such as `0:3`; other grades are errors.")
+    grades = serializers.CharField(
+        required=False, help_text="The grade scale, such as `0:3`; grades outside it are errors."
+    )
     conflicts = serializers.ChoiceField(
         required=False, choices=["first", "last", "min", "max"], help_text="Which of two contradictory rows to use."
     )
@@ -66,7 +70,7 @@ class Reading(serializers.Serializer):
     def validate_columns(self, value: str) -> dict[str, str]:
         parts = [part.partition("=") for part in value.split(",")]
         if not all(ours.strip() and theirs.strip() for ours, _, theirs in parts):
-            raise serializers.ValidationError("Write OURS=THEIRS, such as count=searches,query=term.")
+            raise serializers.ValidationError("Write FIELD=COLUMN for each column, such as count=searches,query=term.")
         return {ours.strip(): theirs.strip() for ours, _, theirs in parts}
 
     def validate_grades(self, value: str) -> list[int]:
@@ -83,7 +87,7 @@ class FileSent(Reading):
         allow_empty_file=True,
         error_messages={
             "required": "Send a file (multipart/form-data), or a JSON list.",
-            "invalid": "This is not a file.",
+            "invalid": "This is not a file. Send one as multipart/form-data.",
         },
     )
     format = serializers.CharField(
@@ -119,10 +123,10 @@ class Stored(serializers.Serializer):
     """The stored rows."""
 
     rows = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Rows left out because of accepted errors.")
+    left_out = serializers.IntegerField(help_text="Number of rows left out because their errors were accepted.")
     new = serializers.IntegerField(required=False)
     changed = serializers.IntegerField(required=False)
-    id = serializers.UUIDField(required=False, help_text="Id of the run, the log or the label source.")
+    id = serializers.UUIDField(required=False, help_text="Id of the run, query log or label source.")
     name = serializers.CharField(required=False)
     report = ReportBody()
 
@@ -357,7 +361,7 @@ class QueryChange(serializers.Serializer):
 
     narrative = serializers.CharField(required=False, allow_blank=True, max_length=narratives.LONGEST)
     draft = serializers.CharField(required=False, allow_blank=True, max_length=narratives.LONGEST)
-    confirm = serializers.BooleanField(required=False, help_text="True makes the draft the narrative.")
+    confirm = serializers.BooleanField(required=False, help_text="Whether to make the draft the narrative.")
 
 
 class QueriesReading(Reading):

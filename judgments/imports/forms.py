@@ -62,10 +62,10 @@ class FileForm(AssayForm):
         help_text="Lowest and highest grade, for example 0:3. Grades outside the scale are errors.",
     )
     conflicts = forms.ChoiceField(
-        label="Same id, different content", required=False, choices=[("", "report an error"), *TWICE]
+        label="Rows with the same id and different content", required=False, choices=[("", "report an error"), *TWICE]
     )
     repeated = forms.ChoiceField(
-        label="Repeated queries with counts", required=False, choices=[("", "report an error"), *REPEATED]
+        label="Counts of repeated queries", required=False, choices=[("", "report an error"), *REPEATED]
     )
     encoding = forms.ChoiceField(required=False, choices=[("", "UTF-8"), ("latin-1", "Latin-1 (older files)")])
 
@@ -159,9 +159,9 @@ class StoreForm(AssayForm):
         label="Description (optional)",
         required=False,
         max_length=300,
-        help_text="What changed in this version.",
+        help_text="For example, what changed in this version.",
     )
-    accept_errors = forms.BooleanField(error_messages={"required": "Read the errors, then select this box."})
+    accept_errors = forms.BooleanField(error_messages={"required": "Read the errors, then select this checkbox."})
 
     def __init__(self, upload: Upload, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("initial", {"name": re.split(r"[/\\]", upload.filename)[-1].split(".")[0]})

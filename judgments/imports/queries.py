@@ -158,8 +158,8 @@ def _stratum_fault(row: QueryRow, there: Query | None, shares: dict[str, float])
             return Finding(row.line, "E26", f"{row.query_id},{row.query}", what, "not stored", fix)
     own = there.stratum.name if there is not None and there.stratum else ""
     if own and row.stratum and own != row.stratum:
-        what = f"{row.query_id} is in the stratum {own}, but this row says {row.stratum}"
-        fix = "Leave the column stratum empty in this row, or enter the other stratum in the column also."
+        what = f"{row.query_id} is in the stratum {own}, but this row has {row.stratum}"
+        fix = "Leave the column stratum empty in this row, or enter the other stratum in the column named also."
         return Finding(row.line, "E26", f"{row.query_id},{row.query}", what, "not stored", fix)
     return None
 

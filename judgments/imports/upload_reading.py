@@ -50,7 +50,7 @@ def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> I
         )
     strange = sorted(set(upload.options) - set(FORMATS[upload.format].options))
     if strange:
-        message = f"{FORMATS[upload.format].title} files do not have the option {strange[0]}."
+        message = f"The option {strange[0]} does not apply to {FORMATS[upload.format].title} files."
         raise NotValid(message, {strange[0]: f"{message} Remove the option, or choose another format."})
     with path.open("rb") as stream:
         if member.read is not None:

@@ -75,10 +75,10 @@ class CancelJob(Endpoint):
 
     @call("Cancel a job", JobBody)
     def post(self) -> Job:
-        """A queued job is canceled immediately, a running job at its next step."""
+        """A queued job is canceled immediately. A running job is canceled at its next step."""
         job = access.job_for(self.user, self.kwargs["uuid"], self.roles)
         if job.over:
-            raise Conflict(f"This job has ended with the state {job.state}.")
+            raise Conflict(f"This job has already ended, so it cannot be canceled. Its state is {job.state}.")
         jobs.cancel(job, actor=self.user)
         job.refresh_from_db()
         return job

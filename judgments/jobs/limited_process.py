@@ -47,7 +47,7 @@ class Limits:
     def message(self) -> str:
         """Return the error message for a file that exceeds the limits."""
         return (
-            f"Reading this file takes more than {self.cpu} s of processor time, {self.seconds} s in total, or "
+            f"Reading this file requires more than {self.cpu} s of CPU time, {self.seconds} s in total, or "
             f"{self.memory >> 20:,} MB of memory. {self.advice}"
         )
 

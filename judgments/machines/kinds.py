@@ -53,7 +53,7 @@ TOGETHER = Kind(
     "judges",
     "grade",
     parameters=(
-        Parameter("rule", "Rule", "How the grades are combined.", "median"),
+        Parameter("rule", "Rule", "The rule that combines the grades.", "median"),
         Parameter("least", "Minimum number of grades", "With fewer grades, the pair is undecided.", 2, 2, 12),
     ),
 )

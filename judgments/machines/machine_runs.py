@@ -119,10 +119,10 @@ def not_before(now: datetime, leave_alone: float) -> datetime | None:
 def check_caps(cap_usd: float | None, cap_calls: int | None, *, of: str) -> None:
     """Validate the caps of a new run."""
     if cap_usd is None and cap_calls is None:
-        hint = "Enter a limit in dollars, in calls, or both."
+        hint = "Enter a cap in dollars, in calls, or both."
         raise NotValid(f"{of} a cap.", {"cap_usd": hint})
     if cap_usd is not None and not 0 < cap_usd <= MOST_USD:
-        raise NotValid("The cap is out of range.", {"cap_usd": f"Enter dollars above 0 and up to {MOST_USD:,}."})
+        raise NotValid("The cap is out of range.", {"cap_usd": f"Enter an amount above $0 and up to ${MOST_USD:,}."})
     if cap_calls is not None and not 0 < cap_calls <= MOST_CALLS:
         raise NotValid("The cap is out of range.", {"cap_calls": f"Enter a number of calls from 1 to {MOST_CALLS:,}."})
 

@@ -43,7 +43,7 @@ class NewMember(serializers.Serializer):
 
 
 class Noted(serializers.Serializer):
-    """Changeable fields of a member; omitted fields stay as they are."""
+    """Changeable fields of a member; omitted fields do not change."""
 
     role = serializers.ChoiceField(choices=Role.choices, required=False)
     languages = serializers.ListField(child=serializers.CharField(max_length=35), required=False, max_length=30)
@@ -82,7 +82,7 @@ class OneMember(InCollection):
 
     @call("Remove a member")
     def delete(self) -> None:
-        """The member loses access immediately, and leased pairs go to others. Judgments stay."""
+        """The member loses access immediately, and leased pairs are given to other raters. Judgments are kept."""
         verbs.remove_member(self._member(), actor=self.user)
 
     def _member(self) -> Membership:
@@ -128,7 +128,7 @@ class NewCollection(serializers.Serializer):
 
 
 class CollectionChange(serializers.Serializer):
-    """Changeable fields; omitted fields stay as they are."""
+    """Changeable fields; omitted fields do not change."""
 
     name = serializers.CharField(max_length=120, required=False)
     description = serializers.CharField(required=False, allow_blank=True)
@@ -169,7 +169,8 @@ class Collections(Listed, Endpoint):
         example=("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}),
     )
     def post(self) -> Collection:
-        """The creator becomes its lead. This requires the permission to create collections, which operators grant."""
+        """The creator becomes the lead of the collection. This requires the permission to create collections, which
+        operators grant."""
         access.check_may_create_collections(self.user)
         return verbs.create_collection(actor=self.user, **self.read_body(NewCollection))
 
@@ -209,7 +210,8 @@ class MyInvitation(serializers.Serializer):
 
 
 @listed(
-    "List pending invitations", "Return the invitations that were not accepted. Declined invitations are not marked."
+    "List pending invitations",
+    "Return invitations that have not been accepted, including declined ones, which are not marked.",
 )
 class Invitations(Rows):
     queryset = MemberInvitation.objects.order_by("-created_at", "-pk")
@@ -223,12 +225,12 @@ class OneInvitation(InCollection):
 
     @call("Withdraw an invitation")
     def delete(self) -> None:
-        """The invitation disappears from the user's invitations."""
+        """The user no longer sees the invitation."""
         invitation = invitations.get(self.collection.member_invitations.all(), self.kwargs["uuid"])
         invitations.withdraw(invitation, actor=self.user)
 
 
-@listed("List your invitations", "Return the collections that you were invited to and have not answered yet.")
+@listed("List your invitations", "Return the invitations that you have not answered yet.")
 class MyInvitations(Listed, Endpoint):
     queryset = MemberInvitation.objects.none()
     serializer_class = MyInvitation
@@ -272,7 +274,7 @@ class LinkBody(serializers.Serializer):
 class FreshLink(LinkBody):
     """A link with its address, which is returned only once."""
 
-    address = serializers.CharField(help_text="Send the link to one person. The code follows the #.")
+    address = serializers.CharField(help_text="The link to send to one person. The code follows the #.")
 
 
 class NewLink(Strict):
@@ -305,8 +307,8 @@ class InviteLinks(Rows):
         example=("For a week", {"meant_for": "Rosa", "days": 7}),
     )
     def post(self) -> Response:
-        """One person can use the link once, to create an account and become a rater. The address is only in this
-        response."""
+        """One person can use the link once, to create an account and become a rater. Only this response contains
+        the address."""
         invite_links.switched_on()
         body = self.read_body(NewLink)
         uuids = [body.pop("round")]

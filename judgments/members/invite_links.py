@@ -49,10 +49,10 @@ def make(
     if round_ is not None and round_.qualification:
         raise Conflict(
             f"Round {round_} requires the qualification {round_.qualification}. Invite the person to the collection, "
-            "set the qualification on the members page, and then add them to the round."
+            "set the qualification on the Members page, and then add them to the round."
         )
     if live(collection).count() >= MOST_LIVE:
-        raise Conflict(f"There are {MOST_LIVE} unused links, the limit. Revoke some first.")
+        raise Conflict(f"There are {MOST_LIVE} unused links, which is the limit. Revoke some first.")
     text = secrets.token_urlsafe(32)
     link = InviteLink.objects.create(
         collection=collection,

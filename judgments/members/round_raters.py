@@ -162,7 +162,7 @@ def ask(round_: Round, raters: Sequence[User]) -> None:
     _refuse(
         [rater for rater in raters if round_.qualification and round_.qualification not in fit[rater.pk]],
         f"This round requires the qualification {round_.qualification}.",
-        "Set it for these users on the members page, or leave them out",
+        "Set it for these users on the Members page, or leave them out",
     )
     keys = {rater.pk for rater in raters}
     round_.raters.filter(user__in=keys, left_at__isnull=False).update(left_at=None)
@@ -188,7 +188,8 @@ def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
     known = _has_seen(round_, [rater for rater in raters if rater.pk not in present])
     _refuse(
         [rater for rater in raters if rater.pk in known],
-        "Leads and engineers since the first grade could see this round's grades and cannot rate it blind.",
+        "Users who were leads or engineers after the first grade could see this round's grades, so they cannot rate "
+        "it blind.",
         "Add these users to the next round before its first grade",
     )
     if round_.state != Round.State.DRAFT:
@@ -201,7 +202,8 @@ def refuse_readers(round_: Round, raters: Sequence[User]) -> None:
     names = sorted(rater.username for rater in raters if rater.pk in exposed)
     if names:
         raise NotValid(
-            "The guidelines of one round show the grade of a pair that these raters have yet to grade in another.",
+            "The guidelines of one round show the grade of a pair that these raters have yet to grade in another "
+            "round.",
             {"raters": f"Close the round with the older guidelines first, or leave out {', '.join(names)}."},
         )
 

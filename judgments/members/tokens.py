@@ -63,13 +63,14 @@ def make_token(user: User, *, name: str, scopes: list[str], days: int = ApiToken
     known = ApiToken.Scope.values
     if not name.strip():
         raise NotValid(
-            "The name of the token is missing.", {"name": "Enter a name for its use, for example: nightly build."}
+            "The name of the token is missing.",
+            {"name": "Enter a name that states its use, for example: nightly build."},
         )
     if not scopes or not set(scopes) <= set(known):
         raise NotValid("The scopes of the token are not valid.", {"scopes": f"Choose from {', '.join(known)}."})
     if not 1 <= days <= ApiToken.MOST_DAYS:
         hint = f"Choose from 1 to {ApiToken.MOST_DAYS} days."
-        raise NotValid(f"The lifetime of the token is not valid. {hint}", {"expires_in_days": hint})
+        raise NotValid(f"The lifetime of the token is out of range. {hint}", {"expires_in_days": hint})
     text = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         user=user,
@@ -157,7 +158,7 @@ class PasswordAuthentication(authentication.BasicAuthentication):
 class InScope(permissions.BasePermission):
     """A logged-in caller; a token also needs the scope of the view (``read`` or ``write`` by default)."""
 
-    message = "This token does not have the scope for this call."
+    message = "This token does not have the scope that this call requires. Create a token with that scope."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user or not request.user.is_authenticated:

@@ -156,10 +156,10 @@ class EventQuerySet(models.QuerySet):
     """Event rows: they can be read and added, but not changed or deleted."""
 
     def update(self, **kwargs: Any) -> NoReturn:
-        raise TypeError(f"{self.model.__name__} rows are events: add one, never change one")
+        raise TypeError(f"{self.model.__name__} rows are events and cannot change; add a new row")
 
     def delete(self) -> NoReturn:
-        raise TypeError(f"{self.model.__name__} rows are events: supersede one, never delete one")
+        raise TypeError(f"{self.model.__name__} rows are events and cannot be deleted; supersede the row")
 
     def bulk_create(self, objs: Any, *args: Any, ignore_conflicts: bool = False, **kwargs: Any) -> Any:
         """Create rows as Django does. On SQLite a trigger refuses duplicates, so conflicts are ignored row by row."""
@@ -187,11 +187,11 @@ class EventModel(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if self.pk is not None:
-            raise TypeError(f"a {type(self).__name__} is an event: add one, never change one")
+            raise TypeError(f"a {type(self).__name__} is an event and cannot change; add a new row")
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} is an event: supersede one, never delete one")
+        raise TypeError(f"a {type(self).__name__} is an event and cannot be deleted; supersede it")
 
 
 class Given(Expression):

@@ -27,7 +27,7 @@ class ProgressOfRater(serializers.Serializer):
     later = serializers.IntegerField()
     median_seconds = serializers.FloatField(allow_null=True)
     left = serializers.IntegerField(help_text="The rater's equal share of the remaining ratings.")
-    hours_left = serializers.FloatField(allow_null=True, help_text="Time for this share at the rater's own pace.")
+    hours_left = serializers.FloatField(allow_null=True, help_text="Hours for this share at the rater's own pace.")
 
 
 class StrandedBody(serializers.Serializer):
@@ -46,9 +46,7 @@ class ProgressBody(serializers.Serializer):
     more_may_come = serializers.BooleanField(source="growing", help_text="Whether more pairs are still being chosen.")
     ratings_wanted = serializers.IntegerField(source="wanted", required=False)
     ratings = serializers.IntegerField(source="filled", required=False)
-    called_in = serializers.IntegerField(
-        required=False, help_text="Ratings requested in addition to the plan after raters differed."
-    )
+    called_in = serializers.IntegerField(required=False, help_text="Ratings added to the plan because raters differed.")
     surplus = serializers.IntegerField(required=False)
     stranded = serializers.IntegerField(required=False, help_text="Missing ratings that no current rater can give.")
     stranded_by_language = StrandedBody(source="shortages", many=True, required=False)
@@ -56,13 +54,13 @@ class ProgressBody(serializers.Serializer):
         source="most_wanted", required=False, help_text="Maximum number of ratings, including pairs chosen later."
     )
     hours_left = serializers.FloatField(
-        required=False, allow_null=True, help_text="Hours left at the raters’ own mean times."
+        required=False, allow_null=True, help_text="Hours left, estimated from each rater’s own mean time."
     )
     hours_low = serializers.FloatField(
-        required=False, allow_null=True, help_text="Lower end of the 80% interval of the hours, or null."
+        required=False, allow_null=True, help_text="Lower end of the 80% interval of `hours_left`, or null."
     )
     hours_high = serializers.FloatField(
-        required=False, allow_null=True, help_text="Upper end of the 80% interval of the hours, or null."
+        required=False, allow_null=True, help_text="Upper end of the 80% interval of `hours_left`, or null."
     )
     most_hours_left = serializers.FloatField(required=False, allow_null=True)
     ratings_a_day = serializers.FloatField(
@@ -78,7 +76,7 @@ class Progress(InRound):
     reads = access.EVERYBODY
     tag = "rounds"
 
-    @call("Get the progress", ProgressBody)
+    @call("Get a round's progress", ProgressBody)
     def get(self) -> progress.Progress | Response:
         """Leads and engineers see the whole round by pseudonym; raters see their own share."""
         if access.role_in(self.user, self.round.collection) in access.STAFF:

@@ -25,7 +25,7 @@ class LookedBody(serializers.Serializer):
     at = serializers.DateTimeField()
     note = serializers.CharField(allow_blank=True, help_text="Empty for a lead who may still grade some of the pairs.")
     quiet = serializers.BooleanField(
-        help_text="Whether the alert is hidden because its numbers have not grown markedly since."
+        help_text="Whether the alert is still hidden because its numbers have not become clearly worse since."
     )
 
 
@@ -44,7 +44,7 @@ class FindingBody(serializers.Serializer):
     high = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField(allow_null=True)
     chance = serializers.FloatField(
-        allow_null=True, help_text="Probability that a single rater gets such a result by chance."
+        allow_null=True, help_text="Probability that a given rater gets such a result by chance."
     )
     others = serializers.ListField(child=serializers.CharField(), help_text="Other raters involved.")
     numbers = serializers.DictField()
@@ -97,7 +97,7 @@ class RequeueSent(serializers.Serializer):
         default=None,
         min_value=0.1,
         max_value=3600,
-        help_text="Select only judgments made in fewer seconds.",
+        help_text="Select only judgments made in fewer seconds than this.",
     )
     reason = serializers.CharField(
         required=False,
@@ -162,12 +162,12 @@ class Pause(OfRater):
         example=("A reason", {"reason": "Let us look at some pairs together."}),
     )
     def post(self) -> RoundRater:
-        """The rater's leased pairs are released immediately. Judgments stay."""
+        """The rater's leased pairs are released immediately. Judgments are kept."""
         return pausing.pause(self.get_round_rater(), actor=self.user, **self.read_body(PauseSent))
 
 
 class Resume(OfRater):
-    """A resumed rater."""
+    """The rater can lease pairs again."""
 
     @call("Resume a rater", RaterState)
     def post(self) -> RoundRater:
@@ -197,7 +197,7 @@ class Alarm(OfRater):
 
 
 class LetPass(OfRater):
-    """A qualification waiver."""
+    """The rater can start rating without passing the qualification."""
 
     @call("Waive the qualification of a rater", RaterState)
     def post(self) -> RoundRater:
@@ -309,7 +309,7 @@ class Gold(Listed, InRound):
         ),
     )
     def post(self, body: dict[str, Any]) -> dict[str, int]:
-        """All pairs are added, or none; errors name the item by its number. Pairs of the round itself are refused."""
+        """All pairs are added, or none; errors give the number of the item. Pairs of the round itself are refused."""
         known = gold_pairs.from_rows(self.round.collection, list(enumerate(body["pairs"], 1)), field="pairs")
         return {"added": len(gold_pairs.add(self.round, known, use=body["use"], actor=self.user))}
 
@@ -346,14 +346,16 @@ class AnswerOfRater(serializers.Serializer):
     document = DocumentOfPair(source="pair.document")
     state = serializers.CharField(help_text="`graded` or `unrateable`.")
     grade = serializers.IntegerField(allow_null=True)
-    others = serializers.SerializerMethodField(help_text="Pseudonym to grade; null if they marked the pair unrateable.")
+    others = serializers.SerializerMethodField(
+        help_text="Other raters' grades by pseudonym; null for a rater who marked the pair unrateable."
+    )
     again = serializers.IntegerField(allow_null=True, help_text="The rater's grade of the repeat.")
     seconds = serializers.FloatField(source="seconds_active", allow_null=True)
     characters = serializers.IntegerField(help_text="Length of the document's title and text.")
     reason = serializers.CharField(help_text="The reason for `unrateable`.")
     note = serializers.CharField()
     surplus = serializers.BooleanField(
-        help_text="Whether the pair already had all its ratings, so that this judgment is stored but not counted."
+        help_text="True if the pair already had all its ratings; the judgment is then stored but not counted."
     )
     created_at = serializers.DateTimeField()
 

@@ -50,7 +50,7 @@ class GroupChange(serializers.Serializer):
     )
 
 
-@listed("List query groups", "Spellings of one need, and whether they share their judgments.")
+@listed("List query groups", "Each group has the spellings of one need; its queries may share their judgments.")
 class QueryGroups(Rows):
     """The groups of a collection."""
 
@@ -81,7 +81,7 @@ class OneQueryGroup(InCollection):
 
     @extend_schema(summary="Get a query group")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return its name, its queries, and whether they share judgments."""
+        """Return the group's name and queries, and whether they share judgments."""
         return self.respond(GroupBody, self._group(uuid))
 
     @extend_schema(summary="Change a query group", request=GroupChange, responses=GroupBody)
@@ -100,7 +100,7 @@ class OneQueryGroup(InCollection):
 
     @extend_schema(summary="Delete a query group", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Each query is judged separately again. Judgments stay."""
+        """Each query is judged separately again. Judgments are kept."""
         verbs.dissolve(self._group(uuid), actor=request.user)
         return Response(status=204)
 

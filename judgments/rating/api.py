@@ -153,11 +153,11 @@ class AnswerSent(serializers.Serializer):
     if_open = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="Record the judgment only if you have no current grade or `unrateable` for the pair; otherwise the "
-        "existing one stays, with status 200.",
+        help_text="Record the judgment only if your current judgment of the pair is neither `graded` nor `unrateable`; "
+        "otherwise the existing judgment is kept and the status is 200.",
     )
     how = serializers.JSONField(
-        required=False, default=dict, help_text="How the judgment was made, see docs/rating.md; omit unknown values."
+        required=False, default=dict, help_text="How the judgment was made (see docs/rating.md). Omit unknown values."
     )
 
     def validate_how(self, value: Any) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class ReceiptBody(serializers.Serializer):
     state = serializers.ChoiceField(choices=Judgment.State.choices)
     grade = serializers.IntegerField(allow_null=True)
     surplus = serializers.BooleanField(
-        help_text="Whether the pair already had all its ratings, so that this judgment is stored but not counted."
+        help_text="True if the pair already had all its ratings; the judgment is then stored but not counted."
     )
 
 
@@ -297,8 +297,8 @@ class Release(Rating):
 
     @extend_schema(summary="Release leased pairs", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """For raters who take a break. When they return, they get the pairs that nobody has taken. Judgments do not
-        change."""
+        """For raters who take a break. When they return, they get those of the pairs that nobody else has leased.
+        Judgments do not change."""
         return Response({"released": assignment.release(self.round, request.user)})
 
 

@@ -19,13 +19,13 @@ ACTS: dict[str, tuple[str, str, str]] = {
     "later": ("l", "", "save for later: show the pair again at the end"),
     "undo": ("z", "backspace", "undo the last answer"),
     "note": ("n", "", "write a note"),
-    "guide": ("g", "", "guidelines"),
+    "guide": ("g", "", "show the guidelines"),
     "marks": ("h", "", "show or hide highlights"),
     "whole": ("f", "", "full text, then larger image, then back"),
-    "down": ("j", "arrowdown", "in a list: the next row"),
-    "up": ("k", "arrowup", "in a list: the previous row"),
+    "down": ("j", "arrowdown", "next row (in a list)"),
+    "up": ("k", "arrowup", "previous row (in a list)"),
     "last": ("r", "", "review or change your last answers"),
-    "keys": ("?", "", "this list"),
+    "keys": ("?", "", "show this list"),
 }
 GRADES = tuple(f"grade-{value}" for value in range(10))
 

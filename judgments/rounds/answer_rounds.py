@@ -126,7 +126,7 @@ def _check_dimensions(dimensions: Sequence[str], texts: Mapping[str, str]) -> No
         problem = f"Unknown dimension {unknown[0]!r}. Known dimensions: {known}."
         raise NotValid(problem, {"dimensions" if unknown[0] in dimensions else "guidelines": problem})
     if not dimensions or len(set(dimensions)) < len(dimensions):
-        problem = f"Name one or more dimensions without repetition: {known}."
+        problem = f"Name at least one dimension, and each only once. Known dimensions: {known}."
         raise NotValid(problem, "dimensions")
     if idle := sorted(set(texts) - set(dimensions)):
         problem = (
@@ -170,8 +170,8 @@ def _fault(one: GivenAnswer) -> str:
     ]
     if len(one.text) > LONGEST or sum(map(len, read)) > LONGEST_ANSWER:
         return (
-            f"the answer has {len(one.text):,} characters, and {sum(map(len, read)):,} with its evidence. A page "
-            f"shows at most {LONGEST:,} and {LONGEST_ANSWER:,}. Shorten it."
+            f"the answer has {len(one.text):,} characters, and {sum(map(len, read)):,} with its question and evidence. "
+            f"The limits are {LONGEST:,} and {LONGEST_ANSWER:,}. Shorten it."
         )
     if any("\0" in text or _is_broken(text) for text in read):
         return "the text contains a NUL character or an unpaired surrogate. Remove it."
@@ -189,7 +189,7 @@ def _is_broken(text: str) -> bool:
 def _other_question(one: GivenAnswer, first: GivenAnswer) -> str:
     if one.query != first.query:
         return (
-            f"the question is {one.query[:100]!r} here and {first.query[:100]!r} before. Give each question its own "
+            f"the question is {one.query[:100]!r} here and {first.query[:100]!r} earlier. Give each question its own "
             "query_id."
         )
     if one.reference.strip() != first.reference.strip():

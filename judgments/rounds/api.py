@@ -55,7 +55,7 @@ def _field(name: str) -> serializers.Field:
 
 
 class SettingsBody(type("SettingFields", (Strict,), {name: _field(name) for name in NAMES})):  # type: ignore[misc]
-    """Settings of a round other than pairs, scale, guidelines, raters and seed. Omitted settings stay as they are."""
+    """Settings of a round other than pairs, scale, guidelines, raters and seed. Omitted settings do not change."""
 
 
 def settings_in(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class RoundBody(serializers.Serializer):
     guidelines_version = serializers.IntegerField(source="guidelines.number")
     ratings_per_pair = serializers.IntegerField()
     overlap = serializers.FloatField(
-        help_text="Share of the pairs that get all their ratings; the others get one rating."
+        help_text="Share of the pairs that get all their ratings; the other pairs get one rating."
     )
     settings = serializers.SerializerMethodField(help_text="All settings; PATCH accepts the same names.")
     seed = serializers.IntegerField()
@@ -139,7 +139,9 @@ class RoundChange(SettingsBody):
     )
     name = serializers.CharField(max_length=120, required=False)
     raters = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="User names of raters to add; existing raters stay."
+        child=serializers.CharField(),
+        required=False,
+        help_text="User names of raters to add. Existing raters are kept.",
     )
 
 
@@ -199,7 +201,7 @@ class OneRound(OfRound):
 class OpenRound(OfRound):
     @call("Open a round", RoundBody)
     def post(self) -> Round:
-        """Only a draft can be opened. Raters can then start."""
+        """Only a draft can be opened. Raters can start after it is opened."""
         return rounds.open_round(self.round, actor=self.user)
 
 

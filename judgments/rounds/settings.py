@@ -115,7 +115,7 @@ class RoundSettings:
         "ratings",
         2,
         "Ratings per pair",
-        "Agreement needs at least two ratings per pair.",
+        "Measuring agreement requires at least two ratings per pair.",
         low=1,
         high=MOST_RATINGS,
         error=f"Enter a whole number from 1 to {MOST_RATINGS}.",
@@ -124,7 +124,7 @@ class RoundSettings:
         "ratings",
         1.0,
         "Share of pairs with several ratings",
-        "1 means every pair, 0.2 every fifth, drawn with the seed. The other pairs get one rating.",
+        "1 means every pair; 0.2 means one in five, drawn with the seed. The other pairs get one rating.",
         "Share of the pairs that get all their ratings.",
         low=0,
         high=1,
@@ -146,7 +146,7 @@ class RoundSettings:
         "extra",
         1,
         "Maximum extra raters per pair",
-        "Usually 1.",
+        "1 is typical.",
         "Maximum number of raters added to a pair.",
         low=1,
         high=MOST_RATINGS,
@@ -171,14 +171,14 @@ class RoundSettings:
     walk_in: bool = setting(
         "raters",
         False,
-        "Raters of this collection can join",
+        "Allow raters of this collection to join",
         "The round appears on their home page. Otherwise only invited raters can rate.",
-        "Whether raters of the collection can join themselves.",
+        "Whether raters of the collection can join without an invitation.",
     )
     by_language: bool = setting(
         "raters",
         False,
-        "Match queries to the languages a rater reads",
+        "Match queries to the languages that a rater reads",
         "Uses the language of the query and the languages on the Members page.",
         "Whether raters get only queries in languages that they read.",
     )
@@ -192,13 +192,13 @@ class RoundSettings:
     pass_mark: float | None = setting(
         "quality",
         None,
-        "Qualification: required share correct",
-        "Raters grade gold pairs with feedback and can start after they pass. Leave it empty for none.",
-        "Share of correct gold pairs required to qualify; null means no qualification.",
+        "Share of correct grades required to qualify",
+        "Raters grade gold pairs with feedback and can start after they pass. Leave it empty for no qualification.",
+        "Share of correct grades of gold pairs required to qualify; null means no qualification.",
         low=0.01,
         high=1,
-        error="Enter the required share correct from 0.01 to 1, for example 0.8. Leave the field empty for no "
-        "qualification.",
+        error="Enter the required share of correct grades from 0.01 to 1, for example 0.8. Leave the field empty for "
+        "no qualification.",
     )
     pass_within: int = setting(
         "quality",
@@ -215,7 +215,7 @@ class RoundSettings:
         "quality",
         None,
         "Pairs per hidden gold pair",
-        "With 20, one in 20 pairs is a gold pair, which raters can’t recognize. Leave it empty for none.",
+        "With 20, one in 20 pairs is a gold pair, which raters can’t recognize. Leave it empty for no gold pairs.",
         "One gold pair per this many pairs; null means none.",
         low=2,
         high=1_000,
@@ -225,7 +225,7 @@ class RoundSettings:
     repeat_share: float = setting(
         "quality",
         0.0,
-        "Share of repeats",
+        "Share of pairs shown as repeats",
         "Shows a rater's own pairs again to measure self-consistency. 0.05 adds 5% more ratings.",
         "Share of a rater's own pairs shown again as repeats.",
         low=0,
@@ -236,12 +236,12 @@ class RoundSettings:
     gate_threshold: float = setting(
         "quality",
         0.60,
-        "Agreement must reach",
-        "Freezing labels below it needs a reason. Usually 0.6.",
-        "The threshold for the coefficient.",
+        "Threshold of the agreement gate",
+        "Freezing the labels of a round below the threshold requires a reason. 0.6 is typical.",
+        "The value that the coefficient must reach.",
         low=-1,
         high=1,
-        error="Enter a value of the coefficient from -1 to 1, for example 0.6.",
+        error="Enter a threshold from -1 to 1, for example 0.6.",
     )
 
     @classmethod

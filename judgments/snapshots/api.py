@@ -38,8 +38,8 @@ class SnapshotBody(serializers.Serializer):
     rule = serializers.CharField()
     rounds = serializers.SerializerMethodField()
     summary = serializers.SerializerMethodField(
-        help_text="Numbers of labels, queries and conflicts, and of labels by grade unless you may still grade one of "
-        "their pairs."
+        help_text="Numbers of labels, queries and conflicts. The numbers of labels by grade are left out while you may "
+        "still grade one of their pairs."
     )
     formats = serializers.SerializerMethodField(help_text="The available formats for `/export/<format>/`.")
     override_reason = serializers.CharField()
@@ -123,11 +123,11 @@ class FreezePreviewBody(serializers.Serializer):
     unrateable_as_zero = serializers.IntegerField()
     left_open = serializers.IntegerField(help_text="Pairs with grades for which the rule gives no label.")
     stale = serializers.IntegerField(help_text="Pairs whose document changed after judging.")
-    rated_again = serializers.IntegerField(help_text="Pairs with a label in more than one round.")
+    rated_again = serializers.IntegerField(help_text="Pairs that have a label in more than one round.")
     changed = serializers.IntegerField(allow_null=True, help_text="Pairs that a newer round labeled differently.")
     gates = serializers.ListField(child=serializers.DictField(), help_text="Each round’s agreement and gate.")
     bridges = serializers.ListField(
-        child=serializers.DictField(), help_text="The overlaps that were judged again under newer guidelines."
+        child=serializers.DictField(), help_text="The overlaps that raters judged again under newer guidelines."
     )
     by_grade = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
     rules = serializers.ListField(

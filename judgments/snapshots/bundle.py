@@ -330,17 +330,17 @@ def _counts(rounds: list[Round], labels: LabelSet) -> dict[str, int]:
 def doubts(labels: LabelSet, consolidation: Consolidation, stale: int) -> list[str]:
     """Return the warnings to review before freezing, as sentences without a period; gates are not included."""
     left_out = max(0, labels.without_rating - labels.zeroed - labels.by_machine)
-    few = "Dawid-Skene estimates rater errors and needs about five grades per pair; there are"
+    few = "Dawid-Skene estimates rater errors and needs about five grades per pair, but there are only"
     counted = [
         (len(labels.carried), "label", "carried from another pair, because these pairs were not judged themselves"),
         (
             labels.by_machine,
             "label",
-            "given by a machine and not by a person, marked with 1 in the second column of the qrels",
+            "given by a machine instead of a person and marked with 1 in the second column of the qrels",
         ),
         (labels.unresolved, "conflict", "unresolved and labeled by the label rule"),
         (labels.left_open, "pair", "with grades for which the label rule gives no label"),
-        (left_out, "pair", "without a grade, left out of the labels"),
+        (left_out, "pair", "without a grade and therefore without a label"),
         (labels.zeroed, "unrateable pair", "labeled with the lowest grade"),
     ]
     merged = [(len(labels.merged.changes), "pair", "with a different label in a newer round, which takes precedence")]

@@ -69,7 +69,7 @@ def machine_labels(
             labels |= {key: int(grade) for key, grade in calibration.grades_of(row, round_).items()}
     elif judge:
         raise NotValid(
-            "A judge is named, but the label sources do not include `machine`.",
+            "A judge is given, but `sources` does not include `machine`.",
             {"sources": "Add `machine`."},
         )
     return labels
@@ -190,7 +190,7 @@ def compute(collection: Collection, judged: Sequence[RatedRound], consolidation:
         labels += [Label(*key, grade, IMPORTED) for key, grade in imported(chosen, scale).items() if key not in known]
     elif consolidation.named:
         raise NotValid(
-            "Label sources are named, but the label sources do not include `imported`.",
+            "Label sources are listed, but `sources` does not include `imported`.",
             {"sources": "Add `imported`."},
         )
     labeled = {(one.query_id, one.doc_id) for one in labels}

@@ -92,8 +92,8 @@ def _refuse_to_unblind(rounds: Sequence[Round], actor: User) -> None:
         hidden = grade_visibility.hidden_pairs(actor, round_)
         if Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=actor).exists():
             raise Conflict(
-                f"You still rate in {round_}, and its labels would reveal other raters' grades. Finish rating, or "
-                "close the round first."
+                f"You may still grade pairs in {round_}, and its labels would reveal other raters' grades. Finish "
+                "rating or close the round first."
             )
 
 
@@ -148,8 +148,8 @@ def check_reader(snapshot: Snapshot, reader: User) -> None:
     round_ = grade_visibility.hiding_round(reader, snapshot.collection, lambda: labels_of(snapshot))
     if round_ is not None:
         raise NotAllowed(
-            f"You still rate in {round_}, and these labels contain grades of pairs that you may still grade. You can "
-            "read them after you finish rating, or after the round closes."
+            f"You may still grade pairs in {round_}, and these labels contain their grades. You can read the labels "
+            "after you finish rating or the round closes."
         )
 
 

@@ -65,7 +65,7 @@ def may_create_collections(user: Any) -> bool:
 def check_may_create_collections(user: Any) -> None:
     """Refuse a user without the right to create collections."""
     if not may_create_collections(user):
-        raise NotAllowed("You don't have the right to create collections. Ask the operator of this server for it.")
+        raise NotAllowed("You don't have permission to create collections. Ask the operator of this server for it.")
 
 
 def role_in(user: Any, collection: Collection) -> str | None:
@@ -105,8 +105,8 @@ def _refuse_former(user: Any, uuid: uuid_module.UUID) -> None:
     )
     if assignment is not None and role_in(user, assignment.round.collection) is None:
         raise NotAllowed(
-            f"You are no longer a member of {assignment.round.collection.name}. Your earlier answers are stored; "
-            "new answers are refused. Ask the lead."
+            f"You are no longer a member of {assignment.round.collection.name}. Your earlier answers are stored, "
+            "but new answers are refused. Ask the lead for access."
         )
 
 

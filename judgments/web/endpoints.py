@@ -42,7 +42,7 @@ ERROR_TEXTS = {
     "410": "The round is closed.",
     "413": "The body exceeds the server's limit.",
     "429": "Too many attempts. Try again later.",
-    "503": "Too many concurrent requests. `Retry-After` says when to try again.",
+    "503": "Too many concurrent requests. `Retry-After` gives the number of seconds to wait.",
 }
 
 

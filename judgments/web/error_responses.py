@@ -113,7 +113,7 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 def no_such_address(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return a 404 for an unknown address: a page for people, JSON for programs."""
     if request.path.startswith(PREFIX):
-        return JsonResponse(shape(404, "Address not found. See /api/docs/ for all addresses."), status=404)
+        return JsonResponse(shape(404, "Endpoint not found. See /api/docs/ for all endpoints."), status=404)
     return defaults.page_not_found(request, exception)
 
 

@@ -126,7 +126,7 @@ def _check(request: HttpRequest, view: Any, is_endpoint: bool) -> None:
         return
     # An endpoint reads nothing before authentication, and JSON only up to its own limit.
     if not request.user.is_authenticated and not (is_endpoint and "Authorization" in request.headers):
-        raise TooLarge("You are not logged in. Log in and send it again.")
+        raise TooLarge("You are not logged in. Log in and send the request again.")
     if is_endpoint and request.content_type == "application/json":
         return
     takes_files = getattr(view, "takes_files", False)
@@ -135,7 +135,10 @@ def _check(request: HttpRequest, view: Any, is_endpoint: bool) -> None:
     limit = settings.MAX_UPLOAD_BYTES + AROUND_A_FILE if takes_files else settings.FORM_BYTES
     if size > limit:
         megabytes = limit // (1024 * 1024)
-        raise TooLarge(f"The upload is {size / 1024 / 1024:,.1f} MB. The limit for this address is {megabytes:,} MB.")
+        raise TooLarge(
+            f"The upload is {size / 1024 / 1024:,.1f} MB. The limit for this address is {megabytes:,} MB. Send a "
+            "smaller file."
+        )
     if size > settings.FORM_BYTES and request.user.is_authenticated:
         request.while_it_lasts.enter_context(coming(request.user, size))  # type: ignore[attr-defined]
 
@@ -180,5 +183,5 @@ def check_quota(actor: User, others: int = 0) -> None:
         raise TooMany(waiting_text, RETRY_AFTER)
     unstored = Upload.objects.filter(created_by=actor, stored_at__isnull=True).aggregate(bytes=Sum("bytes"))
     if (unstored["bytes"] or 0) + others >= settings.UPLOAD_QUOTA_MB << 20:
-        waiting_text = f"Your previewed files that are not stored yet have reached {settings.UPLOAD_QUOTA_MB:,} MB."
+        waiting_text = f"Your files that are not stored yet have reached {settings.UPLOAD_QUOTA_MB:,} MB."
         raise TooLarge(f"{waiting_text} This is the limit per account. Store or discard some of them.")

@@ -191,7 +191,7 @@ def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
         threshold = _number(request.POST.get("threshold", ""))
         named = request.POST.get("coefficient", "")
         agreement_summary.set_gate(round_, coefficient=named, threshold=threshold, actor=request.user)
-        messages.success(request, f"The gate is now {title(named)} at {threshold:g}.")
+        messages.success(request, f"The gate now has the threshold {threshold:g} for {title(named)}.")
     except AssayError as error:
         messages.error(request, " ".join([*getattr(error, "fields", {}).values()]) or str(error))
     return redirect("round_agreement", round_.uuid)

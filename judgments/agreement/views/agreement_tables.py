@@ -16,7 +16,7 @@ ABOUT = {
     "alpha-ordinal": "large disagreements count more; any number of raters",
     "alpha-nominal": "all disagreements count equally",
     "alpha-interval": "treats the steps between grades as equal",
-    "alpha-ratio": "treats grades as amounts, with 0 as none",
+    "alpha-ratio": "treats grades as amounts with a true zero",
     "cohen-quadratic": "mean over all pairs of raters; large disagreements count more",
     "cohen-linear": "mean over all pairs of raters; disagreements count by distance",
     "cohen-unweighted": "mean over all pairs of raters; all disagreements count equally",

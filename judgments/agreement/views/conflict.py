@@ -86,7 +86,7 @@ def settled(request: HttpRequest, uuid: str) -> HttpResponse:
 
 # Number of other pairs of the query to show for each grade.
 BESIDE = 3
-READ = {"excerpt": "excerpt read", "whole": "full text read", "short": "whole text read"}
+READ = {"excerpt": "excerpt read", "whole": "full text read", "short": "short text read in full"}
 
 
 class SettleForm(AssayForm):
@@ -105,7 +105,7 @@ class SettleForm(AssayForm):
         max_length=resolutions.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="One or two sentences that help with similar pairs. "
-        "Raters who graded this pair can read them after the round closes, without names.",
+        "Raters who graded this pair can read the reason after the round closes. It is shown without names.",
     )
     example = forms.BooleanField(label="Propose as an example for the next guidelines version", required=False)
 
@@ -142,12 +142,12 @@ def _pair(request: HttpRequest, round_: Round, uuid: str) -> Pair:
     """Return the pair if it needs a resolution and the lead may see its grades."""
     pair = access.pair_for(request.user, round_, uuid)
     if not grade_visibility.grades_visible(request.user, pair):
-        raise NotAllowed("You may still grade this pair. You can see other grades afterwards.")
+        raise NotAllowed("You may still grade this pair. You can see the other grades after you have graded it.")
     row = conflicts.with_details(round_.pairs.filter(pk=pair.pk)).get()
     row.round = round_
     unable = [one for one in row.answers if one.state == Judgment.State.UNRATEABLE]
     if not (row.spread or row.resolved or len(unable) >= min(2, row.ratings_wanted)):
-        raise NotFound("The raters of this pair agree, or it has fewer than two grades.")
+        raise NotFound("This pair needs no resolution: its raters agree, or it has fewer than two grades.")
     return row
 
 
@@ -204,7 +204,7 @@ def _on(request: HttpRequest, round_: Round, row: Pair, value: int) -> HttpRespo
     if following is None:
         messages.success(request, f"Resolved as {value}. No conflicts are left.")
         return redirect("conflicts", round_.uuid)
-    messages.success(request, f"Resolved as {value}. The page shows the next conflict.")
+    messages.success(request, f"Resolved as {value}. This is the next conflict.")
     on = "?by=effect" if request.GET.get("by") == "effect" else ""
     return redirect(reverse("conflict", args=[round_.uuid, following.uuid]) + on)
 
@@ -271,8 +271,10 @@ def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
         if request.POST.get("act") == "remove":
             if waiting:
                 examples.remove(waiting, actor=request.user)
-            messages.success(request, "Example withdrawn. The next guidelines version starts without it.")
+            messages.success(
+                request, "Example withdrawn. The draft of the next guidelines version no longer includes it."
+            )
         else:
             examples.propose(settled, actor=request.user)
-            messages.success(request, "Example proposed. The next guidelines version starts with it.")
+            messages.success(request, "Example proposed. The draft of the next guidelines version includes it.")
     return redirect("conflict", round_.uuid, row.uuid)

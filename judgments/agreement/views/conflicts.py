@@ -150,7 +150,7 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
             *IDS,
         ),
         search=QUERY,
-        choices=(Choice("steps", "At least", _wide, STEPS), STATE),
+        choices=(Choice("steps", "Minimum difference", _wide, STEPS), STATE),
         order="-spread",
         effects=effects,
     )

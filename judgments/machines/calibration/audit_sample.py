@@ -61,7 +61,7 @@ def _of(runs: Any) -> list[Slice]:
 def check(share: float) -> None:
     """Refuse a share that is out of range."""
     if not 0 < share <= 1:
-        problem = "Choose a share above 0, up to 1. Without pairs that people judge, the grades cannot be checked."
+        problem = "Choose a share above 0 and at most 1. Without pairs that people judge, the grades cannot be checked."
         raise NotValid("The audit slice is out of range.", {"audit_share": problem})
 
 

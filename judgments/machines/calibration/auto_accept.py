@@ -58,7 +58,9 @@ class Status:
 def activate(round_: Round, judge: Judge, *, bound: float, actor: User) -> AutoAccept:
     """Accept a judge's lowest grade in a round as long as the bound holds."""
     if not 0.5 <= bound < 1:
-        raise NotValid("The bound is out of range.", {"bound": "Choose a bound from 0.5 to below 1, such as 0.95."})
+        raise NotValid(
+            "The bound is out of range.", {"bound": "Enter a bound of at least 0.5 and below 1, such as 0.95."}
+        )
     result = _create(round_, judge, bound, actor)
     if isinstance(result, Status):
         why = visible_status(actor, round_, result).why
@@ -72,7 +74,7 @@ def _create(round_: Round, judge: Judge, bound: float, actor: User) -> AutoAccep
         raise Conflict("This round already accepts the grades of a judge. Stop accepting them first.")
     run = _run(round_, judge)
     if run is not None and not machine_runs.is_over(run):
-        raise Conflict(f"{judge} is running. Try again when it is done.")
+        raise Conflict(f"{judge} is running. Wait until it has finished, then try again.")
     status = _status(round_, judge, bound, looks=round_.auto_accepts.filter(judge=judge).count() + 1)
     if not status.stands and not (status.confirmed.whole and status.confirmed.judged >= LEAST):
         return status
@@ -113,11 +115,12 @@ def status_of(accept: AutoAccept) -> Status:
     if accept.judge.prompt_sha256 != accept.prompt_sha256:
         return Status(False, "Suspended: the judge's prompt has changed.", status.confirmed)
     if models and _named(models) != accept.model_answered:
-        reason = f"Suspended: {', '.join(models)} answered, but it was requested with {accept.model_answered}."
+        reason = f"Suspended: auto-accept was turned on for {accept.model_answered}, but {', '.join(models)} answered."
         return Status(False, reason, status.confirmed)
     if more := _graded_since(accept):
         reason = (
-            f"Suspended: the judge gave {more:,} more of these grades since the request. Stop it and request it again."
+            f"Suspended: the judge has given this grade {more:,} more times since auto-accept was turned on. Turn it "
+            "off and on again."
         )
         return Status(False, reason, status.confirmed)
     return status
@@ -127,10 +130,10 @@ def visible_status(reader: User, round_: Round, status: Status) -> Status:
     """Return the status, without numbers for a reader who may still grade pairs of the round."""
     if not grade_visibility.pairs_with_hidden_grades(reader, round_).exists():
         return status
-    held = "holds" if status.stands else "does not hold"
+    held = "is in effect" if status.stands else "is not in effect"
     return Status(
         status.stands,
-        f"Auto-accept {held} now. Its numbers are hidden because you may still grade pairs of this round.",
+        f"Auto-accept {held}. Its numbers are hidden because you may still grade pairs of this round.",
         None,
     )
 
@@ -153,11 +156,12 @@ def draft_round(round_: Round, *, actor: User) -> Round:
         or grade_visibility.pairs_with_hidden_grades(actor, round_).exists()
     ):
         raise Conflict(
-            "You rate in this round, and the omitted pairs would reveal grades. Ask another lead to create the draft."
+            "You are a rater of this round, and the omitted pairs would reveal grades. Ask another lead to create the "
+            "draft."
         )
     accept, accepted_pairs = active_accept(round_), accepted_grades(round_)
     if accept is None or not accepted_pairs:
-        raise Conflict("This round accepts no machine grades now, so no pair can be left out.")
+        raise Conflict("This round currently accepts no machine grades, so no pair can be left out.")
     known = judged.labels_of(round_)
     rows = round_.pairs.select_related("query", "document").order_by("position")
     left = {pair: (pair.query.query_id, pair.document.doc_id) for pair in rows}
@@ -172,8 +176,8 @@ def draft_round(round_: Round, *, actor: User) -> Round:
     raters = [user for user in still_raters(round_) if not user.memberships.filter(_leads(round_)).exists()]
     made = rounds.draft_of(round_, chosen, origin=how, actor=actor, raters=raters)
     sentence = (
-        f"{actor} created round {made} of the pairs that people must judge besides {accept.judge}, without "
-        f"{amount(left_out, 'accepted pair')}"
+        f"{actor} created round {made} with the pairs that people must still judge, without "
+        f"{amount(left_out, 'pair')} accepted from {accept.judge}"
     )
     audit.record("auto_accept.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
     return made
@@ -196,15 +200,15 @@ def _graded_since(accept: AutoAccept) -> int:
 def _status(round_: Round, judge: Judge, bound: float, *, looks: int) -> Status:
     run = _run(round_, judge)
     if run is None:
-        reason = "The judge has not run in this round, so its grades need a person."
+        reason = "The judge has not run in this round, so there are no grades to accept."
         return Status(False, reason, Confirmed())
     confirmed = _confirmed(round_, judge, run, looks)
     if judged.money(judge, round_).renamed:
-        return Status(False, "Does not hold now: a model answered under more than one name.", confirmed)
+        return Status(False, "Not in effect: a model answered under more than one name.", confirmed)
     if confirmed.judged < LEAST:
         reason = (
             f"People have judged {amount(confirmed.judged, 'pair')} of the audit slice with this grade. "
-            f"{LEAST} are needed."
+            f"At least {LEAST} are needed."
         )
         return Status(False, reason, confirmed)
     outside = confirmed.population - confirmed.sampled
@@ -212,16 +216,16 @@ def _status(round_: Round, judge: Judge, bound: float, *, looks: int) -> Status:
         return Status(
             False, "All pairs with this grade are in the audit slice, so there is nothing to accept.", confirmed
         )
-    reason = f"people confirmed {confirmed.right:,} of the {confirmed.sampled:,} in the audit slice"
+    reason = f"people confirmed {confirmed.right:,} of the {amount(confirmed.sampled, 'pair')} in the audit slice"
     if not confirmed.whole:
         reason += (
             f" ({amount(confirmed.sampled - confirmed.judged, 'is', 'are')} not judged yet "
             f"and {agree(confirmed.sampled - confirmed.judged, 'counts', 'count')} against it)"
         )
-    reason += f"; of the {amount(outside, 'other')} at least {confirmed.low:.3f} are not relevant"
+    reason += f"; of the {amount(outside, 'other pair')}, at least {confirmed.low:.1%} are not relevant"
     if confirmed.low < bound:
-        return Status(False, f"Does not hold now: {reason}, below {bound:g}.", confirmed)
-    return Status(True, f"Holds: {reason}.", confirmed)
+        return Status(False, f"Not in effect: {reason}, which is below the bound of {bound * 100:g}%.", confirmed)
+    return Status(True, f"In effect: {reason}.", confirmed)
 
 
 def _named(models: Sequence[str]) -> str:

@@ -131,7 +131,7 @@ def warning(names: list[Named]) -> str:
         f"{model} answered as {_listed([one for one in names if one.requested == model])}"
         for model in _requested_models(names)
     ]
-    return f"{'; '.join(sentences)}. These may be different models. Other numbers cover all of them."
+    return f"{'; '.join(sentences)}. These may be different models. All other numbers combine them."
 
 
 def _requested_models(names: list[Named]) -> list[str]:

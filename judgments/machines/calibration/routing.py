@@ -34,7 +34,7 @@ REASONS = {
     FLIPPED: "a prompt-injection probe raised its grade",
     APART: "machines disagree",
     TURNED: "the preferred document depends on the order",
-    ERROR: "its score is close to another grade",
+    ERROR: "its score is close to that of another grade",
     UNSURE: "the model was uncertain",
     HEAVY: "its grade strongly affects a system's score",
 }

@@ -164,7 +164,7 @@ class OneJudge(OfJudge):
 
 
 class PauseJudge(OfJudge):
-    """A pause."""
+    """Pause of a judge."""
 
     @extend_schema(summary="Pause a machine judge", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
@@ -174,34 +174,38 @@ class PauseJudge(OfJudge):
 
 
 class GoOnWithJudge(OfJudge):
-    """A resumed judge."""
+    """Resumption of a judge."""
 
     serializer_class = Started
 
     @extend_schema(summary="Resume a machine judge", request=GoOnSent, responses={202: Started})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Send the unanswered pairs. Omitted caps stay as they are; caps apply to everything this judge has spent in
+        """Send the unanswered pairs. Omitted caps do not change. Caps apply to everything this judge has spent in
         the round."""
         job = judge_runs.resume(self.run, actor=request.user, **self.read_body(GoOnSent)).job
         if job is None:
-            raise NotFound("Its job was deleted.")
+            raise NotFound("The job of this judge was deleted, so the judge cannot be resumed.")
         return started(job)
 
 
 class Routing(InRound):
-    """The pairs that machines leave to people; for leads."""
+    """The pairs that people should judge after the machines; for leads."""
 
     serializer_class = RoutedBody
     reads = access.LEADS
     also = (409,)
     tag = "judges"
 
-    @extend_schema(summary="List the pairs that machines leave to people", responses={200: RoutedBody(many=True)})
+    @extend_schema(summary="List the pairs that people should judge", responses={200: RoutedBody(many=True)})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """Return the audit slice, then uncertain pairs, without pairs that you may still grade."""
         return Response(RoutedBody(routing.routed(self.round, request.user), many=True).data)
 
-    @extend_schema(summary="Create a draft round of these pairs", request=DraftSent, responses={201: RoutedRound})
+    @extend_schema(
+        summary="Create a draft round of the pairs that people should judge",
+        request=DraftSent,
+        responses={201: RoutedRound},
+    )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """Raters do not see why a pair was chosen."""
         made = routing.draft_round(self.round, actor=request.user, most=self.read_body(DraftSent)["most"])
@@ -240,7 +244,7 @@ def _flips(judge: Judge, round_: Any, run: JudgeRun | None, viewer: Any) -> list
 
 @listed(
     "List a judge's answers",
-    "Return answers in the order of arrival, without pairs that you may still grade.",
+    "Return answers in order of arrival, without pairs that you may still grade.",
     OpenApiParameter("outcome", str, enum=list(OUTCOME_NAMES)),
 )
 class AnswersOfJudge(Listed, OfJudge):
@@ -304,7 +308,7 @@ class BoundSent(Strict):
     bound = serializers.FloatField(
         min_value=0.5,
         max_value=0.999,
-        help_text="The required share of these pairs that is not relevant, such as 0.95.",
+        help_text="The minimum share of pairs with this grade that must be not relevant, such as 0.95.",
     )
 
 
@@ -316,7 +320,7 @@ class ConfirmedBody(serializers.Serializer):
     judged = serializers.IntegerField(help_text="Number of sampled pairs that people have judged.")
     right = serializers.IntegerField(help_text="Number of judged pairs that people found not relevant.")
     low = serializers.FloatField(
-        allow_null=True, help_text="Lower bound of the share that is not relevant, outside the slice."
+        allow_null=True, help_text="Lower bound of the share of pairs outside the audit slice that are not relevant."
     )
 
 
@@ -345,8 +349,8 @@ class Accept(OfJudge):
 
     @extend_schema(summary="Auto-accept a judge's lowest grade", request=BoundSent, responses={201: AcceptBody})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Auto-accept holds while people confirm the grade on the audit slice. A 400 response explains why it does not
-        hold now."""
+        """Auto-accept is in effect while people confirm the grade on the audit slice. A 400 response explains why it
+        is not."""
         bound = self.read_body(BoundSent)["bound"]
         return self._respond_status(auto_accept.activate(self.round, self.judge, bound=bound, actor=request.user), 201)
 
@@ -365,7 +369,7 @@ class Accept(OfJudge):
 
     def _respond_status(self, accept: AutoAccept | None, status: int = 200) -> Response:
         if accept is None:
-            why = "Auto-accept is off. People must judge all of its pairs."
+            why = "Auto-accept is off. People must judge all pairs of this judge."
             nothing: dict[str, Any] = {"bound": None, "asked_at": None, "confirmed": None}
             return self.respond(AcceptBody, {"asked": False, "stands": False, "why": why, **nothing}, status)
         acceptance = auto_accept.visible_status(self.request.user, self.round, auto_accept.status_of(accept))
@@ -383,7 +387,7 @@ class DraftWithout(OfJudge):
 
     @extend_schema(summary="Create a draft round without accepted pairs", request=None, responses={201: RoutedRound})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """It has the unjudged pairs without an accepted grade, and the rest of the audit slice."""
+        """The round has the unjudged pairs without an accepted grade, and the rest of the audit slice."""
         accept = auto_accept.active_accept(self.round)
         if accept is None or accept.judge_id != self.judge.pk:
             raise Conflict("No grade of this judge is accepted in the round, so no pair can be left out.")
@@ -392,7 +396,7 @@ class DraftWithout(OfJudge):
 
 
 class CallBody(serializers.Serializer):
-    """One call. The provider's key is in no field; the answer is plain text."""
+    """One call. No field contains the provider's key; the answer is plain text."""
 
     at = serializers.DateTimeField()
     purpose = serializers.ChoiceField(choices=ModelCall.Purpose.choices)
@@ -403,7 +407,7 @@ class CallBody(serializers.Serializer):
     grade = serializers.IntegerField(allow_null=True)
     probabilities = serializers.JSONField(allow_null=True)
     rationale = serializers.CharField()
-    raw = serializers.CharField(help_text="The answer without changes.")
+    raw = serializers.CharField(help_text="The unmodified answer of the model.")
     model_asked = serializers.CharField(source="requested_model")
     model_answered = serializers.CharField()
     parameters = serializers.JSONField()

@@ -69,7 +69,7 @@ def sayer(judge: Judge, round_: Round) -> Callable[[Sequence[Pair]], Iterator[Ma
     """Return the function that combines the answers of its judges, batch by batch."""
     names = dict(Judge.objects.filter(uuid__in=judge.inputs["judges"]).order_by("name").values_list("pk", "name"))
     if len(names) != len(judge.inputs["judges"]):
-        raise Conflict(f"A judge of {judge} was removed. Create another ensemble of the remaining judges.")
+        raise Conflict(f"A member of {judge} was removed. Create another ensemble of the remaining judges.")
     values, rule, least = round_.scale.values(), cast("Rule", judge.inputs["rule"]), judge.inputs["least"]
 
     def says(pairs: Sequence[Pair]) -> Iterator[MachineJudgment]:

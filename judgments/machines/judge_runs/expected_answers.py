@@ -139,7 +139,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _too_many(expected: Expected, wrong: list[str]) -> list[str]:
     many = len(expected) > MOST_QUERIES
-    return [f"{len(expected):,} queries exceed the limit of {MOST_QUERIES:,}."] * many + wrong
+    return [f"{len(expected):,} queries exceed the limit of {MOST_QUERIES:,}. Leave out some of them."] * many + wrong
 
 
 def _add_all(expected: Expected, wrong: list[str], place: str, query_id: str, value: object) -> None:
@@ -158,15 +158,15 @@ def _add(expected: Expected, wrong: list[str], place: str, query_id: str, text: 
     if not isinstance(text, str) or not text.strip():
         wrong.append(f"{place} has an answer that is empty or not a string. Enter the answer, or leave out the query.")
     elif not query_id:
-        wrong.append(f"{place} has no query id.")
+        wrong.append(f"{place} has no query id. Add one.")
     elif not _storable(query_id + text):
         wrong.append(f"{place} contains a NUL character or an unpaired surrogate. Remove it.")
     elif len(text) > LONGEST:
-        wrong.append(f"{place} has an answer of {len(text):,} characters. The limit is {LONGEST:,}.")
+        wrong.append(f"{place} has an answer of {len(text):,} characters. The limit is {LONGEST:,}. Shorten it.")
     elif text in answers:
-        wrong.append(f"{place} repeats an answer of this query.")
+        wrong.append(f"{place} repeats an answer of this query. Remove the repetition.")
     elif len(answers) >= MOST_ANSWERS:
-        wrong.append(f"{place} has more than {MOST_ANSWERS} answers.")
+        wrong.append(f"{place} has more than {MOST_ANSWERS} answers. Remove some.")
     else:
         expected[query_id] = [*answers, text]
 

@@ -28,7 +28,7 @@ class GoOnForm(caps_form.GoOnForm):
     """New caps and number of probes when a judge resumes."""
 
     canaries = caps_form.planted_in_all(
-        "Total prompt-injection probes", "Tests whether injected text changes the grade. Each probe takes two calls."
+        "Total prompt-injection probes", "Tests whether injected text changes the grade. Each probe requires two calls."
     )
 
 
@@ -107,7 +107,7 @@ class JudgeForm(AssayForm):
             label="Judges",
             choices=[(str(judge.uuid), judge.name) for judge in self._here],
             widget=forms.CheckboxSelectMultiple,
-            help_text="A pair waits until every judge has answered it. A failed answer does not count as a vote.",
+            help_text="A pair gets a grade only after every judge has answered it. A failed answer is not counted.",
             error_messages={"required": "Choose at least two judges."},
         )
 
@@ -210,7 +210,7 @@ def _expected() -> dict[str, forms.Field]:
             strip=False,
             widget=forms.Textarea(attrs={"rows": 8, "class": "mono", "spellcheck": "false"}),
             help_text='JSON such as {"q1": ["an answer", "another"]}, or CSV with the header query_id,expected. If a '
-            "query has several answers, one match is enough. Pairs of queries without an answer wait.",
+            "query has several answers, one match is enough. Pairs of queries without an expected answer are not sent.",
         ),
         "file": forms.FileField(label="Or a file (optional)", required=False),
     }
@@ -256,7 +256,7 @@ def _parameter(parameter: Parameter, collection: Collection) -> forms.Field:
 
 
 def _caps() -> dict[str, forms.Field]:
-    return {"cap_usd": caps_form.in_dollars("It never spends more"), "cap_calls": caps_form.in_calls()}
+    return {"cap_usd": caps_form.in_dollars("The judge never spends more"), "cap_calls": caps_form.in_calls()}
 
 
 def _canaries() -> forms.Field:
@@ -265,7 +265,8 @@ def _canaries() -> forms.Field:
         min_value=0,
         max_value=machine_runs.MOST_CANARIES,
         initial=30,
-        help_text="Number of documents in which injected text tries to raise the judge's grade. Each needs two calls.",
+        help_text="Number of documents in which injected text tries to raise the judge's grade. Each probe requires "
+        "two calls.",
     )
 
 
@@ -273,17 +274,17 @@ def _examples(round_: Round) -> dict[str, forms.Field]:
     snapshots = [("", "none"), *((str(one.uuid), one.name) for one in round_.collection.snapshots.all())]
     return {
         "examples": forms.IntegerField(
-            label="Examples shown to the model",
+            label="Number of examples shown to the model",
             min_value=0,
             max_value=MOST_EXAMPLES,
             initial=0,
             help_text="Human grades from a snapshot, never for a query of this round.",
         ),
-        "snapshot": _choose("Examples from (optional)", snapshots, "", required=False),
+        "snapshot": _choose("Snapshot with the examples (optional)", snapshots, "", required=False),
         "probabilities": forms.BooleanField(
             label="Request grade probabilities",
             required=False,
-            help_text="They show which pairs people should judge. Not every provider supports them.",
+            help_text="The probabilities show which pairs people should judge. Not every provider supports them.",
         ),
     }
 

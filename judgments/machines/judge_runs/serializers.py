@@ -143,7 +143,7 @@ class KinBody(serializers.Serializer):
 
 
 class EstimateBody(serializers.Serializer):
-    """The estimated cost of a judge; two numbers are a lower and an upper bound."""
+    """The estimated cost of a judge. A list of two numbers has a lower and an upper bound."""
 
     pairs = serializers.IntegerField()
     without_text = serializers.IntegerField()
@@ -194,8 +194,8 @@ class JudgeBody(serializers.Serializer):
     renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
     by_name = serializers.ListField(
         child=serializers.JSONField(),
-        help_text="By name: answers, agreement with people with its interval, and kappa except for pairwise "
-        "comparisons.",
+        help_text="By name: number of answers, agreement with people and its interval, and, except for pairwise "
+        "comparisons, kappa.",
     )
     usd = serializers.FloatField(
         allow_null=True, help_text="Cost of all its answers, including the pairwise comparisons that it is based on."
@@ -208,7 +208,8 @@ class JudgeBody(serializers.Serializer):
         child=serializers.CharField(), help_text="Parameters that were not sent because the models do not support them."
     )
     flips = serializers.ListField(
-        child=serializers.JSONField(), help_text="By probe: sent, flipped, and the flipped share with its interval."
+        child=serializers.JSONField(),
+        help_text="By probe: numbers of sent and flipped probes, and the flipped share with its interval.",
     )
 
 
@@ -218,7 +219,8 @@ class UsefulBody(serializers.Serializer):
     pairs = serializers.IntegerField()
     mean = serializers.FloatField(allow_null=True)
     by_grade = serializers.ListField(
-        child=serializers.JSONField(), help_text="For each human grade: grade, pairs, mean usefulness."
+        child=serializers.JSONField(),
+        help_text="For each human grade: the grade, the number of pairs and the mean usefulness.",
     )
     hidden = serializers.IntegerField(help_text="Pairs left out because you may still grade them.")
 
@@ -237,8 +239,8 @@ class HeldBody(serializers.Serializer):
     slice_graded = serializers.IntegerField()
     hidden = serializers.IntegerField(help_text="Pairs left out because you may still grade them.")
     passed = serializers.IntegerField(
-        help_text=f"Graded pairs left out of the calibration if there are more than {calibration.MOST_HELD:,}; whole "
-        "queries are left out."
+        help_text=f"Number of pairs left out of the calibration because more than {calibration.MOST_HELD:,} are "
+        "graded; whole queries are left out."
     )
     calibrated = serializers.JSONField(help_text="The format of `assay calibrate --format json`.")
 
@@ -257,7 +259,7 @@ class AnswerBody(serializers.Serializer):
 
 
 class RoutedBody(serializers.Serializer):
-    """A pair that machines leave to people."""
+    """A pair that people should judge."""
 
     pair = serializers.UUIDField(source="pair.uuid")
     query_id = serializers.CharField(source="pair.query.query_id")
@@ -266,7 +268,8 @@ class RoutedBody(serializers.Serializer):
     doubt = serializers.FloatField()
     graded = serializers.IntegerField(help_text="Number of human ratings.")
     leverage = serializers.FloatField(
-        allow_null=True, help_text="The largest change of nDCG@10 of any run that another grade of the pair could make."
+        allow_null=True,
+        help_text="The largest change in any run's nDCG@10 that a different grade of the pair could cause.",
     )
 
 

@@ -153,7 +153,7 @@ class OfBattles(InRound):
         """Return status 202 for a run that was queued again."""
         run = BattleRun.objects.select_related("job").get(pk=self.run.pk)
         if run.job is None:
-            raise NotFound("Its job was deleted.")
+            raise NotFound("The job of these comparisons was deleted, so they cannot be resumed.")
         return started(run.job)
 
 
@@ -169,7 +169,7 @@ class OneBattleRun(OfBattles):
 
 
 class PauseBattles(OfBattles):
-    """A pause."""
+    """Pause of pairwise comparisons."""
 
     @extend_schema(summary="Pause pairwise comparisons", request=None)
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
@@ -179,13 +179,13 @@ class PauseBattles(OfBattles):
 
 
 class GoOnWithBattles(OfBattles):
-    """A resumed run."""
+    """Resumption of pairwise comparisons."""
 
     serializer_class = Started
 
     @extend_schema(summary="Resume pairwise comparisons", request=BattlesGoOn, responses={202: Started})
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Send the unanswered comparisons. Omitted caps stay as they are; caps apply to everything the run has
+        """Send the unanswered comparisons. Omitted caps do not change. Caps apply to everything the run has
         spent."""
         runs.resume(self.run, actor=request.user, **self.read_body(BattlesGoOn))
         return self.at_work()
@@ -258,7 +258,7 @@ class ScoresOfBattles(OfBattles):
 
 @listed(
     "List answers in pairwise comparisons",
-    "Return answers in the order of arrival, without comparisons of documents that you may still grade.",
+    "Return answers in order of arrival, without comparisons of documents that you may still grade.",
 )
 class AnswersOfBattles(Listed, OfBattles):
     """The models' answers."""
@@ -272,7 +272,7 @@ class AnswersOfBattles(Listed, OfBattles):
         return rows.select_related("a__query", "a__document", "b__document")
 
 
-@listed("List answers to prompt-injection probes", "Return answers in the order of arrival; they do not affect scores.")
+@listed("List answers to prompt-injection probes", "Return answers in order of arrival. They do not affect scores.")
 class CanariesOfBattles(Listed, OfBattles):
     """The models' answers to prompt-injection probes."""
 

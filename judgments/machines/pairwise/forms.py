@@ -39,24 +39,25 @@ class BattleForm(AssayForm):
         min_value=1,
         max_value=MOST_CYCLES,
         initial=4,
-        help_text="Each cycle compares a document with two random others. 2–4 cycles nearly match all pairs.",
+        help_text="Each cycle compares a document with two random others. With two to four cycles, the "
+        "result is nearly the same as with all pairs.",
     )
     both = forms.FloatField(
-        label="Shown in both orders, in percent",
+        label="Comparisons shown in both orders, in percent",
         min_value=0,
         max_value=100,
         initial=20,
         help_text="Measures the effect of the order. The other comparisons are shown in random order.",
     )
-    prompt = forms.ChoiceField(required=False, help_text="The guidelines of the round are inserted into it.")
+    prompt = forms.ChoiceField(required=False, help_text="The round’s guidelines are inserted into the prompt.")
     canaries = forms.IntegerField(
         label="Prompt-injection probes",
         required=False,
         min_value=0,
         max_value=MOST_CANARIES,
         initial=0,
-        help_text="Tests whether injected text makes the losing document win. Each probe takes two calls per model. "
-        "Probes count toward the caps but not toward scores.",
+        help_text="Tests whether injected text makes the losing document win. Each probe requires two calls per "
+        "model. Probes count toward the caps but not toward scores.",
     )
     audit_share = _slice()
     most = forms.IntegerField(
@@ -64,7 +65,7 @@ class BattleForm(AssayForm):
         required=False,
         min_value=2,
         max_value=100_000,
-        help_text="The first documents in the order of the round. Leave empty for all documents with a text.",
+        help_text="Takes the first documents in the order of the round. Leave empty for all documents with a text.",
     )
     queries = forms.CharField(
         label="Only these queries (optional)",
@@ -73,7 +74,7 @@ class BattleForm(AssayForm):
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"}),
         help_text="Query ids, one per line. Leave empty for all queries of the round.",
     )
-    cap_usd = caps_form.in_dollars("For all models together")
+    cap_usd = caps_form.in_dollars("The cap covers all models together")
     cap_calls = caps_form.in_calls()
 
     def __init__(self, *args: Any, round_: Round, **kwargs: Any) -> None:
@@ -128,7 +129,7 @@ class GoOnForm(caps_form.GoOnForm):
 
     canaries = caps_form.planted_in_all(
         "Total prompt-injection probes",
-        "Tests whether injected text makes the losing document win. Each probe takes two calls per model.",
+        "Tests whether injected text makes the losing document win. Each probe requires two calls per model.",
     )
 
 
@@ -140,7 +141,7 @@ class FurtherForm(AssayForm):
         min_value=1,
         max_value=MOST_FURTHER,
         initial=5,
-        help_text="Assay chooses comparisons with uncertain results between uncertain documents.",
+        help_text="Assay chooses comparisons with uncertain results between documents with uncertain scores.",
     )
 
 
@@ -152,5 +153,6 @@ class GradesForm(AssayForm):
         min_value=1,
         max_value=100,
         initial=50,
-        help_text="A random share of the pairs that people graded outside the audit slice.",
+        help_text="The grade thresholds are learned from this random share of the pairs that people graded outside "
+        "the audit slice.",
     )

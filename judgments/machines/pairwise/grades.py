@@ -71,9 +71,9 @@ def _learn(run: BattleRun, scores: dict[Key, tuple[float, float | None]], anchor
     if len(anchors) < LEAST or len(set(anchors.values())) < 2:
         problem = (
             f"There are {amount(len(anchors), 'anchor')} with "
-            f"{amount(len(set(anchors.values())), 'different grade')}, but {LEAST} anchors with two grades are "
-            "needed. Have people grade more of these documents, or choose a larger share. Pairs in the audit slice "
-            "and pairs that you may still grade cannot be anchors."
+            f"{amount(len(set(anchors.values())), 'different grade')}, but {LEAST} anchors with two different "
+            "grades are needed. Have people grade more of these documents, or choose a larger share. Pairs in the "
+            "audit slice and pairs that you may still grade cannot be anchors."
         )
         raise NotValid(problem, {"share": problem})
     return learn([scores[key][0] for key in anchors], list(anchors.values()))

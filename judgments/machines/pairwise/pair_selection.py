@@ -32,8 +32,8 @@ def draw_further(run: BattleRun, number: int) -> Draw:
     names, rows = comparison_rows(run, None)
     if not any(row.score is not None for row in rows):
         raise Conflict(
-            "No comparison has an answer yet. Additional comparisons are chosen by the answers, so wait for some "
-            "answers."
+            "No comparison has an answer yet, and additional comparisons are chosen from the answers. Wait for the "
+            "first answers."
         )
     keys = {name: pk for pk, name in names.items()}
     met = {frozenset(row[:2]) for row in run.drawn}
@@ -98,7 +98,10 @@ class Choice:
                 {"cycles": f"Choose a number from 1 to {MOST_CYCLES}, such as 4."},
             )
         if not 0 <= self.both <= 1:
-            raise NotValid("The share shown in both orders is out of range.", {"both": "Choose a share from 0 to 1."})
+            raise NotValid(
+                "The share of comparisons shown in both orders is out of range.",
+                {"both": "Choose a share from 0 to 1."},
+            )
         if self.most is not None and self.most < 2:
             raise NotValid("A comparison needs two documents.", {"most": "Choose at least 2."})
         machine_runs.check_canaries(self.canaries)

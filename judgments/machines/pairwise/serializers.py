@@ -68,7 +68,7 @@ class BattlesSent(CapsSent):
 
 
 class BattlesGoOn(GoOnSent):
-    """New caps for a resumed run, and the total number of prompt-injection probes. Omitted values stay as they are."""
+    """New caps for a resumed run, and the total number of prompt-injection probes. Omitted values do not change."""
 
 
 class BattlesTaken(serializers.Serializer):
@@ -83,7 +83,7 @@ class BattlesTaken(serializers.Serializer):
 
 
 class BattlesEstimate(serializers.Serializer):
-    """The estimated cost of pairwise comparisons; two numbers are a lower and an upper bound."""
+    """The estimated cost of pairwise comparisons. A list of two numbers has a lower and an upper bound."""
 
     queries = serializers.IntegerField()
     documents = serializers.IntegerField()
@@ -137,7 +137,7 @@ class BattleRunBody(serializers.Serializer):
     estimate = serializers.JSONField(
         allow_null=True, help_text="The estimate made before the first call; null for imported comparisons."
     )
-    unanswered = serializers.IntegerField(help_text="Number of missing answers; each model answers each comparison.")
+    unanswered = serializers.IntegerField(help_text="Number of missing answers. Each model answers every comparison.")
     audit_share = serializers.FloatField(help_text=SLICE)
     canaries = serializers.IntegerField(help_text="Number of probes requested per model.")
     flips = serializers.ListField(
@@ -147,13 +147,14 @@ class BattleRunBody(serializers.Serializer):
     )
     by_model = serializers.ListField(
         child=serializers.JSONField(),
-        help_text="Answers, failed calls, and the share won by the document shown first, without pairs that you "
-        "may still grade.",
+        help_text="By model: answers, failed calls, and the share won by the document shown first, without pairs that "
+        "you may still grade.",
     )
     renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
     by_name = serializers.ListField(
         child=serializers.JSONField(),
-        help_text="By name: answers, and the share won by the document with the higher human grade, with its interval.",
+        help_text="By name: number of answers, and the share won by the document with the higher human grade, with its "
+        "interval.",
     )
     judges = serializers.ListField(
         child=serializers.UUIDField(), help_text="Judges created from the scores, newest first."

@@ -11,7 +11,9 @@ from judgments.web.forms import AssayForm
 class PromptForm(AssayForm):
     """Form for a prompt."""
 
-    name = forms.CharField(max_length=80, help_text="If the name exists, this becomes its next version.")
+    name = forms.CharField(
+        max_length=80, help_text="If a prompt has this name already, the text becomes its next version."
+    )
     system = forms.CharField(
         label="System prompt (optional)",
         required=False,
@@ -21,8 +23,8 @@ class PromptForm(AssayForm):
     prompt = forms.CharField(
         max_length=prompts.LONGEST,
         widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
-        help_text="Placeholders in braces: {query}, {scale} and {document} are required; for comparisons "
-        "{query}, {first} and {second}; for expected answers {query}, {expected} and {document}.",
+        help_text="Required placeholders: {query}, {scale} and {document}. Comparisons require {query}, {first} and "
+        "{second} instead. Expected answers require {query}, {expected} and {document}.",
     )
     asks = forms.ChoiceField(
         label="Kind of answer",
@@ -31,6 +33,7 @@ class PromptForm(AssayForm):
             ("", "Detect from placeholders"),
             *((name, what.capitalize()) for name, what in prompts.ASKS.items()),
         ],
-        help_text="Choose usefulness explicitly: its prompt needs only {query} and {document}.",
+        help_text="“An answer from the document” can’t be detected, because its prompt needs only {query} and "
+        "{document}.",
     )
     note = forms.CharField(label="Changes (optional)", required=False, max_length=500)

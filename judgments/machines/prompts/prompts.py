@@ -44,7 +44,7 @@ FILLED_WITH = {
     "document": "the document between two random markers",
     "first": "the document shown first in a pairwise comparison, between two random markers",
     "second": "the document shown second; prompts for comparisons have no document, scale or examples",
-    "expected": "the expected answer; a prompt that asks for it uses only this, query and document",
+    "expected": "the expected answer; a prompt with it can also use query and document, but no other placeholder",
 }
 
 
@@ -96,7 +96,9 @@ def find(collection: Collection, value: str, asking: str | None = GRADE) -> Name
     if prompt is None:
         raise NotValid("This prompt does not exist.", {"prompt": "Choose a prompt from the list."})
     if asking is not None and prompt.asks != asking:
-        message = f"This prompt asks for {ASKS[prompt.asks]}. Choose a prompt that asks for {ASKS[asking]}."
+        message = (
+            f"The answer to this prompt is “{ASKS[prompt.asks]}”. Choose a prompt with the answer “{ASKS[asking]}”."
+        )
         raise NotValid(message, {"prompt": message})
     return prompt
 
@@ -120,7 +122,8 @@ def add_version(
     last = versions.order_by("-number").first()
     if last is not None and (before := asks(template_of(last))) != asks(template):
         message = (
-            f"{last} asks for {ASKS[before]}, but this prompt asks for {ASKS[asks(template)]}. Choose another name."
+            f"The answer to {last} is “{ASKS[before]}”, but the answer to this prompt is “{ASKS[asks(template)]}”. "
+            "Choose another name."
         )
         raise NotValid(message, {"name": message})
     if last is not None and last.sha256 == template.sha256:

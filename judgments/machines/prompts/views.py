@@ -32,7 +32,7 @@ PROMPTS = Listing(
             url=lambda row: reverse("prompt", args=[row.uuid]),
         ),
         Column("number", "Version", order="number", numeric=True),
-        Column("asks", "Asks for", value=lambda row: prompts.ASKS[_asks(row)]),
+        Column("asks", "Kind of answer", value=lambda row: prompts.ASKS[_asks(row)]),
         Column("note", "Changes", style="clip"),
         Column("judges", "Judges", order="judge_count", numeric=True, value=lambda row: row.judge_count),
         Column("created_by", "Written by", value=lambda row: str(row.created_by or "")),

@@ -201,11 +201,11 @@ def _checked_settings(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
     thinks, most, leave_out = row.get("thinks"), row.get("most_tokens"), row.get("leave_out") or ()
     problem = ""
     if thinks is not None and not isinstance(thinks, bool):
-        problem = "thinks must be true, false, or left out."
+        problem = "thinks must be true or false, or omitted."
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_TOKENS):
         problem = f"most_tokens must be a whole number from 1 to {MOST_TOKENS:,}."
     if not all(isinstance(one, str) and one in WITHOUT for one in leave_out):
-        problem = f"leave_out may contain {', '.join(WITHOUT)}."
+        problem = f"leave_out can contain only {', '.join(WITHOUT)}."
     if problem:
         raise NotValid("The settings of a model are not valid.", {"models_offered": f"{name}: {problem}"})
     options = {"thinks": thinks, "leave_out": sorted(set(leave_out)), "most_tokens": most}

@@ -87,7 +87,7 @@ class ProviderSent(Strict):
         allow_blank=True,
         default="",
         write_only=True,
-        help_text="Stored encrypted and never returned. If omitted in a change, the stored key stays.",
+        help_text="Stored encrypted and never returned. If a change omits the key, the stored key is kept.",
     )
     models = OfferedModel(many=True, source="models_offered")
     prices_of = serializers.DateField(required=False, allow_null=True, default=None)
@@ -136,7 +136,7 @@ class PromptSent(Strict):
     )
 
 
-@listed("List model providers", "Return the providers by name, without keys.")
+@listed("List model providers", "Return the providers sorted by name, without keys.")
 class Providers(Rows):
     """The providers of a collection; for leads."""
 
@@ -165,7 +165,7 @@ class Providers(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """The operator must have allowed the host."""
+        """The operator must have allowed the host of the address."""
         body = self.read_body(ProviderSent)
         key = body.pop("key")
         return self.respond(ProviderBody, accounts.add(self.collection, actor=request.user, given=body, key=key), 201)
@@ -194,7 +194,7 @@ class OneProvider(OfProvider):
 
     @extend_schema(summary="Get a model provider")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return its settings without its key."""
+        """Return the settings of the provider without its key."""
         return self.respond(ProviderBody, self.provider)
 
     @extend_schema(summary="Change a model provider", request=ProviderSent)
@@ -207,7 +207,7 @@ class OneProvider(OfProvider):
 
     @extend_schema(summary="Remove a model provider", responses={204: None})
     def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Delete its key too. The answers of its models stay."""
+        """Delete the provider and its key. Stored answers of its models are kept."""
         accounts.remove(self.provider, actor=request.user)
         return Response(status=204)
 

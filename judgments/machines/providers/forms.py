@@ -14,6 +14,8 @@ from judgments.models import Provider
 from judgments.web.forms import AssayForm
 
 APART = "|"
+# The words for a reasoning model in the list of models; the last two are those of earlier versions.
+REASONING = {"reasoning": True, "no reasoning": False, "thinks": True, "does not think": False}
 
 
 class ProviderForm(AssayForm):
@@ -25,8 +27,8 @@ class ProviderForm(AssayForm):
         label="Address (optional)",
         required=False,
         max_length=500,
-        help_text="Leave empty for the vendor’s URL. Your own server: http://models.example.com:8000/v1, for example. "
-        "Azure URLs end in ?api-version=…",
+        help_text="Leave empty for the vendor’s address. An address of your own server looks like "
+        "http://models.example.com:8000/v1. Azure addresses end in ?api-version=…",
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
     )
     key = forms.CharField(
@@ -39,16 +41,17 @@ class ProviderForm(AssayForm):
     models = forms.CharField(
         label="Models",
         max_length=20_000,
-        help_text="One per line: the name of the model, then dollars per million input and output tokens. For "
-        "example: judge-large, 2.50, 10. Without prices, you can cap only the number of calls. Add options that a "
-        "model needs: thinks, 4000 tokens, no schema, no temperature, no seed, no probabilities.",
+        help_text="One model per line: its name, then its prices in dollars per million input and output tokens, for "
+        "example judge-large, 2.50, 10. Without prices, you can cap only the number of calls. Then add any options "
+        "that the model needs: reasoning, no reasoning, 4000 tokens, no schema, no temperature, no seed, "
+        "no probabilities.",
         widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
     )
     prices_of = forms.DateField(
         label="Date of the prices (optional)",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text="Prices change, so every cost shows this date.",
+        help_text="Prices change, so this date is shown with every cost.",
     )
     concurrency = forms.IntegerField(label="Concurrent calls", min_value=1, max_value=256, initial=8)
     per_minute = forms.IntegerField(
@@ -97,7 +100,9 @@ def models_in(text: str) -> list[dict[str, Any]]:
         try:
             read, written = (float(one) for one in prices) if prices else (None, None)
         except ValueError:
-            problem = f"Line {number}: write a name, or a name and two prices, separated by commas, then the options."
+            problem = (
+                f"Line {number}: enter a name, or a name and two prices, and then the options, separated by commas."
+            )
             raise NotValid(problem, {"models_offered": problem}) from None
         row: dict[str, Any] = {"name": name, "price_in": read, "price_out": written}
         for key, value in filter(None, how.values()):
@@ -109,8 +114,8 @@ def models_in(text: str) -> list[dict[str, Any]]:
 def _setting(word: str) -> tuple[str, Any] | None:
     """Parse one option of a model; None if it is unknown."""
     first, _, second = word.lower().partition(" ")
-    if word.lower() in ("thinks", "does not think"):
-        return "thinks", word.lower() == "thinks"
+    if word.lower() in REASONING:
+        return "thinks", REASONING[word.lower()]
     if first == "no" and second in WITHOUT:
         return "leave_out", second
     return ("most_tokens", int(first)) if second == "tokens" and first.isascii() and first.isdigit() else None
@@ -120,7 +125,7 @@ def _line(one: dict[str, Any]) -> str:
     """Return a model as a line of the list."""
     parts = [one["name"], *([] if one["price_in"] is None else [f"{one['price_in']:g}", f"{one['price_out']:g}"])]
     thinks, most = one.get("thinks"), one.get("most_tokens")
-    parts += [] if thinks is None else ["thinks" if thinks else "does not think"]
+    parts += [] if thinks is None else ["reasoning" if thinks else "no reasoning"]
     parts += [] if most is None else [f"{most} token{'' if most == 1 else 's'}"]
     return ", ".join(parts + [f"no {name}" for name in one.get("leave_out", ())])
 

@@ -101,7 +101,7 @@ def provider_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
     try:
         accounts.remove(row, actor=request.user)
-        messages.success(request, f"{row} and its key were removed. The answers of its models stay.")
+        messages.success(request, f"{row} and its key were removed. Stored answers of its models are kept.")
     except AssayError as error:
         messages.error(request, str(error))
         return redirect("provider_change", collection.slug, row.uuid)

@@ -90,8 +90,8 @@ class PromptTried(Strict):
         default=3,
         min_value=1,
         max_value=tryouts.MOST,
-        help_text="Number of pairs, or of comparisons for a pairwise prompt. Each needs one call. The choice is "
-        "always the same for a round.",
+        help_text="Number of pairs, or of comparisons for a pairwise prompt. Each needs one call. The same "
+        "pairs are always chosen for a round.",
     )
 
 
@@ -114,7 +114,7 @@ class TriedPair(CostBody):
         allow_null=True, help_text="Result of an answer: its token F1 with an accepted answer."
     )
     rationale = serializers.CharField()
-    answer = serializers.CharField(help_text="The answer without changes.")
+    answer = serializers.CharField(help_text="The unmodified answer of the model.")
     asked = serializers.CharField(help_text="The prompt with its placeholders filled in.")
 
 
@@ -122,7 +122,9 @@ class TriedBody(serializers.Serializer):
     """The answers for each pair."""
 
     calls = serializers.IntegerField()
-    cost_usd = serializers.FloatField(allow_null=True, help_text="Cost of all calls; null if a call has no price.")
+    cost_usd = serializers.FloatField(
+        allow_null=True, help_text="Cost of all calls; null if the price of a call is unknown."
+    )
     pairs = TriedPair(many=True)
 
 

@@ -140,6 +140,6 @@ def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         )
         message = f"{reply.model or row} answered in {reply.seconds:.1f} s: “{reply.text[:80].strip() or 'nothing'}”."
         if reply.left_out:
-            message += f" It does not support {', '.join(reply.left_out)}, which was not sent."
+            message += f" Not sent because the model does not support it: {', '.join(reply.left_out)}."
         messages.success(request, message)
     return redirect("provider_change", collection.slug, row.uuid)

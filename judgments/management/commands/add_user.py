@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--can-create-collections",
             action="store_true",
-            help="allow creating collections, which the user then leads (superusers always may)",
+            help="allow the user to create and lead collections (superusers always can)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -15,8 +15,8 @@ from judgments.models import Collection, Grant
 
 class Command(BaseCommand):
     help = (
-        "Grant a collection the use of values that CONNECTOR_HOSTS, CONNECTOR_FOLDERS, PROVIDER_HOSTS and "
-        "LOCAL_MODELS allow. Without options, list the grants."
+        "Let a collection use hosts, folders and models that the settings CONNECTOR_HOSTS, CONNECTOR_FOLDERS, "
+        "PROVIDER_HOSTS and LOCAL_MODELS allow. Without options, list the grants."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,7 +24,7 @@ class Command(BaseCommand):
             "collection",
             nargs="?",
             metavar="SLUG",
-            help="slug of the collection (the list has all collections by default)",
+            help="slug of the collection (by default, the grants of all collections are listed)",
         )
         for kind in Grant.Kind:
             parser.add_argument(
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         if options["collection"]:
             collection = Collection.objects.filter(slug=options["collection"]).first()
             if collection is None:
-                raise CommandError(f"Unknown collection {options['collection']!r}.")
+                raise CommandError(f"Unknown collection {options['collection']!r}. Check the slug.")
             if options["revoke"] and not wanted:
                 raise CommandError("No grants given. Name the grants to revoke, or use --all.")
             rows = rows.filter(collection=collection)

@@ -15,7 +15,7 @@ from judgments.jobs import jobs
 class Command(BaseCommand):
     help = (
         "Requeue jobs whose worker died, at most three times. Delete uploads that were not stored within a week, and "
-        "query logs after a day."
+        "query logs that were not stored within a day."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

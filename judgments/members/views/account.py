@@ -29,7 +29,7 @@ from judgments.web.pages import post_action
 
 
 class TokenForm(AssayForm):
-    name = forms.CharField(max_length=100, help_text="The program that will use it, for example: nightly build.")
+    name = forms.CharField(max_length=100, help_text="The program that will use the token, for example: nightly build.")
     scopes = forms.MultipleChoiceField(
         label="Permissions",
         choices=[(value, f"{value}: {title}") for value, title in ApiToken.Scope.choices],

@@ -142,7 +142,10 @@ def _wait(request: HttpRequest, link: InviteLink | None, error: TooMany) -> Http
 
 class LinkForm(AssayForm):
     meant_for = forms.CharField(
-        label="For (optional)", required=False, max_length=100, help_text="A name for your list."
+        label="For (optional)",
+        required=False,
+        max_length=100,
+        help_text="A name for this link. Only your list of links shows it.",
     )
     round_ = forms.ModelChoiceField(
         Round.objects.none(),
@@ -152,7 +155,7 @@ class LinkForm(AssayForm):
         empty_label="no round yet",
     )
     days = forms.IntegerField(
-        label="Days until it expires",
+        label="Days until the link expires",
         min_value=1,
         max_value=invite_links.MOST_DAYS,
         initial=invite_links.USUAL_DAYS,
@@ -204,7 +207,7 @@ def _links(request: HttpRequest, collection: Collection) -> Listing:
         if link.revoked_at is not None:
             return "revoked"
         if link.pk in waiting:
-            return "waits"
+            return "unused"
         return "expired" if link.expires_at <= timezone.now() else "not valid"
 
     def shown(link: InviteLink) -> SafeString:

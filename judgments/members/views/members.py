@@ -58,7 +58,7 @@ class CollectionSettingsForm(AssayForm):
         label="Embeddings last changed (optional)",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        help_text="UTC. Assay cannot detect a change of the vector space. Enter its date to flag older judgments.",
+        help_text="Assay cannot detect when the vector space changes. Enter the date (UTC) to flag older judgments.",
     )
 
 

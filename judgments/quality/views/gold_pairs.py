@@ -58,10 +58,10 @@ class SettingsForm(AssayForm):
     pass_mark = setting_field(
         "pass_mark",
         "0.01",
-        label="Share of correct grades required",
+        label="Share of correct grades required to qualify",
         help_text="For example 0.8. Leave it empty for no qualification.",
     )
-    pass_within = setting_field("pass_within", required=True, max_value=100, help_text="0: exact grade only.")
+    pass_within = setting_field("pass_within", required=True, max_value=100, help_text="0 requires the exact grade.")
     gold_every = setting_field(
         "gold_every", label="One hidden gold pair per", help_text="For example 20. Leave it empty for none."
     )

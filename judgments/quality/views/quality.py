@@ -100,7 +100,7 @@ def rater_state(report: RaterReport) -> SafeString:
         return state("warn", "paused")
     if start_requirements.must_qualify(round_rater.round, round_rater):
         return state("todo", "not qualified")
-    return state("doing", "rates")
+    return state("doing", "active")
 
 
 def _alarms(report: RaterReport) -> SafeString:
@@ -120,7 +120,7 @@ def _share(name: str) -> Any:
     def shown(report: RaterReport) -> str | SafeString:
         one = report.findings[name]
         if one.value is None:
-            return format_html('<span class="muted">{} of {}</span>', f"{one.n:,}", f"{one.needed:,}")
+            return format_html('<span class="muted">{} of {} needed</span>', f"{one.n:,}", f"{one.needed:,}")
         value = percent(one.value) if name == "gold" else f"{one.value:.2f}".replace("-", "−")
         return format_html('{} <span class="muted">{}</span>', value, f"({one.n:,})")
 

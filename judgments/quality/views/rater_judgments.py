@@ -38,7 +38,7 @@ UNABLE = "cannot judge"
 
 
 LATE = SafeString(
-    ' <span class="badge" title="The pair already had all its ratings: stored, not counted">surplus</span>'
+    ' <span class="badge" title="Stored but not counted, because the pair already had all its ratings">surplus</span>'
 )
 
 
@@ -102,10 +102,10 @@ def _listing(round_rater: RoundRater) -> Listing:
                 show=lambda row: chip(row.grade) + (LATE if row.surplus else SafeString("")),
                 style="nowrap",
             ),
-            Column("others", "Others", value=_others_in_file, show=others),
+            Column("others", "Other raters", value=_others_in_file, show=others),
             *([again] if repeats else []),
             Column("seconds", "Seconds", "seconds_active", True, digits=1, value=lambda row: row.seconds_active),
-            Column("characters", "Characters", numeric=True),
+            Column("characters", "Document characters", numeric=True),
             Column(
                 "said", "Note", value=lambda row: " ".join(filter(None, [row.reason, row.note])), style="clip muted"
             ),
@@ -180,12 +180,12 @@ class RequeueForm(AssayForm):
     )
 
     quicker_than = forms.FloatField(
-        label="Judged in fewer seconds than (optional)",
+        label="Judged in less than (seconds, optional)",
         required=False,
         min_value=0.1,
         max_value=3600,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Judgments without a time are not excluded.",
+        help_text="Judgments without a recorded time are not excluded.",
     )
 
     @property

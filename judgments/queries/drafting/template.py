@@ -14,7 +14,7 @@ def draft(need: Need) -> str:
     lines = [
         f"A person who searches for “{need.query}”{also} wants {GAP} what they want to find or do].",
         f"Relevant: {GAP} what a document must offer].",
-        f"Not relevant: {GAP} what only looks like it].",
+        f"Not relevant: {GAP} what only looks relevant].",
     ]
     titles = [title for title in dict.fromkeys(need.titles) if title.strip()]
     if titles:

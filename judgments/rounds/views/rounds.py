@@ -35,7 +35,7 @@ def settings(request: HttpRequest, uuid: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             round_settings.change(round_, form.changes, actor=request.user)
-            messages.success(request, "Settings saved. Pairs that raters have open don’t change.")
+            messages.success(request, "Settings saved. They don’t affect pairs that raters have already opened.")
             return redirect("round_progress", round_.uuid)
     context = {**frame(request, round_), "form": form, "closed": round_.state == Round.State.CLOSED}
     return render(request, "judgments/rounds/round_settings.html", context, status=form.status)
@@ -79,7 +79,7 @@ ROUNDS = Listing(
         # Last, so that the order of the other columns in downloads does not change.
         Column(
             "dimension",
-            "Grades",
+            "Graded content",
             order="dimension",
             value=lambda row: f"answers: {row.dimension}" if row.of_answers else "documents",
         ),

@@ -104,7 +104,7 @@ def _changes(given: dict[str, str], top: int) -> Listing:
             Column("doc_id", "Document id", order="doc_id", style="id"),
             Column("before", "Before", order="before", numeric=True, show=lambda row: grade(row["before"], top)),
             Column("after", "After", order="after", numeric=True, show=lambda row: grade(row["after"], top)),
-            Column("steps", "Steps", order="steps", numeric=True),
+            Column("steps", "Difference", order="steps", numeric=True),
             Column("older", "Older round", order="older", style="clip"),
             Column("newer", "Newer round", order="newer", style="clip"),
         ),
@@ -129,7 +129,12 @@ def _stale(given: dict[str, str], collection: Collection) -> Listing:
                 "doc_id", "Document id", order="document__doc_id", style="id", value=lambda row: row.document.doc_id
             ),
             Column("round", "Judged in", order="round__name", style="clip", value=lambda row: row.round.name),
-            Column("changed_at", "Changed", order="document__changed_at", value=lambda row: row.document.changed_at),
+            Column(
+                "changed_at",
+                "Document changed",
+                order="document__changed_at",
+                value=lambda row: row.document.changed_at,
+            ),
         ),
         search=("query__text", "document__title", "document__doc_id"),
         order="query",

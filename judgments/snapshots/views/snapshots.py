@@ -59,13 +59,14 @@ class ChoiceForm(AssayForm):
         widget=forms.RadioSelect,
     )
     sources = forms.MultipleChoiceField(
-        label="Sources of labels", choices=list(SOURCES.items()), widget=forms.CheckboxSelectMultiple
+        label="Labels to use", choices=list(SOURCES.items()), widget=forms.CheckboxSelectMultiple
     )
     named = forms.MultipleChoiceField(
         label="Label sources",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Select none to use all imported labels but no clicks. Clicks label only otherwise unlabeled pairs.",
+        help_text="If you select none, all imported labels are used, but none from clicks. Labels from clicks apply "
+        "only to pairs without another label.",
     )
     judge = forms.ChoiceField(label="Machine judge", required=False)
     merge = forms.ChoiceField(label="Pairs in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
@@ -99,13 +100,15 @@ def _round_words(round_: Round) -> str:
 
 
 class FreezeForm(AssayForm):
-    name = forms.CharField(max_length=120, help_text="For example autumn-1. A snapshot and its name never change.")
+    name = forms.CharField(
+        max_length=120, help_text="For example, autumn-1. Neither the snapshot nor its name can be changed later."
+    )
     override_reason = forms.CharField(
         label="Reason for freezing anyway (optional)",
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="The manifest shows it to readers of the labels.",
+        help_text="The reason is stored in the manifest, which readers of the labels can see.",
     )
 
     def ask_why(self) -> None:
@@ -202,7 +205,7 @@ def _rules(preview: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any
 
 
 SHAPES = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
-WORDS = {word: f"gate {word}" for word in SHAPES} | {"undefined": "gate not decided"}
+WORDS = {word: f"gate {word}" for word in SHAPES} | {"undefined": "gate cannot be checked"}
 
 SNAPSHOTS = Listing(
     name="snapshots",

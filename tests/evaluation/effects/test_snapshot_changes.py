@@ -98,7 +98,7 @@ def test_changes_of_pairs_a_reader_may_still_rate_are_hidden(two, stage, client_
     again = stage.round(raters=1, name="Again")
     rounds.invite(again, [lead], actor=lead)
     page = client_of(lead).get(PAGE).content.decode()
-    assert "You still rate in Again" in page
+    assert "pairs in Again" in page
     assert "changed label" not in page
     assert client_of(lead).get(API).status_code == 403
     assert client_of(engineer).get(API).status_code == 200

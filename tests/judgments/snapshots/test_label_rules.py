@@ -78,7 +78,7 @@ def test_a_rule_that_leaves_ties_open_and_one_that_wants_more_grades_are_doubted
         return " ".join(bundle.doubts(preview, Consolidation(rule), stale=0))
 
     assert "1 pair with grades for which the label rule gives no label" in doubts("majority")
-    assert "there are 1.7" in doubts("dawid-skene")
+    assert "only 1.7" in doubts("dawid-skene")
     assert "Dawid" not in doubts("median")
 
 

@@ -20,7 +20,7 @@ def test_leads_who_still_rate_cannot_read_grades_from_a_snapshot(
 ) -> None:
     round_ = make_round(queries=1, documents=2, raters=[rater, lead])
     rate_all(round_, rater, 1)
-    with pytest.raises(Conflict, match="still rate"):
+    with pytest.raises(Conflict, match="may still grade"):
         snapshots.freeze(round_.collection, name="early", rounds=[round_], actor=lead)
     rate_all(round_, lead, 2)
     assert snapshots.freeze(round_.collection, name="done", rounds=[round_], actor=lead).summary["labels"] == 2
@@ -107,7 +107,7 @@ def test_grades_of_duplicates_of_open_pairs_are_hidden(
     held, judged = again.pairs.get(), first.pairs.get()
     held.origin = {**held.origin, "copies": [{"doc_id": judged.document.doc_id}]}
     held.save()
-    with pytest.raises(NotAllowed, match="still rate"):
+    with pytest.raises(NotAllowed, match="may still grade"):
         snapshots.check_reader(frozen, lead)
 
 

@@ -225,7 +225,7 @@ def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 def to_grades(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     def act(battle_run: BattleRun, form: AssayForm) -> str:
         made = grades.create_judge(battle_run, actor=request.user, share=form.cleaned_data["share"] / 100)
-        return f"{made} is a judge of this round. Its page shows its calibration, without the anchors."
+        return f"{made} is now a judge of this round. Its page shows its calibration, without the anchors."
 
     return _acted(request, uuid, run, GradesForm(request.POST), act)
 

@@ -46,7 +46,7 @@ def _battles(given: dict[str, str]) -> Listing:
             ),
             Column("score", "Score", order="score", numeric=True, show=lambda row: signed(row["score"])),
             Column("model", "Model", order="model", style="clip"),
-            Column("place", "Shown as", order="place", style="nowrap"),
+            Column("place", "Position", order="place", style="nowrap"),
             Column("reason", "Reason"),
         ),
         search=("other", "model", "reason"),

@@ -128,7 +128,7 @@ def test_the_rounds_own_gate_decides_and_a_lead_moves_it(client_of, decided, lea
     assert page(client, decided).context["gate"].state == "passed"
     address = reverse("round_gate", args=[decided.uuid])
     response = client.post(address, {"coefficient": "cohen-unweighted", "threshold": "0,99"}, follow=True)
-    assert "The gate is now Cohen’s kappa, unweighted, mean at 0.99." in response.content.decode()
+    assert "The gate now has the threshold 0.99 for Cohen’s kappa, unweighted, mean." in response.content.decode()
     assert (response.context["gate"].state, response.context["headline"].name) == ("failed", "cohen-unweighted")
     assert "Clarify the edge cases." in response.content.decode()
     assert AuditRow.objects.filter(verb="round_settings.change", target_uuid=decided.uuid).count() == 1

@@ -90,7 +90,7 @@ def test_audit_pairs_are_no_examples_and_all_calibrate_the_judge(
     page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
     assert "30% of all pairs" in page.replace("\xa0", " ")
     # That a judge has a slice lets none of its grades stand by itself.
-    with pytest.raises(NotValid, match="need a person"):
+    with pytest.raises(NotValid, match="has not run"):
         auto_accept.activate(round_, judge, bound=0.9, actor=lead)
 
 

@@ -99,6 +99,9 @@ def test_tryouts_use_the_settings(server: ModelServer, collection: Any, lead: An
     [
         ("a, 1, 4", {"price_in": 1.0, "price_out": 4.0}),
         ("a", {"price_in": None, "price_out": None}),
+        ("a, reasoning", {"price_in": None, "price_out": None, "thinks": True}),
+        ("a, no reasoning, no schema", {"price_in": None, "price_out": None, "thinks": False, "leave_out": ["schema"]}),
+        # The words of earlier versions.
         ("a, thinks", {"price_in": None, "price_out": None, "thinks": True}),
         ("a, 0, 0, does not think", {"price_in": 0.0, "price_out": 0.0, "thinks": False}),
         (
@@ -143,7 +146,7 @@ def test_a_tryout_reports_parameters_left_out(
     provider = provider_at(server.url, collection, lead)
     client.force_login(lead)
     page = client.post(f"/c/{collection.slug}/providers/{provider.uuid}/try/", follow=True).content.decode()
-    assert "It does not support temperature, which was not sent." in page
+    assert "does not support it: temperature." in page
     here = f"/api/v1/collections/{collection.slug}/providers/{provider.uuid}/try/"
     body = api_of(lead).post(here, {}, format="json").json()
     assert (body["left_out"], body["cost_estimated"], body["text"]) == (["temperature"], False, "yes")

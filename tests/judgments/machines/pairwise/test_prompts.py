@@ -125,11 +125,11 @@ def test_a_prompt_is_for_grades_or_for_battles(
     assert both == [[str(grades.uuid), "graded", "binary"], [str(ours.uuid), "pairwise"]]
     api, judge = api_of(lead), {"provider": str(provider.uuid), "model": "judge-1", "cap_calls": 9}
     response = api.post(f"/api/v1/rounds/{round_.uuid}/judges/", {**judge, "prompt": str(ours.uuid)}, format="json")
-    assert (response.status_code, "asks for which of two" in response.content.decode()) == (400, True)
+    assert (response.status_code, "“which of two" in response.content.decode()) == (400, True)
     fight = {"models": [{"provider": str(provider.uuid), "model": "judge-1"}], "cap_calls": 9, "dry_run": True}
     place = f"/api/v1/rounds/{round_.uuid}/battles/"
     response = api.post(place, {**fight, "prompt": "graded"}, format="json")
-    assert (response.status_code, "asks for a grade" in response.content.decode()) == (400, True)
+    assert (response.status_code, "“a grade”" in response.content.decode()) == (400, True)
     response = api.post(place, {**fight, "prompt": str(ours.uuid)}, format="json")
     assert (response.status_code, response.json()["battles"] > 0, server.requests) == (200, True, [])
     listed = api.get(f"/api/v1/collections/{collection.slug}/prompts/").json()["results"]

@@ -50,7 +50,7 @@ def test_the_whole_way_by_pages(
     form = {"models": [f"{provider.uuid}|judge-1"], "cycles": 3, "both": 50, "audit_share": 10}
     form["queries"] = " q1\r\nq2\n\nq3"
     page = client.post(new, {**form, "act": "start"})
-    assert (page.status_code, "Enter a limit" in page.content.decode()) == (422, True)
+    assert (page.status_code, "Enter a cap" in page.content.decode()) == (422, True)
     # What it would take stands there all the same: the cap that is wanted hangs on it.
     assert re.search(r"<b>\$0\.\d+ to \$0\.\d+</b>", page.content.decode())
     page = client.post(new, {**form, "queries": "q1\nq7", "cap_calls": 9})
