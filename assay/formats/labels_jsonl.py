@@ -185,6 +185,6 @@ FORMAT = Format(
     options=reader_options(
         "grades conflicts encoding",
         grades="grade scale; by default any whole number is accepted",
-        conflicts="first, last, min or max: which of a judge's two answers for one pair counts",
+        conflicts="first, last, min or max: which of a judge's two answers for a pair to use",
     ),
 )

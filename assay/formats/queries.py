@@ -215,11 +215,11 @@ def _also(text: str) -> StratumRow:
     parts = text.split("|")
     expected = "expected stratum|share|tier|probability|weight; separate several with ;"
     if len(parts) != 5 or parts[2] not in TIERS:
-        raise RowFault("E23", f"the column also contains {text!r}", expected)
+        raise RowFault("E23", f"the column 'also' contains {text!r}", expected)
     name, part = _stratum(parts[0].strip(), parts[1])
     probability, weight = share(parts[3], "probability", most=1.0), share(parts[4], "weight")
     if part is None or not probability or weight is None:
-        raise RowFault("E23", f"the column also contains {text!r}", expected)
+        raise RowFault("E23", f"the column 'also' contains {text!r}", expected)
     return StratumRow(name, part, parts[2], probability, weight)
 
 

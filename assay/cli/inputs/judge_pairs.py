@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import STDIN, print_warnings
 from assay.core.disk_mapping import DiskMapping, pair_key
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -200,10 +201,12 @@ def label(
 def print_counts(path: str, pairs: Totals, counts: Mapping[str, int]) -> None:
     """Print how many pairs were judged and skipped."""
     outcomes = ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "nothing"
-    lines = [f"judged {sum(counts.values())}: {outcomes}"]
+    lines = [f"{amount(sum(counts.values()), 'pair')} judged: {outcomes}"]
     if pairs.earlier:
-        lines.append(f"  skipped, already judged: {pairs.earlier}")
+        lines.append(f"  {amount(pairs.earlier, 'pair')} skipped, already judged")
     if pairs.first is not None:
         first, missing = pairs.first
-        lines.append(f"  not judged: {pairs.lacking} without {', '.join(missing)}; the first is {path}:{first.line}")
+        lines.append(
+            f"  {amount(pairs.lacking, 'pair')} not judged, without {', '.join(missing)}; the first is {path}:{first.line}"
+        )
     sys.stderr.write("\n".join(lines) + "\n")

@@ -60,10 +60,10 @@ def run(args: argparse.Namespace) -> int:
         write_out(ensemble.apart(combined, judged), args.apart)
     lines = [ensemble.summary_line(waiting, len(judged))]
     if earlier:
-        lines.append(f"  skipped, already judged: {len(earlier)}")
+        lines.append(f"  {amount(len(earlier), 'pair')} skipped, already judged")
     if len(combined) < len(pairs):
         missing = amount(len(pairs) - len(combined), "pair")
-        lines.append(f"  not judged: {missing} of {args.pairs} without a label from these judges")
+        lines.append(f"  {missing} of {args.pairs} not judged, without a label from these judges")
     sys.stderr.write("\n".join(lines) + "\n")
     return 0
 

@@ -400,7 +400,7 @@ def _notes(output: Output) -> list[str]:
                 from assay.rag.metric import REASONS
 
                 why = ", ".join(f"{count:,} because {REASONS.get(key, key)}" for key, count in skipped.items())
-                lines.append(f"{who}: skipped {why}\n")
+                lines.append(f"{who}: samples skipped: {why}\n")
     # As in the tables of `assay compare`: why a cell of the comparison is "-".
     lines += [f"-: {reason}\n" for reason in dict.fromkeys(one.reason for one in output.compared) if reason]
     return [*lines, *(f"{note}\n" for note in evaluation.notes)]

@@ -221,7 +221,7 @@ def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     from assay.llm.pairwise.battles import first_place
 
     lines = [
-        f"{amount(len(fitted.scores), 'document')} of {amount(fitted.queries, 'query', 'queries')} from "
+        f"{amount(len(fitted.scores), 'document')} of {amount(fitted.queries, 'query', 'queries')} scored from "
         f"{amount(fitted.battles, 'answer')}"
     ]
     if fitted.failed:

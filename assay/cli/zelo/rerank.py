@@ -60,7 +60,9 @@ def rerank(args: argparse.Namespace) -> int:
         raise NotValid(reason or next(iter(failed.values()), f"{args.source}: has no documents to score"))
     _write(args, queries, scores_by_query)
     scored_documents = sum(map(len, scores_by_query.values()))
-    sys.stderr.write(f"{amount(scored_documents, 'document')} of {amount(len(scores_by_query), 'query', 'queries')}\n")
+    sys.stderr.write(
+        f"{amount(scored_documents, 'document')} of {amount(len(scores_by_query), 'query', 'queries')} scored\n"
+    )
     if not left:
         scored.done()
         return DONE

@@ -25,7 +25,7 @@ def labels(path: str = "labels.jsonl") -> list[dict[str, Any]]:
 
 def test_it_writes_a_label_for_each_pair(assay: Call) -> None:
     status, out, err = assay(*JUDGE, "--out", "labels.jsonl")
-    assert (status, out, err) == (0, "", "judged 2: 2 graded\n")
+    assert (status, out, err) == (0, "", "2 pairs judged: 2 graded\n")
     first, second = labels()
     assert {key: first[key] for key in ("query_id", "doc_id", "grade", "relevant", "outcome", "judge")} == {
         "query_id": "q1",
@@ -63,7 +63,10 @@ def test_resume_judges_the_rest_only(assay: Call) -> None:
     lines = Path("whole.jsonl").read_text().splitlines(keepends=True)
     Path("labels.jsonl").write_text("".join(lines[:700]))
     status, _, err = assay(*JUDGE, "--out", "labels.jsonl", "--resume")
-    assert (status, err) == (0, f"judged {MANY - 700}: {MANY - 700} graded\n  skipped, already judged: 700\n")
+    assert (status, err) == (
+        0,
+        f"{MANY - 700:,} pairs judged: {MANY - 700} graded\n  700 pairs skipped, already judged\n",
+    )
     assert Path("labels.jsonl").read_text() == "".join(lines)
 
 
@@ -107,7 +110,7 @@ def test_pairs_without_an_expected_answer_are_reported(assay: Call) -> None:
     Path("pairs.jsonl").write_text(pairs(2) + pairs(2, query_id="q2", expected=" "))
     status, _, err = assay(*JUDGE, "--out", "labels.jsonl")
     assert status == 0
-    assert "not judged: 2 without expected; the first is pairs.jsonl:3" in err
+    assert "2 pairs not judged, without expected; the first is pairs.jsonl:3" in err
     assert len(labels()) == 2
 
 

@@ -51,7 +51,7 @@ def test_answers_become_labels_and_every_call_is_in_the_ledger(assay: Call, serv
     more = ("--guidelines", "rules.md", "--scale-file", "scale.csv", "--relevant", "1", *PRICES)
     status, out, err = assay(*ASK, "--base-url", server.url, *more)
     assert (status, out) == (0, ""), err
-    assert err.startswith("judged 3: 3 graded\n  3 questions asked: ")
+    assert err.startswith("3 pairs judged: 3 graded\n  3 questions asked: ")
     assert all("A tent for two is at most 2." in prompt and "0 = Poor: no help" in prompt for prompt in server.prompts)
     label, call = lines()[0], lines("machine.ledger.jsonl")[0]
     assert {key: label[key] for key in ("grade", "relevant", "outcome", "judge", "model", "rationale")} == {
@@ -116,7 +116,7 @@ def test_an_unreadable_answer_is_retried_once_and_then_reported(assay: Call, ser
 
     server.answer = answer
     status, _, err = assay(*ASK, "--base-url", server.url)
-    assert (status, err.splitlines()[0]) == (0, "judged 4: 2 graded, 1 out_of_scale, 1 unparseable")
+    assert (status, err.splitlines()[0]) == (0, "4 pairs judged: 2 graded, 1 out_of_scale, 1 unparseable")
     assert {label["doc_id"]: (label["outcome"], label["grade"]) for label in lines()} == {
         "d000": ("graded", 1),
         "d001": ("unparseable", None),
@@ -188,7 +188,7 @@ def test_missing_answers_are_retried_and_other_failures_are_not(assay: Call, ser
     server.answer = lambda prompt, number: Answer(graded(3))
     status, _, err = assay(*ASK, "--base-url", server.url, "--resume")
     assert (status, len(server.requests)) == (0, 1)
-    assert "skipped, already judged: 2" in err
+    assert "2 pairs skipped, already judged" in err
     assert Counter(label["outcome"] for label in lines()) == {"graded": 1, "refused": 2}
     assert assay("validate", "machine.jsonl", "--format", "labels-jsonl")[0] == 0
 
@@ -352,7 +352,7 @@ def test_pairs_are_judged_in_portions_without_repeated_calls(
     assert status == 0, err
     assert sorted(row["doc_id"] for row in lines()) == sorted(f"d{n}" for n in range(10))
     assert len(server.requests) == 5
-    assert "judged 10: 10 graded" in err
+    assert "10 pairs judged: 10 graded" in err
     assert "1 without text" in err
     estimate = assay(*ASK[:-2], "--base-url", server.url, "--dry-run")[1]
     assert "to judge: 10\n" in estimate
@@ -360,7 +360,7 @@ def test_pairs_are_judged_in_portions_without_repeated_calls(
     # What stands in the output is left alone, in whichever portion it is.
     Path("machine.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines() if row["doc_id"] != "d7"))
     status, _, err = assay(*ASK, "--base-url", server.url, "--resume")
-    assert "judged 1: 1 graded\n  skipped, already judged: 9" in err
+    assert "1 pair judged: 1 graded\n  9 pairs skipped, already judged" in err
     assert len(server.requests) == 5
 
 

@@ -87,7 +87,7 @@ def test_of_several_accepted_answers_the_best_counts(assay: Call, server: ModelS
     status, _, err = assay(*ASK, "--judge", "downstream", "--text-metric", "exact_match", "--base-url", server.url)
     assert status == 0, err
     assert {one["doc_id"]: one["usefulness"] for one in labels()} == {"d0": 1.0, "d1": 0.0}
-    assert "not judged: 1 without expected; the first is pairs.jsonl:3" in err
+    assert "1 pair not judged, without expected; the first is pairs.jsonl:3" in err
     server.answer = lambda prompt, number: Answer("YES, it does." if "a couple" in prompt else "NO.")
     status, _, err = assay(*ASK, "--judge", "expected_answer", "--base-url", server.url)
     assert status == 0, err

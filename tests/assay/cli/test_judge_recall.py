@@ -34,7 +34,7 @@ def means(out: str) -> dict[str, tuple[str, str]]:
 def test_the_worked_example(assay: Call) -> None:
     write(rows())
     status, out, err = assay(*JUDGE, "--out", "labels.jsonl", "-k", "2")
-    assert (status, err) == (0, "judged 2: 2 graded\n")
+    assert (status, err) == (0, "2 pairs judged: 2 graded\n")
     assert out.splitlines()[0].split() == ["run", "metric", "match", "mean", "queries"]
     assert "recall@2" in out
     assert means(out) == {"pairs.jsonl": ("0.5000", "1")}

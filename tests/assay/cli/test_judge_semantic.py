@@ -22,7 +22,7 @@ def test_labels_name_the_model_and_no_bar_is_drawn(tmp_path: Path) -> None:
     done = subprocess.run(
         [*command, "--out", "labels.jsonl"], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "judged 2: 2 graded\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "2 pairs judged: 2 graded\n")
     labels: list[dict[str, Any]] = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert [(label["judge"], label["model"], label["grade"]) for label in labels] == [
         ("semantic", MODEL, 1),

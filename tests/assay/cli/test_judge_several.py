@@ -86,7 +86,7 @@ def test_an_ensemble_is_that_of_its_command_for_these_pairs(assay: Call) -> None
     assert rows == [command[row["doc_id"]] for row in rows]
     assert err.splitlines() == [
         "3 labels from 2 judges, 0 pairs undecided; mean pairwise exact agreement: 33.3%",
-        "  not judged: 1 pair of pairs.jsonl without a label from these judges",
+        "  1 pair of pairs.jsonl not judged, without a label from these judges",
     ]
     assert len(Path("apart.csv").read_text().splitlines()) == 4
     # Completed, and not judged twice.

@@ -29,7 +29,7 @@ def test_scores_are_those_of_the_reference(assay: Call) -> None:
     assert status == 0
     assert scores == pytest.approx({"x": 0.204699, "y": 0.192843, "z": -0.397542}, abs=1.5e-6)
     assert all(row["se"] > 0 for row in lines(out))  # type: ignore[operator]
-    assert err == "3 documents of 1 query from 4 answers\n"
+    assert err == "3 documents of 1 query scored from 4 answers\n"
     _, out, _ = assay("zelo", "fit", "battles.jsonl", "--prior", "0.1")
     assert {row["doc_id"]: row["score"] for row in lines(out)} == pytest.approx(
         {"x": 0.325943, "y": 0.427639, "z": -0.753582}, abs=1.5e-6

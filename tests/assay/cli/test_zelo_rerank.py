@@ -86,7 +86,7 @@ def order(run: str, query: str = "q0") -> list[str]:
 def test_whatever_scores_becomes_the_same_run(ready: tuple[Call, str], name: str) -> None:
     assay, module = ready
     status, out, err = assay("zelo", "rerank", "set.jsonl", "--scorer", f"{module}:{name}", "--name", "rr")
-    assert (status, err) == (0, "20 documents of 4 queries\n")
+    assert (status, err) == (0, "20 documents of 4 queries scored\n")
     assert [order(out, f"q{query}") for query in range(4)] == [BEST] * 4
     assert {line.split()[5] for line in out.splitlines()} == {"rr"}
     assert sorted(Path("asked.txt").read_text().splitlines()) == [f"query {at}" for at in range(4)]

@@ -42,7 +42,9 @@ def test_columns_are_mapped():
 
 
 def test_a_count_that_was_named_and_is_not_there_is_never_read_as_one_search():
-    with pytest.raises(UnreadableInput, match=r"a:1: the first line has no column 'n', to which count is mapped.*'query', 'm'"):
+    with pytest.raises(
+        UnreadableInput, match=r"a:1: the first line has no column 'n', to which count is mapped.*'query', 'm'"
+    ):
         read("query,m\ntent,12\n", columns={"count": "n"})
     line = '{"query": "tent", "m": 12}\n{"query": "rope", "n": 3}\n'
     report = read(line, "query-log-jsonl", columns={"count": "n"}).report

@@ -282,7 +282,7 @@ def test_the_command_leaves_a_batch_and_makes_labels_of_it(
     with provider() as server:
         words = ["judge", "pairs.jsonl", "--judge", "graded", "--model", "m", "--base-url", server.url, "--batch"]
         assert main([*words, "--out", "labels.jsonl", "--poll", "0.01"]) == 0
-        assert "judged 5: 5 graded" in capsys.readouterr().err
+        assert "5 pairs judged: 5 graded" in capsys.readouterr().err
         assert main([*words, "--out", "labels.jsonl", "--poll", "0.01"]) == 0
         assert main(words) == 2
     assert list(server.batches) == ["batch-0"]
