@@ -135,7 +135,8 @@ def _as_json(calibration: Calibrated, machine: MachineLabels, biases: Biases | N
 def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
     from assay.llm.judges.model_families import warning
 
-    pairs = f"{amount(calibration.pairs, 'pair')} of {amount(calibration.queries, 'query', 'queries')} graded by people and the machine"
+    queries = amount(calibration.queries, "query", "queries")
+    pairs = f"{amount(calibration.pairs, 'pair')} of {queries} graded by people and the machine"
     parts = [f"{machine.judge}: {pairs}\n", *_left_out(calibration, machine)]
     rows = [[f"kappa, {name}", *_cells(one)] for name, one in calibration.kappa.items()]
     rows += [[f"alpha, {name}", *_cells(one)] for name, one in calibration.alpha.items()]

@@ -11,8 +11,8 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import STDIN, print_warnings
-from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.counted_nouns import amount
+from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -206,7 +206,6 @@ def print_counts(path: str, pairs: Totals, counts: Mapping[str, int]) -> None:
         lines.append(f"  {amount(pairs.earlier, 'pair')} skipped, already judged")
     if pairs.first is not None:
         first, missing = pairs.first
-        lines.append(
-            f"  {amount(pairs.lacking, 'pair')} not judged, without {', '.join(missing)}; the first is {path}:{first.line}"
-        )
+        lacking = f"{amount(pairs.lacking, 'pair')} not judged, without {', '.join(missing)}"
+        lines.append(f"  {lacking}; the first is {path}:{first.line}")
     sys.stderr.write("\n".join(lines) + "\n")
