@@ -353,7 +353,7 @@ def test_pairs_are_judged_in_portions_without_repeated_calls(
     assert sorted(row["doc_id"] for row in lines()) == sorted(f"d{n}" for n in range(10))
     assert len(server.requests) == 5
     assert "10 pairs judged: 10 graded" in err
-    assert "1 without text" in err
+    assert "1 pair not judged, without text" in err
     estimate = assay(*ASK[:-2], "--base-url", server.url, "--dry-run")[1]
     assert "to judge: 10\n" in estimate
     assert "incomplete pairs: 1\n" in estimate

@@ -194,7 +194,7 @@ def test_a_class_of_ones_own_judges(assay: Call, name: str) -> None:
         ("evret_judges:Short", "returned 1 answer for"),
         ("evret_judges:Nothing", "neither judge(context) nor batch_judge(contexts)"),
         ("evret_judges:Unmade", "TypeError"),
-        ("evret_judges:Odd", "takes 'one'"),
+        ("evret_judges:Odd", "parameter 'one'"),
         ("evret_judges:Absent", "has no Absent"),
         ("no_such_module:Judge", "the module no_such_module"),
     ],

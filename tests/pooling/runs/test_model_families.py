@@ -63,4 +63,4 @@ def test_pages_ask_for_it(collection: Any, engineer: Any, client_of: Any) -> Non
     run.refresh_from_db()
     assert (run.name, run.generator_family) == ("ours", "Qwen")
     wrong = client.post(page, {"act": "family", "generator_family": "GPT or Llama"})
-    assert (wrong.status_code, "It names GPT and Llama" in wrong.content.decode()) == (422, True)
+    assert (wrong.status_code, "names GPT and Llama" in wrong.content.decode()) == (422, True)

@@ -206,7 +206,7 @@ def test_other_metrics_are_exploratory_and_uncorrected(scored, get):
     assert [row["metric"] for row in response.context["others"]] == ["nDCG@10", "R@100", "P@10", "AP", "Judged@10"]
     html = response.content.decode()
     assert "badge--warn" in html  # RR@10 is not the first metric
-    assert "RR@10 was chosen afterwards" in html
+    assert "RR@10 is exploratory" in html
 
 
 def test_tiers_with_their_number_of_queries(stage, collection, engineer, get):

@@ -69,7 +69,7 @@ def test_history_of_one_document(scored, get):
     html = get("?query=q00&document=d0").content.decode()
     assert "History of Thing 0" in html
     assert html.count("timeline") == 1
-    assert "Frozen by median in snapshot <b>first</b>" in html
+    assert "in snapshot <b>first</b>" in html
     assert "No run returns document nosuch" in get("?query=q00&document=nosuch").content.decode()
 
 

@@ -158,7 +158,7 @@ def test_huge_texts_and_mere_markup_are_shown_as_far_as_they_can_be(client_of, a
     )
     cards = ask().json()["cards"]
     assert max(len(card["document"]) + len(card["whole"]) for card in cards) < 1_000_000
-    assert any("the rest is not shown" in card["document"] for card in cards)
+    assert any("est is not shown" in card["document"] for card in cards)
     assert any("only markup" in card["document"] for card in cards)
     assert not any("<script" in card["document"] + card["whole"] for card in cards)
     assert client_of(rater).get(reverse("rate", args=[open_round.uuid])).status_code == 200

@@ -216,7 +216,7 @@ def test_hours_and_ratings_become_pairs_and_are_shown_both_ways(
     assert Pool.objects.get().parameters["hours"] == 0.0167
     few = client.get(at("pool_new", example), {**options, "hours": "0.01", "raters": "1"})
     assert few.status_code == 422
-    assert "less than one pair" in few.content.decode()
+    assert "enough for one pair" in few.content.decode()
 
 
 def test_a_double_click_draws_once(example: Any, client_of: Any, lead: Any, at: Any) -> None:
