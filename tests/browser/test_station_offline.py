@@ -187,7 +187,7 @@ def test_refused_answers_are_not_lost_without_browser_storage(page, station, ent
     membership.delete()
     press(page, "2")
     stored_notice(page).get_by_role("button", name="View answers").click()
-    expect(page.locator("#refused-box")).to_contain_text("They stay while this page is open")
+    expect(page.locator("#refused-box")).to_contain_text("while this page is open")
     assert leaving(page) == "beforeunload"
     Membership.objects.create(user=rater, collection=collection, role=membership.role)
     page.get_by_role("button", name="Send again").click()
