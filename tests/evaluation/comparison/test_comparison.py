@@ -137,7 +137,7 @@ def test_incomparable_runs(scored, snapshot, collection, stage) -> None:
     a, b = scored("a", A), scored("b", B, metrics=("AP",))
     with pytest.raises(NotValid, match="b has no score for nDCG@10"):
         compare(a, b, "nDCG@10")
-    with pytest.raises(NotValid, match="No query .* AP"):
+    with pytest.raises(NotValid, match=r"No query .* AP"):
         compare(a, scored("none", [None] * N), "AP")
     other = _frozen(stage, "two")
     elsewhere = Scoring.objects.create(collection=collection, snapshot=other, run=a.run)
