@@ -86,7 +86,7 @@ class PromptCalls:
         self.budget = Budget(budget_usd, max_calls, self._known.spent, self._known.calls)
         self.plan = Plan(0, 0, 0, (0, 0), (0, 0), (0.0, 0.0))
         self.ended: Ended | None = None
-        self.asked = self.tokens_in = self.tokens_out = 0
+        self.questions = self.tokens_in = self.tokens_out = 0
         self.models: Counter[str] = Counter()
 
     @property
@@ -133,7 +133,7 @@ class PromptCalls:
     def _took(self, call: Answered) -> None:
         if not call.reply.fault:
             self._known.replies[call.question.key] = call.reply
-        self.asked += 1
+        self.questions += 1
         self.tokens_in += call.reply.tokens_in or 0
         self.tokens_out += call.reply.tokens_out or 0
         self.models.update([call.reply.model] if call.reply.model else [])

@@ -19,28 +19,28 @@ HEADER = ["a", "b", "b - a", "interval", "p", "corrected", "effect", "better", "
 MOST_PAIRS_LISTED = 3
 
 
-def as_json(found: Comparison, files: Files) -> str:
+def as_json(comparison: Comparison, files: Files) -> str:
     """Write numbers unrounded, null where undefined."""
-    return json.dumps({**found.as_json(), **files}, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps({**comparison.as_json(), **files}, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def as_csv(found: Comparison, files: Files) -> str:
+def as_csv(comparison: Comparison, files: Files) -> str:
     """Write one line for each pair and metric, with numbers unrounded and undefined values empty."""
-    rows = [{"reason": None} | pair.as_json() for pair in found.pairs]
+    rows = [{"reason": None} | pair.as_json() for pair in comparison.pairs]
     header = [*(name for name in rows[0] if name != "reason"), "reason"]
     return "".join(map(csv_row, [header, *([_cell(row[name]) for name in header] for row in rows)]))
 
 
-def as_markdown(found: Comparison, files: Files) -> str:
+def as_markdown(comparison: Comparison, files: Files) -> str:
     """Write a table of means and a table of pairs for each metric as Markdown."""
-    header, rows = mean_rows(found)
+    header, rows = mean_rows(comparison)
     parts = [_markdown(header, rows, left=1)]
-    for metric, title, of_metric in pair_rows(found):
+    for metric, title, of_metric in pair_rows(comparison):
         parts.append(f"**{_plain(metric)}** ({title})\n\n" + _markdown(HEADER, of_metric, left=2))
-    return "\n".join([*parts, "".join(f"- {_plain(line)}\n" for line in notes(found, files))])
+    return "\n".join([*parts, "".join(f"- {_plain(line)}\n" for line in notes(comparison, files))])
 
 
-def as_latex(found: Comparison, files: Files) -> str:
+def as_latex(comparison: Comparison, files: Files) -> str:
     """Write these tables as LaTeX with booktabs rules; the notes are comments."""
     from assay.scoring.score_files import LATEX
 
@@ -51,9 +51,9 @@ def as_latex(found: Comparison, files: Files) -> str:
         begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule"]
         return "\n".join([*begin, *lines[1:], r"\bottomrule", r"\end{tabular}", ""])
 
-    parts = [tabular(*mean_rows(found), 1)]
-    parts += [f"% {metric} ({title})\n" + tabular(HEADER, rows, 2) for metric, title, rows in pair_rows(found)]
-    return "\n".join([*parts, "".join(f"% {line}\n" for line in notes(found, files))])
+    parts = [tabular(*mean_rows(comparison), 1)]
+    parts += [f"% {metric} ({title})\n" + tabular(HEADER, rows, 2) for metric, title, rows in pair_rows(comparison)]
+    return "\n".join([*parts, "".join(f"% {line}\n" for line in notes(comparison, files))])
 
 
 WRITERS: dict[str, Callable[[Comparison, Files], str]] = {
@@ -64,33 +64,33 @@ WRITERS: dict[str, Callable[[Comparison, Files], str]] = {
 }
 
 
-def _metrics(found: Comparison) -> list[str]:
-    return list(dict.fromkeys(pair.metric for pair in found.pairs))
+def _metrics(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys(pair.metric for pair in comparison.pairs))
 
 
-def mean_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
+def mean_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return header and rows: runs with their means, and significance letters of the preceding metric."""
-    header, columns = ["run"], [list(found.runs)]
-    for metric in _metrics(found):
+    header, columns = ["run"], [list(comparison.runs)]
+    for metric in _metrics(comparison):
         header.append(metric)
-        columns.append([_rounded(of[metric], 4) for of in found.runs.values()])
-        groups = found.groups(metric, found.settings["alpha"])
-        if groups and any(pair.p is not None for pair in found.of_metric(metric)):
+        columns.append([_rounded(of[metric], 4) for of in comparison.runs.values()])
+        groups = comparison.groups(metric, comparison.settings["alpha"])
+        if groups and any(pair.p is not None for pair in comparison.of_metric(metric)):
             header.append("groups")
-            columns.append([groups[run] for run in found.runs])
+            columns.append([groups[run] for run in comparison.runs])
     return header, [list(row) for row in zip(*columns, strict=True)]
 
 
-def pair_rows(found: Comparison) -> list[tuple[str, str, list[list[str]]]]:
+def pair_rows(comparison: Comparison) -> list[tuple[str, str, list[list[str]]]]:
     """Return for each metric its name, whether it is the primary metric, and the rows under `HEADER`."""
-    primary, smallest = found.settings["primary"], found.settings["smallest_p"]
+    primary, smallest = comparison.settings["primary"], comparison.settings["smallest_p"]
     return [
         (
             metric,
             "primary" if metric == primary else "exploratory",
-            [_row(pair, smallest) for pair in found.of_metric(metric)],
+            [_row(pair, smallest) for pair in comparison.of_metric(metric)],
         )
-        for metric in _metrics(found)
+        for metric in _metrics(comparison)
     ]
 
 
@@ -117,9 +117,9 @@ def _p(value: float | None, smallest: float | None = None) -> str:
     return f"<={text}" if smallest is not None and value <= smallest else text
 
 
-def notes(found: Comparison, files: Files) -> list[str]:
+def notes(comparison: Comparison, files: Files) -> list[str]:
     """Return lines about the settings, decision-critical pairs, and reasons for missing numbers."""
-    of = found.settings
+    of = comparison.settings
     left_out = f", {of['queries_left_out']} left out" if of["queries_left_out"] else ""
     counted = f"{of['queries']} {'query' if of['queries'] == 1 else 'queries'}"
     lines = [
@@ -129,11 +129,11 @@ def notes(found: Comparison, files: Files) -> list[str]:
         lines.append(f"means and differences are weighted: {of['effective_queries']:.1f} effective queries")
     if of["logarithms"]:
         lines.append(f"differences in {', '.join(of['logarithms'])} are differences of natural logarithms")
-    if any(pair.p is not None for pair in found.pairs):
-        lines += _about_test(found)
-    lines += _about_queries(found) + _about_rankings(found)
-    reasons = dict.fromkeys(reason for pair in found.pairs if pair.reason for reason in pair.reason.split("; "))
-    reasons |= dict.fromkeys(reason for one in found.rankings for reason in one.agreement.reasons.values())
+    if any(pair.p is not None for pair in comparison.pairs):
+        lines += _about_test(comparison)
+    lines += _about_queries(comparison) + _about_rankings(comparison)
+    reasons = dict.fromkeys(reason for pair in comparison.pairs if pair.reason for reason in pair.reason.split("; "))
+    reasons |= dict.fromkeys(reason for one in comparison.rankings for reason in one.agreement.reasons.values())
     notes = [*files.get("open", ()), *_about_turning(files)]
     return [*lines, *notes, *(f"-: {reason}" for reason in reasons)]
 
@@ -142,8 +142,8 @@ def _about_turning(files: Files) -> list[str]:
     return [f"{one['a']}, {one['b']}: {one['sentence']}" for one in files.get("turning", ())]
 
 
-def _about_test(found: Comparison) -> list[str]:
-    of = found.settings
+def _about_test(comparison: Comparison) -> list[str]:
+    of = comparison.settings
     draws, queries = of["permutations"], of["queries"]
     looked = f", all {draws:,} sign patterns" if draws == 2**queries else f", {draws:,} draws" if draws else ""
     family = "not corrected"
@@ -152,22 +152,22 @@ def _about_test(found: Comparison) -> list[str]:
     lines = [f"test: {of['test']}{looked}, seed {of['seed']}; {family}"]
     if of["baseline"] is None:
         lines.append(f"groups: runs that share a letter do not differ significantly at {of['alpha']:g}")
-    if any(pair.low is not None for pair in found.pairs):
+    if any(pair.low is not None for pair in comparison.pairs):
         how = "by Student's t" if of["interval"] == "t" else f"{of['resamples']:,} resamples of the queries"
         lines.append(f"{of['level']:.0%} interval of the difference: {how}")
     return lines
 
 
-def _about_queries(found: Comparison) -> list[str]:
+def _about_queries(comparison: Comparison) -> list[str]:
     """Return the detectable difference with these queries, and the number of queries needed for the others."""
-    primary = found.settings["primary"]
-    pairs = found.of_metric(primary)
+    primary = comparison.settings["primary"]
+    pairs = comparison.of_metric(primary)
     lines = []
     if largest := max((pair.effect.detectable or 0.0 for pair in pairs), default=0.0):
         lines.append(
             f"with this many queries, a true difference of {largest:.3f} in {primary} is detected with 80% probability"
         )
-    undecided = [pair for pair in pairs if not pair.differs(found.settings["alpha"])]
+    undecided = [pair for pair in pairs if not pair.differs(comparison.settings["alpha"])]
     needed = sorted((pair.effect.queries_needed, pair.a, pair.b) for pair in undecided if pair.effect.queries_needed)
     if needed:
         parts = [f"{queries:,} ({a}, {b})" for queries, a, b in needed[:MOST_PAIRS_LISTED]]
@@ -178,10 +178,10 @@ def _about_queries(found: Comparison) -> list[str]:
     return lines
 
 
-def _about_rankings(found: Comparison) -> list[str]:
+def _about_rankings(comparison: Comparison) -> list[str]:
     """Return the agreement of the order by the primary metric with each other metric; the JSON has all pairs of
     metrics."""
-    of_primary = [one for one in found.rankings if one.a == found.settings["primary"]]
+    of_primary = [one for one in comparison.rankings if one.a == comparison.settings["primary"]]
     if not of_primary:
         return []
     notes = [
@@ -189,7 +189,7 @@ def _about_rankings(found: Comparison) -> list[str]:
         f"RBO {_rounded(one.agreement.rbo, 2)}"
         for one in of_primary
     ]
-    return [f"agreement on the order of the {len(found.runs)} runs: {'; '.join(notes)}"]
+    return [f"agreement on the order of the {len(comparison.runs)} runs: {'; '.join(notes)}"]
 
 
 def _rounded(value: float | None, digits: int) -> str:

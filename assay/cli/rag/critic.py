@@ -108,7 +108,7 @@ def report_calls(calls: PromptCalls | None) -> int:
         return DONE
     cost = "" if calls.spent is None else f", {calls.spent:.4f} USD"
     read = f"{amount(calls.tokens_in, 'token')} read, {calls.tokens_out:,} written{cost}"
-    sys.stderr.write(f"asked {calls.endpoint.model} {amount(calls.asked, 'question')}: {read}\n")
+    sys.stderr.write(f"asked {calls.endpoint.model} {amount(calls.questions, 'question')}: {read}\n")
     if calls.plan.known:
         sys.stderr.write(f"  answers from the ledger: {calls.plan.known:,}\n")
     if len(calls.models) > 1:
