@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.formats.column_names import BEIR_HEADER, DOC_ID, GRADE, QUERY_ID, RANK, SCORE
+from assay.formats.signatures import SIGNATURES
 from assay.formats.trec_lines import fields, number
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
         # ranx uses the same column names for both; callers request labels explicitly.
         names = ["run-parquet", "qrels-parquet"]
     else:
-        names = _json_names(text) if text[:1] in ("{", "[") else _table_names(text)
+        names = [name for name, pattern in SIGNATURES if pattern.match(text)]
+        names += _json_names(text) if text[:1] in ("{", "[") else _table_names(text)
     if kind is not None:
         from assay.formats import FORMATS
 

@@ -1,0 +1,9 @@
+"""Patterns that only the files of one other tool match at their beginning."""
+
+from __future__ import annotations
+
+import re
+
+# Format names with patterns for the decoded text without leading white space, checked before all other formats. A
+# pattern must not match a file of another format; text beyond the first 64 KiB is not available.
+SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = ()
