@@ -15,8 +15,8 @@ from assay.formats.click_logs import position_of, without_query
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
+from assay.formats.queries import query_fault
 from assay.formats.query_log_ubi import ACTIONS, named_index
-from assay.formats.query_texts import query_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import ClickRow
 from assay.formats.text_lines import Content

@@ -16,7 +16,7 @@ from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.grade_cells import count as whole_number
 from assay.formats.json_lines import objects
 from assay.formats.json_rows import write_objects
-from assay.formats.query_texts import query_fault, query_id_fault
+from assay.formats.queries import query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import ClickRow
 from assay.formats.text_lines import Content

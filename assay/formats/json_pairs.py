@@ -15,7 +15,7 @@ from assay.core.read_report import Tally
 from assay.formats.column_names import SILENT, note_rest
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element, after_space, id_text, list_elements, objects
-from assay.formats.pair_entries import Absent, Entry
+from assay.formats.pair_layouts import Absent, Entry
 from assay.formats.reader import NeedsCare
 from assay.formats.text_lines import HEAD, MAX_EXPANDED, Content
 

@@ -15,7 +15,7 @@ from assay.core.read_report import Tally
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
-from assay.formats.query_texts import note_personal, query_fault
+from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow
 from assay.formats.text_lines import MAX_TEXT, Content

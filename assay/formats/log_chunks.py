@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.core.read_report import MAX_LISTED, Tally
 from assay.formats.log_blocks import NO_TIME, LogBlock, LogTexts, block_of, careful_blocks
 from assay.formats.log_rows import LogBooks
-from assay.formats.query_texts import could_be_query
+from assay.formats.queries import could_be_query
 from assay.formats.row_types import LogRow
 from assay.formats.text_lines import Content
 from assay.formats.timestamp_columns import other_times

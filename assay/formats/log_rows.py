@@ -12,7 +12,7 @@ from assay.core.read_report import MAX_RAW, Tally
 from assay.formats.column_names import DOC_ID
 from assay.formats.grade_cells import RowFault
 from assay.formats.grade_cells import count as whole_number
-from assay.formats.query_texts import query_fault
+from assay.formats.queries import query_fault
 from assay.formats.row_types import LogRow
 from assay.formats.timestamps import EXPECTED, IN_WORDS, family, time_kind
 

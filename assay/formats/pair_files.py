@@ -25,7 +25,7 @@ from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Pick
 from assay.formats.json_lines import dump
 from assay.formats.json_pairs import line_columns, line_entries, list_entries, nested_columns, nested_entries
-from assay.formats.pair_entries import Entry, labels, note_ranks_for_scores, results
+from assay.formats.pair_layouts import Entry, labels, note_ranks_for_scores, results
 from assay.formats.parquet import parquet_columns, parquet_entries
 from assay.formats.reader import NeedsCare, reader
 from assay.formats.row_types import LabelRow, RunRow

@@ -14,7 +14,7 @@ from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format, reader_options
-from assay.formats.query_texts import query_id_fault
+from assay.formats.queries import query_id_fault
 from assay.formats.ratings_csv import COLUMNS as RATING_COLUMNS
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow

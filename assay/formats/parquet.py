@@ -15,7 +15,7 @@ from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.column_names import SILENT, note_rest
 from assay.formats.delimited import NAMED
-from assay.formats.pair_entries import Absent, Entry
+from assay.formats.pair_layouts import Absent, Entry
 from assay.formats.reader import NeedsCare
 from assay.formats.text_lines import Content
 

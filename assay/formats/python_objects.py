@@ -10,8 +10,7 @@ from typing import Any
 from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.ratings import Ratings
-from assay.core.run import Run
-from assay.core.run_names import run_names
+from assay.core.run import Run, run_names
 from assay.formats.column_names import LABEL_COLUMNS, RESULT_COLUMNS
 from assay.formats.run_reader import RunFile
 from assay.formats.value_kinds import value_kind

@@ -40,7 +40,7 @@ from assay.formats.grade_cells import Keyed, count
 from assay.formats.log_blocks import LogBlock, LogTexts, as_written, careful_blocks, client_keys
 from assay.formats.log_chunks import PlainLines, PlainLog, line_at
 from assay.formats.log_rows import DOCUMENT_ID, LogBooks, Repeated, check_for_pairs, check_for_queries
-from assay.formats.query_texts import MAX_QUERY, could_be_query
+from assay.formats.queries import MAX_QUERY, could_be_query
 from assay.formats.reader import reader
 from assay.formats.row_columns import Coded, Column, Meant
 from assay.formats.row_types import LogRow

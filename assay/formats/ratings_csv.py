@@ -16,7 +16,7 @@ from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count, scale_grade
-from assay.formats.query_texts import query_fault, query_id_fault
+from assay.formats.queries import query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
 from assay.formats.row_types import RatingRow

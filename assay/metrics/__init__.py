@@ -6,7 +6,7 @@ from assay.core.registry import Family
 from assay.metrics.metric import Metric
 
 TABLE = {
-    "nDCG": "assay.metrics.ndcg:NDCG",
+    "nDCG": "assay.metrics.dcg:NDCG",
     "RR": "assay.metrics.reciprocal_rank:RR",
     "P": "assay.metrics.precision:P",
     "R": "assay.metrics.recall:R",

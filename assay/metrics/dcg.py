@@ -1,4 +1,4 @@
-"""Discounted cumulative gain (DCG): the gain of each document, discounted by its rank."""
+"""Discounted cumulative gain (DCG) and its normalized form (nDCG)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 
 import numpy as np
 
-from assay.metrics.grade_response import Additive, Response, within
-from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, power_of_two
-from assay.metrics.metric import Metric, Parameter, Value
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, power_of_two, share
+from assay.metrics.metric import JUDGED_ONLY, Additive, Metric, Parameter, Response, Value, nothing, within
 
 # Ten million of these can be summed in float64; no scale comes close.
 MOST_GAIN = 1e100
@@ -125,4 +124,62 @@ DCG = Metric(
     parameters=(GAIN, GAINS),
     aliases={"dcg_burges": {"gain": "exp"}, "dcg_exp": {"gain": "exp"}},
     response=Response("rising", Additive(gain_of, discount)),
+)
+
+
+def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear", gains: str | None = None) -> Floats:
+    """Compute the normalized discounted cumulative gain.
+
+    Parameters
+    ----------
+    rankings : JudgedRankings
+        The ranks of the judged documents of each query.
+    cutoff : int, optional
+        The last rank that counts, for the run and the ideal.
+    gain : {"linear", "exp"}
+        The gain of a grade g: g, or 2^g - 1.
+    gains : str, optional
+        Gains of specific grades, such as ``"{1:3,2:9}"``. `gain` determines the gain of other grades; the ideal is
+        sorted by gain.
+
+    Returns
+    -------
+    float64 array, shape (queries,)
+        Between 0 and 1; 0 if no document has a positive gain. The ideal ranking contains all judged documents for the
+        query, returned or not. Without a cutoff it is not truncated, so a short run cannot reach 1.
+
+    Examples
+    --------
+    >>> rankings = JudgedRankings.of((3, {1: 3, 2: 0, 3: 1}, [3, 2, 1, 0, 0]))
+    >>> ndcg(rankings, cutoff=3).round(4)
+    array([0.735])
+    """
+    place = rankings.judged_place
+    best = gained(rankings.judged, gain, gains)
+    if gains is not None:
+        best = best[np.lexsort((-best, rankings.judged_query))]
+    ideal = rankings.judged_total(best / np.log2(place + 1), None if cutoff is None else place <= cutoff)
+    return share(dcg(rankings, cutoff, gain, gains), ideal)
+
+
+def _best(counts: Integers, cutoff: int | None, **_: object) -> Floats:
+    """Compute the value of this many documents with a gain of 1 in the best order."""
+    ranks = np.arange(1, int(counts.max(initial=0)) + 1)
+    ideal: Floats = np.concatenate(([0.0], np.cumsum(discount(ranks, cutoff))))[counts]
+    return ideal
+
+
+NDCG = Metric(
+    name="nDCG",
+    title="Normalized discounted cumulative gain",
+    description="How close the ranking is to the ideal ranking; high grades at the top count most.",
+    formula="DCG@k / IDCG@k; DCG = sum over ranks i of gain(g_i) / log2(i + 1); IDCG is the DCG of all judged "
+    "documents for the query, sorted by gain. 0 if no gain is positive.",
+    source="Järvelin and Kekäläinen 2002; the discount of trec_eval's ndcg_cut. gain=exp: Burges and others 2005.",
+    per_query=ndcg,
+    parameters=(GAIN, GAINS, JUDGED_ONLY),
+    aliases={"ndcg_cut": {}, "ndcg_burges": {"gain": "exp"}, "ndcg_exp": {"gain": "exp"}},
+    trec_name="ndcg",
+    trec_name_at="ndcg_cut_{k}",
+    response=Response("promoted", Additive(gain_of, discount, base=nothing, ideal=_best)),
 )

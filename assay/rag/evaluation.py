@@ -310,7 +310,7 @@ def _systems(outputs: Any) -> list[tuple[str, Any]]:
             raise NotValid("there are no systems; add the outputs of at least one system")
         return [(str(name), given) for name, given in outputs.items()]
     if isinstance(outputs, str | Path):
-        from assay.core.run_names import stem
+        from assay.core.run import stem
 
         return [(stem(str(outputs)), outputs)]
     return [("system", outputs)]

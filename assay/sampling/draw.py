@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.core.errors import NotValid
 from assay.core.result import Result
-from assay.formats.query_texts import numbered_ids
+from assay.formats.queries import numbered_ids
 from assay.sampling.query_table import LogQuery, frequencies_of
 from assay.sampling.tiers import TIERS, TierCut
 

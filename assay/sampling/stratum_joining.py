@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.core.errors import NotValid
-from assay.formats.query_texts import numbered_ids
+from assay.formats.queries import numbered_ids
 from assay.formats.row_types import QueryRow, StratumRow
 from assay.sampling.draw import Sample
 from assay.sampling.languages import language_matches

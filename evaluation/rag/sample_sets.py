@@ -17,7 +17,7 @@ from django.db import transaction
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, Conflict, NotAllowed, NotValid
 from assay.core.ids import id_fault, storable
-from assay.core.run_names import stem
+from assay.core.run import stem
 from assay.formats.json_lines import dump
 from assay.rag import samples_jsonl
 from assay.rag.metric import Skip

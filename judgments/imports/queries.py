@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from assay.core.redaction import redact
-from assay.formats.query_texts import PERSONAL
+from assay.formats.queries import PERSONAL
 from assay.formats.row_types import QueryRow
 from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Place, Query, Round, Stratum, Upload, User

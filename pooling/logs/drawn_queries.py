@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from assay.core.errors import Conflict, NotValid
-from assay.formats.query_texts import numbered_ids
+from assay.formats.queries import numbered_ids
 from assay.sampling.counted_log import CountedLog
 from assay.sampling.draw import PPS, STRATIFIED, Sample, SampledQuery, draw_pps, draw_stratified, effective_size
 from assay.sampling.tiers import TierCut

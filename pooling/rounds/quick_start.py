@@ -21,7 +21,7 @@ from assay.core.content_hash import content_hash
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import Conflict, NotValid
 from assay.core.ids import MAX_LENGTH
-from assay.formats.query_texts import numbered_ids
+from assay.formats.queries import numbered_ids
 from judgments.guidelines.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.imports import ingestion
 from judgments.models import Collection, Document, Query, Round, User

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.core.unjudged import Unjudged, count_unjudged
-from assay.scoring.run_health import DEPTH, Figures, Likeness, Tops, depths, figures, likeness, tops
+from assay.scoring.diagnostics import DEPTH, Figures, Likeness, Tops, depths, figures, likeness, tops
 from judgments.jobs.single_flight import compute_once
 from judgments.models import Snapshot
 from judgments.snapshots import snapshots

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 
 from assay.core.errors import AssayError, Conflict, NotValid
 from assay.core.ids import id_fault
-from assay.core.run_names import run_names, stem
+from assay.core.run import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind
@@ -28,7 +28,7 @@ from pooling.models import Run
 if TYPE_CHECKING:
     from assay.core.run import Run as RankedRun
     from assay.formats.run_reader import RunFile
-    from assay.scoring.run_health import Figures
+    from assay.scoring.diagnostics import Figures
 
 HELP = (
     f"The family of the language model in this system: {', '.join(FAMILIES)}, or another vendor’s name; {NO_MODEL} if "
@@ -99,7 +99,7 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
 
 def _figures(rows: Sequence[RunRow]) -> Figures:
     from assay.formats.run_reader import RunRows
-    from assay.scoring.run_health import figures
+    from assay.scoring.diagnostics import figures
 
     return figures(RunRows.of(rows))
 

@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
-from assay.formats.query_texts import numbered_ids, query_fault
+from assay.formats.queries import numbered_ids, query_fault
 from assay.sampling.counted_log import WINDOW_DAYS, CountedLog
 from assay.sampling.draw import STRATIFIED, SampledQuery
 from assay.sampling.languages import check_language

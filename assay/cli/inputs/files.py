@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotValid
-from assay.core.run_names import run_names, stem
+from assay.core.run import run_names, stem
 
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels

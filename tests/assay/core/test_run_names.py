@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli import main
-from assay.core.run_names import run_names
+from assay.core.run import run_names
 
 ROW = "q1 Q0 d1 1 2.0 {}\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 from assay.core.errors import UnreadableInput
 from assay.formats import FORMATS
-from assay.formats.query_texts import numbered_ids
+from assay.formats.queries import numbered_ids
 from assay.formats.row_types import QueryRow, StratumRow
 
 ROWS = [

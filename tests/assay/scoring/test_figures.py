@@ -8,7 +8,7 @@ import pytest
 
 from assay.formats.row_types import RunRow
 from assay.formats.run_reader import RunRows
-from assay.scoring.run_health import depths, figures
+from assay.scoring.diagnostics import depths, figures
 
 
 def rows(text: str) -> RunRows:
