@@ -100,7 +100,7 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
 def _machine_qrels(args: argparse.Namespace, rows: Sequence[Any]) -> Iterable[Any]:
     """Return the grades of a judge as qrels rows that are marked as machine grades."""
     from assay.cli.inputs.files import machine_note
-    from assay.formats.qrels_and_runs import machine_labels
+    from assay.formats.labels_jsonl import machine_labels
     from assay.formats.row_types import LabelRow
 
     machine, grades = machine_labels(args.source, rows, args.labels_of, "--labels-of")

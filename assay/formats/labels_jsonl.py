@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO
 
+from assay.core.errors import NotValid, UnreadableInput
 from assay.core.outcomes import OUTCOMES
+from assay.core.qrels import MachineSource
 from assay.core.read_report import Tally
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Pick, RowFault
@@ -169,6 +172,54 @@ def _amount(of: Mapping[str, Any], name: str, kind: str, *, whole: bool = False,
     if value is None or (is_number(value, whole=whole, most=most) and value >= 0):
         return value
     raise RowFault("E12", f"{name} is {value!r}", f"expected {kind}, or null")
+
+
+def machine_labels(
+    path: str, rows: Sequence[MachineLabel], judge: str | None, option: str
+) -> tuple[MachineSource, dict[tuple[str, str], float]]:
+    """Return the judge and the grade of each pair; errors as `qrels_and_runs.load_labels`."""
+    chosen = rows_of_judge(path, rows, judge, option)
+    machine = MachineSource(judge_name(chosen[0]), count_outcomes(chosen))
+    return machine, machine_grades(path, chosen)
+
+
+def machine_grades(path: str, rows: Sequence[MachineLabel]) -> dict[tuple[str, str], float]:
+    """Return the grade of each pair."""
+    grades: dict[tuple[str, str], float] = {}
+    for row in rows:
+        if row.grade is not None and grades.setdefault((row.query_id, row.doc_id), float(row.grade)) != row.grade:
+            what = f"the pair {row.query_id} {row.doc_id} has a different grade on an earlier line"
+            raise UnreadableInput(path, row.line, what, "keep one of the two, or split the file by prompt", "E16")
+    if not grades:
+        if any(row.usefulness is not None for row in rows):
+            raise NotValid(f"{path}: the judge gave usefulness, not grades; use assay usefulness")
+        outcomes = ", ".join(f"{count:,} {name}" for name, count in count_outcomes(rows).items())
+        raise NotValid(f"{path}: the judge gave no grades; outcomes: {outcomes or 'none'}")
+    return grades
+
+
+def rows_of_judge(path: str, rows: Sequence[MachineLabel], judge: str | None, option: str) -> list[MachineLabel]:
+    """Return the answers of a judge or model; raise an error unless it is exactly one."""
+    judges = Counter(judge_name(row) for row in rows)
+    if judge is not None:
+        wanted = [row for row in rows if judge in (row.judge, row.model, judge_name(row))]
+        if not wanted or len({judge_name(row) for row in wanted}) > 1:
+            raise NotValid(f"{path}: {judge!r} does not select exactly one judge; judges: {', '.join(sorted(judges))}")
+        return wanted
+    if len(judges) != 1:
+        count = f"{len(judges)} judges: {', '.join(sorted(judges))}; name one with {option}" if judges else "no answers"
+        raise NotValid(f"{path}: has {count}")
+    return list(rows)
+
+
+def judge_name(row: MachineLabel) -> str:
+    """Return the name of a judge with its model."""
+    return " ".join(word for word in (row.judge, row.model) if word) or "a judge without a name"
+
+
+def count_outcomes(rows: Sequence[MachineLabel]) -> dict[str, int]:
+    """Count the answers by outcome."""
+    return dict(sorted(Counter(row.outcome for row in rows).items()))
 
 
 read = reader(NAME, '{"query_id": "q001", "doc_id": "doc-abc", "outcome": "graded", "grade": 1}', _parse)

@@ -378,7 +378,7 @@ class MachineLabels:
 def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
     """Read the labels of a judge from labels.jsonl or qrels."""
     from assay.formats import labels_jsonl, sniff
-    from assay.formats.qrels_and_runs import count_outcomes, judge_name, machine_grades, rows_of_judge
+    from assay.formats.labels_jsonl import count_outcomes, judge_name, machine_grades, rows_of_judge
     from assay.formats.text_lines import Content, reusable_source
 
     if path != STDIN:
