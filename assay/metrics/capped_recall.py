@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, JudgedRankings, share
-from assay.metrics.metric import REL, Metric, Response
+from assay.metrics.metric import REL, Metric
 
 
 def capped_recall(rankings: JudgedRankings, cutoff: int | None = None, rel: float = 1) -> Floats:

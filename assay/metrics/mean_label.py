@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.metrics.grade_response import Additive, Response, labels, share_of_ranks
 from assay.metrics.judged_rankings import Floats, JudgedRankings
-from assay.metrics.metric import Additive, Metric, Response, labels, share_of_ranks
+from assay.metrics.metric import Metric
 
 
 def mean_label(rankings: JudgedRankings, cutoff: int) -> Floats:

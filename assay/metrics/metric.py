@@ -1,4 +1,4 @@
-"""Declaration of a metric, its response to a new grade, and a metric bound to its cutoff and parameters.
+"""Declaration of a metric, and a metric bound to its cutoff and parameters.
 
 Each metric's file contains a `Metric`. The name parser, the command help, the API's choices and docs/metrics.md use it,
 so that each fact about a metric is written only once.
@@ -12,67 +12,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from assay.metrics.judged_rankings import Floats, Integers
 from assay.metrics.means import MeanKind
 
 if TYPE_CHECKING:
-    from assay.metrics.judged_rankings import JudgedRankings
-
-# All of these take the metric's parameters as keyword arguments.
-Gain = Callable[..., Floats]
-Weight = Callable[..., Floats]
-Ideal = Callable[..., Floats]
-
-
-@dataclass(frozen=True)
-class Additive:
-    """A metric that sums the gains of documents at their ranks, divided by a value that does not depend on ranks."""
-
-    gain: Gain
-    weight: Weight
-    base: Callable[..., float] = lambda cutoff, **_: 1.0
-    ideal: Ideal | None = None
-
-
-@dataclass(frozen=True)
-class Response:
-    """How a metric responds to judgments; all shapes guarantee that swapping a better document above a worse document
-    never lowers the value.
-    """
-
-    shape: Literal["rising", "first", "promoted"]
-    additive: Additive | None = None
-    unknown: Callable[..., Floats] | None = None
-    bounds: Callable[..., tuple[Floats, Floats]] | None = None
-    outside: Callable[..., tuple[Floats, Floats]] | None = None
-
-
-def reaching(grades: Floats, rel: float = 1, **_: object) -> Floats:
-    """Return a gain of 1 for relevant grades."""
-    return (grades >= rel).astype(np.float64)
-
-
-def labels(grades: Floats, **_: object) -> Floats:
-    """Return the grade as the gain, or 0 if it is negative."""
-    return np.maximum(grades, 0.0)
-
-
-def within(ranks: Integers, cutoff: int | None, **_: object) -> Floats:
-    """Weight all ranks within the cutoff equally."""
-    return np.ones(len(ranks)) if cutoff is None else (ranks <= cutoff).astype(np.float64)
-
-
-def share_of_ranks(ranks: Integers, cutoff: int, **_: object) -> Floats:
-    """Weight all ranks within the cutoff equally, with a total of 1."""
-    return within(ranks, cutoff) / cutoff
-
-
-def nothing(cutoff: int | None, **_: object) -> float:
-    """Return 0, so that the divisor is only the ideal."""
-    return 0.0
-
+    from assay.metrics.grade_response import Response
+    from assay.metrics.judged_rankings import Floats, JudgedRankings
 
 Value = float | int | bool | str
 PerQuery = Callable[..., "Floats"]

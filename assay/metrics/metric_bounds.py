@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.text_column import spans
+from assay.metrics.grade_response import Additive, Response, reaching
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, alike
-from assay.metrics.metric import Additive, BoundMetric, Response, reaching
+from assay.metrics.metric import BoundMetric
 
 # Counts and flags are summed as integers, weights as floats.
 Columns = npt.NDArray[Any]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from assay.metrics.grade_response import Additive, Response, reaching, share_of_ranks
 from assay.metrics.judged_rankings import Floats, JudgedRankings
-from assay.metrics.metric import JUDGED_ONLY, REL, Additive, Metric, Response, reaching, share_of_ranks
+from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 
 
 def precision(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
-from assay.metrics.metric import JUDGED_ONLY, REL, Metric, Response
+from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 from assay.metrics.metric_bounds import Holes, from_below, holes, with_none
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.metrics.grade_response import Additive, Response, nothing, reaching, within
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
-from assay.metrics.metric import JUDGED_ONLY, REL, Additive, Metric, Response, nothing, reaching, within
+from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 
 
 def recall(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:

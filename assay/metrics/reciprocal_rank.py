@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, JudgedRankings
-from assay.metrics.metric import JUDGED_ONLY, REL, Metric, Response
+from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 
 
 def reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None, rel: float = 1) -> Floats:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, JudgedRankings
-from assay.metrics.metric import JUDGED_ONLY, REL, Metric, Response
+from assay.metrics.metric import JUDGED_ONLY, REL, Metric
 
 
 def success(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotValid
-from assay.core.run import run_names, stem
 
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
@@ -115,6 +114,8 @@ def named(argument: str) -> tuple[str, str]:
     >>> named("runs/bm25.v2.run.gz"), named("new=runs/a.run"), named("-")
     (('bm25', 'runs/bm25.v2.run.gz'), ('new', 'runs/a.run'), ('stdin', '-'))
     """
+    from assay.core.run import stem
+
     name, path = _split(argument)
     return name or ("stdin" if path == STDIN else stem(path)), path
 
@@ -127,6 +128,8 @@ def named_runs(arguments: Sequence[str], *, distinct: bool = True) -> list[tuple
     >>> named_runs(["input.A.gz", "input.B.gz", "mine=c.run"])
     [('A', 'input.A.gz'), ('B', 'input.B.gz'), ('mine', 'c.run')]
     """
+    from assay.core.run import run_names
+
     split = [_split(argument) for argument in arguments]
     free = [path for name, path in split if not name and path != STDIN]
     given = [name or "stdin" for name, path in split if name or path == STDIN]
