@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.formats.python_objects import read_qrels, read_run
     from assay.sampling.sample import sample
     from assay.scoring.evaluate import evaluate
+    from assay.sequential.decide import decide
     from assay.significance.compare import compare
     from assay.strategies.pool import pool
 
@@ -26,6 +27,7 @@ __all__ = [
     "Run",
     "agreement",
     "compare",
+    "decide",
     "evaluate",
     "pool",
     "rag",
@@ -40,6 +42,7 @@ _MODULES = {
     "Run": "assay.core.run",
     "agreement": "assay.coefficients.report",
     "compare": "assay.significance.compare",
+    "decide": "assay.sequential.decide",
     "evaluate": "assay.scoring.evaluate",
     "pool": "assay.strategies.pool",
     "read_qrels": "assay.formats.python_objects",

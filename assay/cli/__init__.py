@@ -23,6 +23,7 @@ FOLDERS = {"judge", "rag", "zelo"}
 COMMANDS = {
     "evaluate": "score runs against qrels: means, scores per query, intervals, diagnostics",
     "compare": "compare runs query by query: difference, interval, p, corrected p, effect size",
+    "decide": "decide whether a candidate is better than its baseline, and whether judging may stop",
     "gate": "pass or fail a run by rules; the exit status is 1 if a rule fails",
     "reuse": "test how well qrels score systems that did not contribute to the pool",
     "freshness": "check labels for staleness (unjudged or changed documents, shifted traffic) and list next steps",

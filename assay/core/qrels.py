@@ -150,6 +150,8 @@ class Qrels:
         query; ``grades`` then contains the largest of its grades.
     machine : MachineSource, optional
         The judge, if the labels are machine labels.
+    first_rows : int64 array, shape (queries,), optional
+        The position of each query's first row in the source; by default the queries were sorted there.
 
     Examples
     --------
@@ -167,9 +169,11 @@ class Qrels:
         duplicates: int = 0,
         subtopics: Subtopics | None = None,
         machine: MachineSource | None = None,
+        first_rows: Places | None = None,
     ) -> None:
         self.query_ids, self.offsets, self.doc_ids, self.grades = query_ids, offsets, doc_ids, grades
         self.duplicates, self.subtopics, self.machine = duplicates, subtopics, machine
+        self.first_rows = first_rows
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str, float]]) -> Qrels:
@@ -201,7 +205,8 @@ class Qrels:
             When a grade is not a finite number, or an id is not a string.
         """
         # Python orders strings by code point, which is the order of their UTF-8 bytes.
-        query_ids = tuple(sorted(query_id for query_id, grades in judged.items() if grades))
+        place = {query_id: at for at, (query_id, grades) in enumerate(judged.items()) if grades}
+        query_ids = tuple(sorted(place))
         doc_ids = [doc_id for query_id in query_ids for doc_id in judged[query_id]]
         given = [grade for query_id in query_ids for grade in judged[query_id].values()]
         offsets = np.cumsum([0, *(len(judged[query_id]) for query_id in query_ids)], dtype=np.int64)
@@ -210,7 +215,8 @@ class Qrels:
             documents, grades = Texts.of(doc_ids), np.fromiter(given, np.float64, len(given))
         except (TypeError, ValueError) as error:
             raise NotValid(f"qrels: ids must be strings and grades must be numbers ({error})") from error
-        return cls(query_ids, offsets, documents, _finite(grades, doc_ids))
+        first_rows = np.array([place[query_id] for query_id in query_ids], dtype=np.int64)
+        return cls(query_ids, offsets, documents, _finite(grades, doc_ids), first_rows=first_rows)
 
     @classmethod
     def from_subtopics(cls, rows: Iterable[tuple[str, str, str, float]]) -> Qrels:
@@ -251,9 +257,11 @@ class Qrels:
             When a pair appears twice, or a grade is not a finite number.
         """
         groups = grouped(query_ids)
+        first_rows = None
         if groups.order is not None:
             doc_ids, grades = doc_ids.take(groups.order), grades[groups.order]
-        table = cls(groups.names, groups.offsets, doc_ids, _finite(grades, doc_ids))
+            first_rows = groups.order[groups.offsets[:-1]]
+        table = cls(groups.names, groups.offsets, doc_ids, _finite(grades, doc_ids), first_rows=first_rows)
         if table.has_duplicates():
             raise NotValid("a query has two grades for a document; keep one row")
         return table
@@ -261,6 +269,13 @@ class Qrels:
     def prepare(self) -> None:
         """Build the index for lookups of runs; otherwise the first lookup builds it."""
         _ = self.codes, self.query_of, self.index, self.descending
+
+    @property
+    def in_source_order(self) -> tuple[str, ...]:
+        """Return the queries in the order in which the source first lists them."""
+        if self.first_rows is None:
+            return self.query_ids
+        return tuple(self.query_ids[at] for at in np.argsort(self.first_rows).tolist())
 
     def has_duplicates(self) -> bool:
         """Return whether a query lists a document twice."""

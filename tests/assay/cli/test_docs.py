@@ -24,7 +24,17 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 # Pages whose commands run on the worked example; those of other pages need a server, a model or files of their own.
-PAGES = ("cli.md", "agreement.md", "clicks.md", "decisions.md", "gates.md", "metrics.md", "pooling.md", "reuse.md")
+PAGES = (
+    "cli.md",
+    "agreement.md",
+    "clicks.md",
+    "decisions.md",
+    "stopping.md",
+    "gates.md",
+    "metrics.md",
+    "pooling.md",
+    "reuse.md",
+)
 PAGES += ("sampling.md", "significance.md", "../README.md")
 
 
@@ -41,7 +51,7 @@ def all_examples() -> list[str]:
 
 
 @pytest.mark.usefixtures("assay")
-@pytest.mark.parametrize("page", ["cli.md", "significance.md", "gates.md", "decisions.md"])
+@pytest.mark.parametrize("page", ["cli.md", "significance.md", "gates.md", "decisions.md", "stopping.md"])
 def test_python_examples_of_the_page_run(page: str) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.M | re.S)
     runs = {name: load_run(f"{file}.run", name=name)[0] for name, file in RUNS.items()}
@@ -64,6 +74,7 @@ def write_log_and_snapshot(folder: Path) -> None:
     subtopics = [f"q1 {number} d{number} 1" for number in (1, 2)]
     (folder / "diversity.qrels").write_text("\n".join([*subtopics, ""]))
     (folder / "so-far.qrels").write_text("q1 0 d1 3\n")
+    (folder / "judged.txt").write_text("q2\nq1\nq3\n")
     documents = [json.dumps({"doc_id": f"d{number}", "title": f"Title {number}"}) for number in range(1, 9)]
     (folder / "docs.jsonl").write_text("\n".join([*documents, ""]))
     searches = [f"{query},2026-03-{day:02}T10:00:00Z,c{day}" for day in range(1, 21) for query in ("jacket", "tent")]

@@ -1,0 +1,202 @@
+"""The command ``assay decide``: whether a candidate is better than its baseline, and whether judging may stop."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.inputs.files import (
+    DESIGN_HELP,
+    MISSING_HELP,
+    QRELS_HELP,
+    RUN_HELP,
+    about_qrels,
+    add_out,
+    add_table_formats,
+    machine_note,
+    named_runs,
+    print_machine_note,
+    print_warnings,
+    read_labels,
+    scale_values,
+    stdin_once,
+    warn_no_effect,
+    write_out,
+)
+from assay.cli.text_table import number
+from assay.core.counted_nouns import amount
+from assay.core.errors import UnreadableInput
+from assay.sequential import METHODS
+
+if TYPE_CHECKING:
+    from assay.scoring.results import SamplingDesign
+    from assay.sequential.decide import Decision
+
+NAME = "decide"
+EXAMPLE = "assay decide qrels.txt bm25.run neural.run -m nDCG@10 --order judged.txt"
+DEFAULT_METRIC = "nDCG@10"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
+    parser.add_argument("baseline", metavar="BASELINE", help=f"the run in use today: {RUN_HELP}")
+    parser.add_argument("candidate", metavar="CANDIDATE", help="the run that may replace it")
+    parser.add_argument(
+        "-m", "--metric", metavar="METRIC", default=DEFAULT_METRIC, help=f"metric; default: {DEFAULT_METRIC}"
+    )
+    parser.add_argument(
+        "--delta", type=float, default=0.02, metavar="X", help="largest difference that does not matter; default: 0.02"
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="X",
+        help="probability of a wrong verdict over all looks together; default: 0.05",
+    )
+    parser.add_argument(
+        "--method", choices=list(METHODS), default="asymptotic", help="sequential method; default: asymptotic"
+    )
+    parser.add_argument(
+        "--planned", type=int, metavar="N", help="largest number of queries, fixed beforehand; for --method group"
+    )
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of candidates compared with this baseline; alpha is divided by it; default: 1",
+    )
+    parser.add_argument(
+        "--order", metavar="FILE", help="query ids in the order judged, one per line; default: the order of QRELS"
+    )
+    parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
+    parser.add_argument(
+        "--weights", metavar="FILE", help="queries.csv with weight and probability, for a weighted difference"
+    )
+    parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
+    parser.add_argument("--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics")
+    parser.add_argument("--trace", metavar="FILE", help="also write the state after each query, as JSONL")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    add_table_formats(parser)
+    add_out(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Decide, and print the verdict."""
+    (first, baseline), (second, candidate) = named_runs([args.baseline, args.candidate], distinct=False)
+    stdin_once([args.qrels, baseline, candidate, args.order or "", args.weights or ""])
+    planned = args.planned
+    if planned is not None and not METHODS[args.method].needs_planned:
+        warn_no_effect(f"--planned {planned}", f"--method {args.method} has no plan")
+        planned = None
+    from assay.formats.qrels_and_runs import load_run
+    from assay.sequential.decide import decide
+
+    qrels, report = read_labels(args)
+    runs = [
+        load_run(Path(path), path, name, args.run_format) for name, path in ((first, baseline), (second, candidate))
+    ]
+    print_warnings([report, *(one for _, one in runs)])
+    if args.format != "json":
+        print_machine_note(qrels, report)
+    decision = decide(
+        qrels,
+        runs[0][0],
+        runs[1][0],
+        args.metric,
+        delta=args.delta,
+        alpha=args.alpha,
+        method=args.method,
+        planned=planned,
+        candidates=args.candidates,
+        order=_order(args.order) if args.order else None,
+        design=_design(args),
+        missing=args.missing,
+        scale_top=scale_values(args.scale)[-1] if args.scale else None,
+    )
+    if args.trace:
+        write_out("".join(decision.trace_lines()), args.trace)
+    about: dict[str, Any] = {
+        "qrels": about_qrels(qrels, report),
+        "files": {
+            name: {"path": one.path, "sha256": one.sha256}
+            for name, (_, one) in zip(("baseline", "candidate"), runs, strict=True)
+        },
+    }
+    if args.format == "json":
+        write_out(json.dumps(decision.to_dict() | about, indent=2, ensure_ascii=False) + "\n", args.out)
+    else:
+        write_out(as_text(decision, machine_note(about["qrels"])), args.out)
+    return 0
+
+
+def _order(path: str) -> list[str]:
+    from assay.formats.text_lines import Content, reusable_source
+
+    order: dict[str, int] = {}
+    with Content(reusable_source(Path(path)), path) as content:
+        for line, text in content.lines():
+            query_id = text.strip()
+            if not query_id:
+                continue
+            if query_id in order:
+                what = f"the query {query_id!r} is also on line {order[query_id]}"
+                raise UnreadableInput(path, line, what, "list each query once", "E16")
+            order[query_id] = line
+    if not order:
+        raise UnreadableInput(path, None, "contains no query ids", "write one id per line", "F07")
+    return list(order)
+
+
+def _design(args: argparse.Namespace) -> SamplingDesign | None:
+    if not args.weights:
+        if args.design:
+            warn_no_effect(f"--design {args.design}", "it needs --weights FILE")
+        return None
+    from assay.cli.inputs.query_weights import read_design
+
+    design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
+    print_warnings([report])
+    return design
+
+
+def as_text(decision: Decision, machine: str = "") -> str:
+    """Return the verdict in a sentence, with what it is based on."""
+    from assay.sequential.decide import REASONS
+
+    names = f"{decision.candidate} and {decision.baseline}"
+    sentence = {
+        "better": f"better: {decision.candidate} is better than {decision.baseline}",
+        "worse": f"worse: {decision.candidate} is worse than {decision.baseline}",
+        "equivalent": f"equivalent: {names} differ by less than {decision.delta:g}",
+        "undecided": f"undecided: it is not clear yet how {names} differ",
+    }[decision.verdict]
+    lines = [sentence]
+    if decision.low is not None and decision.reason != "identical_lists":
+        level = 100 * (1 - decision.alpha)
+        lines.append(
+            f"{decision.metric}: difference {number(decision.difference)}, interval {number(decision.low)} to "
+            f"{number(decision.high)} ({level:g}%, valid after every query; {METHODS[decision.method].title})"
+        )
+    lines.append(f"{amount(decision.queries, 'query', 'queries')}, {amount(decision.judgments, 'judgment')}")
+    if decision.reason:
+        lines.append(REASONS[decision.reason])
+    if decision.expected_more:
+        more = amount(decision.expected_more, "more query", "more queries")
+        lines.append(f"expected until a verdict: {more}, if they resemble these")
+    if decision.undefined:
+        lines.append(
+            f"left out: {amount(decision.undefined, 'query', 'queries')} for which {decision.metric} is undefined"
+        )
+    if decision.unweighted:
+        lines.append(f"left out: {amount(decision.unweighted, 'query', 'queries')} with weight 0")
+    if decision.advises_betting:
+        lines.append(
+            f"the differences are skewed ({decision.skewness:.1f}), so that a wrong verdict is likelier than "
+            f"{decision.alpha:g}; --method betting is safe"
+        )
+    return "".join(f"{line}\n" for line in [*lines, *([machine] if machine else [])])
