@@ -78,7 +78,8 @@ def beside(url: str, more: dict[str, str]) -> dict[str, str]:
 def run(name: str, url: str, options: list[str], names: dict[str, str]) -> tuple[int, str]:
     """One pytest run; answers exit status and its closing line."""
     environment = beside(url, {**names, "ONLY_DATABASE_TESTS": "1"} if url else names)
-    workers = [] if any(option.startswith("-n") for option in options) else ["-n", str(os.cpu_count() or 1)]
+    # One more than there are cores, because some tests wait.
+    workers = [] if any(option.startswith("-n") for option in options) else ["-n", str((os.cpu_count() or 1) + 1)]
     command = [sys.executable, "-m", "pytest", "-q", "--dist", "loadgroup", *workers, *options]
     print(f"== {name}", flush=True)
     began = time.monotonic()

@@ -17,6 +17,14 @@ from judgments.rounds import rounds
 from tests.world import grade_together
 
 
+def rows(model: Any, key: str, wanted: list[Any]) -> dict[str, Any]:
+    """Store the rows that are not there yet, and answer all of them by their id."""
+    model.objects.bulk_create(wanted, ignore_conflicts=True)
+    ids = [getattr(row, key) for row in wanted]
+    found = model.objects.filter(collection=wanted[0].collection, **{f"{key}__in": ids}) if wanted else []
+    return {getattr(row, key): row for row in found}
+
+
 @pytest.fixture
 def make_round(collection: Any, lead: Any) -> Callable[..., Round]:
     """Make a round over so many queries and documents each, opened for its raters."""
@@ -30,22 +38,35 @@ def make_round(collection: Any, lead: Any) -> Callable[..., Round]:
         name: str = "Round 1",
         **options: Any,
     ) -> Round:
-        candidates = []
-        for number in range(1, queries + 1):
-            query, _ = Query.objects.get_or_create(
-                collection=collection, query_id=f"q{number}", defaults={"text": f"query {number}"}
-            )
-            for place in range(1, documents + 1):
-                document, _ = Document.objects.get_or_create(
+        numbers = range(1, queries + 1)
+        places = [(number, place) for number in numbers for place in range(1, documents + 1)]
+        known_queries = rows(
+            Query,
+            "query_id",
+            [Query(collection=collection, query_id=f"q{number}", text=f"query {number}") for number in numbers],
+        )
+        known_documents = rows(
+            Document,
+            "doc_id",
+            [
+                Document(
                     collection=collection,
                     doc_id=f"d{number}-{place}",
-                    defaults={
-                        "title": f"Document {number}-{place}",
-                        "text": "A text.",
-                        "content_sha256": content_hash(f"Document {number}-{place}", "A text.", "", "", {}),
-                    },
+                    title=f"Document {number}-{place}",
+                    text="A text.",
+                    content_sha256=content_hash(f"Document {number}-{place}", "A text.", "", "", {}),
                 )
-                candidates.append(rounds.Candidate(query, document, {"strategy": "depth", "runs": {"bm25": place}}))
+                for number, place in places
+            ],
+        )
+        candidates = [
+            rounds.Candidate(
+                known_queries[f"q{number}"],
+                known_documents[f"d{number}-{place}"],
+                {"strategy": "depth", "runs": {"bm25": place}},
+            )
+            for number, place in places
+        ]
         version = guidelines.latest(collection) or guidelines.add_version(
             collection, markdown="Grade what helps.", actor=lead
         )
