@@ -56,7 +56,7 @@ class Freshness:
     @property
     def headline(self) -> str:
         """Return the summary sentence if any signal suggests an action."""
-        so_then = ", as they were at the freeze" if self.report.incomplete else ""
+        so_then = ", as they already were when they were frozen" if self.report.incomplete else ""
         return f"are {self.word}{so_then}"
 
     @property

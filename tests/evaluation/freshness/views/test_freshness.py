@@ -150,7 +150,7 @@ def test_scores_name_their_snapshot(stage, snapshot, client_of, engineer, collec
     scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["nDCG@10"])
     client = client_of(engineer)
     # A quarter of what bm25 returns was not judged from the beginning: nothing went stale.
-    so_then = "The labels of first are incomplete, as they were at the freeze."
+    so_then = "The labels of first are incomplete, as they already were when they were frozen."
     assert so_then in html(client.get("/c/shop/scores/"))
     assert "unchanged since the labels were frozen" in html(client.get(PAGE))
     assert "judge documents without labels in first" in html(client_of(stage.lead).get("/c/shop/"))
