@@ -40,6 +40,7 @@ FORMATS: Family[Format] = Family(
         "click-log-jsonl": "assay.formats.click_logs:JSONL",
         "click-log-ubi": "assay.formats.click_log_ubi:FORMAT",
         "ratings-csv": "assay.formats.ratings_csv:FORMAT",
+        "quepid-book": "assay.formats.quepid.book_json:FORMAT",
         "pairs-csv": "assay.formats.pairs_csv:FORMAT",
         "pairs-jsonl": "assay.formats.pairs_jsonl:FORMAT",
         "labels-jsonl": "assay.formats.labels_jsonl:FORMAT",

@@ -89,6 +89,17 @@ def _document(element: Element, tally: Tally) -> tuple[DocumentRow, bool]:
     return DocumentRow(doc_id, **texts, fields={**fields, **rest}, line=element.line), number
 
 
+def document_of(doc_id: str, of: Mapping[str, Any], line: int) -> DocumentRow:
+    """Return a document with the fields that another tool shows; values that are not text stay among the fields."""
+    rest = dict(of)
+    texts = {}
+    for column in ALIASES:
+        names = (name for name in (column, *ALIASES[column]) if isinstance(of.get(name), str) and of[name])
+        if column != "doc_id" and (name := next(names, None)):
+            texts[column] = rest.pop(name)
+    return DocumentRow(doc_id, **texts, fields=rest, line=line)
+
+
 def _take(column: str, rest: dict[str, Any]) -> Any:
     """Remove a column's value from the object; an alternative name stays among the fields."""
     for name in (column, *ALIASES[column]):

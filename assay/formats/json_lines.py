@@ -82,6 +82,56 @@ def list_elements(content: Content, tally: Tally, most: int) -> Iterator[tuple[i
         tally.refuse(f"JSON syntax error: {what}", line=text.count("\n", 0, at) + 1, code="F05")
 
 
+def object_parts(content: Content, tally: Tally, most: int, listed: frozenset[str]) -> Iterator[tuple[str, int, Any]]:
+    """Yield (key, line, value) of each member of one JSON object, and of each element of the lists under ``listed``; a
+    refused value is its fault.
+    """
+    text = content.text(most).replace("\r\n", "\n").replace("\r", "\n")
+    line, counted, seen = 1, 0, set[str]()
+
+    def line_at(place: int) -> int:
+        nonlocal line, counted
+        line, counted = line + text.count("\n", counted, place), place
+        return line
+
+    def expect(place: int, signs: str) -> str:
+        if (sign := text[place : place + 1]) and sign in signs:
+            return sign
+        tally.refuse(f"JSON syntax error: expected {' or '.join(signs)}", line=line_at(place), code="F05")
+
+    at = after_space(text, 0)
+    expect(at, "{")
+    at = after_space(text, at + 1)
+    more = text[at : at + 1] != "}"
+    while more:
+        expect(at, '"')
+        begin = at
+        key, at = _decoded(text, at, tally)
+        if key in seen:
+            tally.refuse(f"the key {key!r} appears twice in one object", line=line_at(begin), code="F05")
+        seen.add(str(key))
+        expect(at := after_space(text, at), ":")
+        at = after_space(text, at + 1)
+        if key in listed and text[at : at + 1] == "[":
+            at = after_space(text, at + 1)
+            inner = text[at : at + 1] != "]"
+            while inner:
+                begin = at
+                value, at = _decoded(text, at, tally)
+                yield str(key), line_at(begin), value
+                inner = expect(at := after_space(text, at), ",]") == ","
+                at = after_space(text, at + 1) if inner else at
+            at += 1
+        else:
+            begin = at
+            value, at = _decoded(text, at, tally)
+            yield str(key), line_at(begin), value
+        more = expect(at := after_space(text, at), ",}") == ","
+        at = after_space(text, at + 1) if more else at
+    if text[at + 1 :].strip():
+        tally.refuse("JSON syntax error: there is text after the object", line=line_at(at + 1), code="F05")
+
+
 def _decoded(text: str, at: int, tally: Tally) -> tuple[object, int]:
     decoder: json.JSONDecoder = DECODER
     fault: RowFault | None = None

@@ -23,7 +23,7 @@ CODES: dict[str, Code] = {
     "F03": Code("not this format: binary, another format, or only errors in the first 1,000 rows", _REFUSED),
     "F04": Code("the header is missing, lacks a column, or is present but not expected", _REFUSED),
     "F05": Code("a JSON syntax error", _REFUSED),
-    "F06": Code("the bundle has no manifest", _REFUSED),
+    "F06": Code("the bundle has no manifest, or a zip archive does not contain exactly one file", _REFUSED),
     "F07": Code("the file is empty or has no row of the expected kind", _REFUSED),
     "E10": Code("a wrong number of fields or cells, or broken quotes", _REJECTED),
     "E11": Code("an empty id or query", _REJECTED),
@@ -85,4 +85,5 @@ CODES: dict[str, Code] = {
         "stored; metrics that need them skip these samples",
     ),
     "W62": Code("samples that are variants of each other in a cycle", "stored; robustness metrics skip these samples"),
+    "W63": Code("a document with different fields in two pairs of a book", "the first fields are used"),
 }

@@ -12,7 +12,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """The label of one pair."""
+    """The label of one pair. If ``by_text`` is set, the file identifies queries by their text, and the reader
+    numbered them.
+    """
 
     query_id: str
     doc_id: str
@@ -21,6 +23,7 @@ class LabelRow:
     query: str = ""
     copied_from: tuple[str, str, str] | None = None
     line: int = field(default=0, compare=False)
+    by_text: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,9 @@ class ClickRow:
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """One rater's answer for one pair; ``grade`` is None unless ``state`` is ``graded``."""
+    """One rater's answer for one pair; ``grade`` is None unless ``state`` is ``graded``. If ``by_text`` is set, the
+    file identifies queries by their text, and the reader numbered them.
+    """
 
     query_id: str
     doc_id: str
@@ -140,6 +145,7 @@ class RatingRow:
     ms_active: int | None = None
     note: str = ""
     line: int = field(default=0, compare=False)
+    by_text: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

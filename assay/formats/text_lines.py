@@ -44,8 +44,9 @@ class Ceiling(NamedTuple):
 CEILING: Ceiling | None = None
 
 LZ4 = b"\x04\x22\x4d\x18"
-PLAIN = "expected UTF-8 text, optionally compressed with gzip"
-BINARY = {b"PK\x03\x04": "a zip archive", LZ4: "an LZ4 file, as ranx writes runs"}
+PLAIN = "expected UTF-8 text, optionally compressed with gzip or zip"
+ZIP = b"PK\x03\x04"
+BINARY = {LZ4: "an LZ4 file, as ranx writes runs"}
 REMEDY = {
     LZ4: "decompress it (lz4 -d), or write the run as JSON or Parquet (in ranx: run.save('run.json')) and use that file"
 }
@@ -126,8 +127,11 @@ class Content:
         self._raw = _Counted(self._open(source), hashed)
         try:
             buffered = io.BufferedReader(self._raw, block)
-            self._gzipped = buffered.peek(2)[:2] == b"\x1f\x8b"
-            self._stream: BinaryIO = self._gunzip(buffered) if self._gzipped else buffered
+            magic = buffered.peek(4)[:4]
+            self._packed = magic[:2] == b"\x1f\x8b" or magic == ZIP
+            self._stream: BinaryIO = buffered
+            if self._packed:
+                self._stream = self._unzip(buffered) if magic == ZIP else self._gunzip(buffered)
             self.head = self._without_mark(self._read(HEAD))
         except BaseException:
             self.close()
@@ -177,20 +181,45 @@ class Content:
 
         return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
 
+    def _unzip(self, buffered: io.BufferedReader[_Counted]) -> BinaryIO:
+        """Open the only file of a zip archive."""
+        import zipfile
+
+        data = buffered.read(self.limit + 1)
+        if len(data) > self.limit:
+            self.refuse(None, f"is a zip archive of more than {self.limit:,} bytes", "unpack it", "F02")
+        try:
+            archive = zipfile.ZipFile(io.BytesIO(data))
+            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+            files = [name for name in names if not name.startswith("__MACOSX/")]
+            if "[Content_Types].xml" in names:
+                self.refuse(None, "looks like an office document", "save the table as CSV", "F03")
+            if unsafe := next((name for name in files if name.startswith("/") or ".." in name.split("/")), None):
+                self.refuse(None, f"is an archive with the unsafe path {unsafe[:200]!r}", "pack it again", "F02")
+            if len(files) != 1:
+                listed = ", ".join(files[:10]) or "no files"
+                what = f"is a zip archive of {amount(len(files), 'file')}: {listed}"
+                self.refuse(None, what, "an archive must contain exactly one file; unpack it and use that file", "F06")
+            return cast(BinaryIO, archive.open(files[0]))
+        except UnreadableInput:
+            raise
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, UnicodeError, ValueError, OSError) as error:
+            self.refuse(None, f"is a damaged or unsupported zip archive ({error})", "pack it again", "F02")
+
     def _read(self, size: int) -> bytes:
         try:
             data = self._stream.read(size)
         except (EOFError, OSError) as error:
             self._unreadable(error)
         except Exception as error:
-            # zlib's error class is not an OSError; importing zlib only for its name is not worthwhile.
-            if type(error).__module__ != "zlib":
+            # These error classes are not OSErrors; importing the modules only for their names is not worthwhile.
+            if type(error).__module__ not in ("zlib", "zipfile"):
                 raise
             self._unreadable(error)
         self.expanded += len(data)
         if CEILING is not None:
             self._hold(data, CEILING)
-        if self._gzipped and (self.expanded > self.limit or self._expands_too_far()):
+        if self._packed and (self.expanded > self.limit or self._expands_too_far()):
             self.refuse(None, f"expands to more than {self.expanded:,} bytes", "decompress it and split it", "F02")
         if not self.parquet and (b"\0" in data or (data[:4] in BINARY and self.expanded == len(data))):
             # A Parquet file begins with four letters that could also begin a text, but no text contains a NUL.
@@ -211,8 +240,8 @@ class Content:
             raise BeyondLimits(f"{self.path} has more than {amount(most.lines, 'line')}. Split the file.")
 
     def _unreadable(self, error: Exception) -> NoReturn:
-        if self._gzipped:
-            self.refuse(None, f"is a damaged or truncated gzip file ({error})", "copy or compress it again", "F02")
+        if self._packed:
+            self.refuse(None, f"is a damaged or truncated archive ({error})", "copy or compress it again", "F02")
         self.refuse(None, f"cannot be read: {error}", "expected a file", "F00")
 
     def _expands_too_far(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def test_latin_1_is_read_on_request():
         (b"\xef\xbb\xbf", "F07"),
         (b"\n\n \n", "F07"),
         ("a".encode("utf-16"), "F01"),
-        (b"PK\x03\x04\x00\x00", "F03"),
+        (b"PK\x03\x04\x00\x00", "F02"),
         (b"PAR1\x00", "F03"),
         (b"a\n" * 100_000 + b"\0", "F03"),
         (b"x" * (18 << 20), "F03"),
@@ -103,6 +104,46 @@ def test_latin_1_is_read_on_request():
 )
 def test_binary_files_are_refused(data: bytes, code: str):
     assert refused(data).code == code
+
+
+def zipped(**files: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/").replace("UP", ".."), content)
+    return stream.getvalue()
+
+
+def test_a_zip_archive_of_one_file_is_unpacked():
+    assert lines(zipped(a=b"x\ny\n")) == [(1, "x"), (2, "y")]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (zipped(), "F03"),
+        (zipped(a=b"x\n", b=b"y\n"), "F06"),
+        (zipped(UP__a=b"x\n"), "F02"),
+        (zipped(a=b"x\n")[:-30], "F02"),
+        (zipped(**{"[Content_Types].xml": b"x\n", "b": b"y\n"}), "F03"),
+        (zipped(a=zipped(b=b"x\n")), "F03"),
+    ],
+    ids=["no file", "two files", "unsafe path", "truncated", "office", "nested"],
+)
+def test_other_zip_archives_are_refused(data: bytes, code: str):
+    assert refused(data).code == code
+
+
+def test_a_zip_archive_may_not_expand_without_limit():
+    with pytest.raises(UnreadableInput) as caught:
+        list(Content(zipped(a=b"a\n" * (1 << 21)), "a.zip", limit=1 << 20).lines())
+    assert caught.value.code == "F02"
+
+
+def test_a_damaged_file_in_a_zip_archive_is_refused():
+    data = bytearray(zipped(a=bytes(range(97, 122)) * 400 + b"\n"))
+    data[40:44] = b"\x00\x01\x02\x03"
+    assert refused(bytes(data)).code == "F02"
 
 
 def test_nul_byte_is_reported_with_its_line():

@@ -1,0 +1,1 @@
+"""Files of Quepid: books, cases and their exports."""
