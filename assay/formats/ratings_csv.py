@@ -269,6 +269,7 @@ def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, 
         count(of.get("ms_active", ""), "ms_active"),
         of.get("note", ""),
         cells.line,
+        "query_id" not in of,
     )
     return row, repaired
 

@@ -86,4 +86,5 @@ CODES: dict[str, Code] = {
     ),
     "W62": Code("samples that are variants of each other in a cycle", "stored; robustness metrics skip these samples"),
     "W63": Code("a document with different fields in two pairs of a book", "the first fields are used"),
+    "W64": Code("documents whose content in the collection differs", "stored; the collection keeps its content"),
 }

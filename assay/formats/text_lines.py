@@ -128,7 +128,7 @@ class Content:
         try:
             buffered = io.BufferedReader(self._raw, block)
             magic = buffered.peek(4)[:4]
-            self._packed = magic[:2] == b"\x1f\x8b" or magic == ZIP
+            self._packed = "zip archive" if magic == ZIP else "gzip file" if magic[:2] == b"\x1f\x8b" else ""
             self._stream: BinaryIO = buffered
             if self._packed:
                 self._stream = self._unzip(buffered) if magic == ZIP else self._gunzip(buffered)
@@ -185,11 +185,13 @@ class Content:
         """Open the only file of a zip archive."""
         import zipfile
 
-        data = buffered.read(self.limit + 1)
-        if len(data) > self.limit:
-            self.refuse(None, f"is a zip archive of more than {self.limit:,} bytes", "unpack it", "F02")
+        # The list of an archive's files is at its end.
+        data = io.BytesIO()
+        while block := buffered.read(BLOCK):
+            if data.write(block) and data.tell() > self.limit:
+                self.refuse(None, f"is a zip archive of more than {self.limit:,} bytes", "unpack it", "F02")
         try:
-            archive = zipfile.ZipFile(io.BytesIO(data))
+            archive = zipfile.ZipFile(data)
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
             files = [name for name in names if not name.startswith("__MACOSX/")]
             if "[Content_Types].xml" in names:
@@ -241,7 +243,7 @@ class Content:
 
     def _unreadable(self, error: Exception) -> NoReturn:
         if self._packed:
-            self.refuse(None, f"is a damaged or truncated archive ({error})", "copy or compress it again", "F02")
+            self.refuse(None, f"is a damaged or truncated {self._packed} ({error})", "copy or compress it again", "F02")
         self.refuse(None, f"cannot be read: {error}", "expected a file", "F00")
 
     def _expands_too_far(self) -> bool:

@@ -21,7 +21,9 @@ def check(collection: Collection, rows: Sequence[DocumentRow], upload: Upload) -
     """Return the documents that are new or changed."""
     known = dict(collection.documents.values_list("doc_id", "content_sha256"))
     stubs = set(collection.documents.filter(stub=True).values_list("doc_id", flat=True))
-    changed = [row for row in rows if row.doc_id in known and (row.doc_id in stubs or known[row.doc_id] != _hash(row))]
+    changed = [
+        row for row in rows if row.doc_id in known and (row.doc_id in stubs or known[row.doc_id] != hash_of(row))
+    ]
     new = [row for row in rows if row.doc_id not in known]
     figures = {"new": len(new), "changed": len(changed), "unchanged": len(rows) - len(new) - len(changed)}
     without_text = sum(1 for row in rows if not row.text)
@@ -34,13 +36,19 @@ def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Add the new documents and replace the content of the changed ones."""
-    there = {document.doc_id: document for document in _there(collection, checked.rows)}
-    new = [_filled(Document(collection=collection, doc_id=row.doc_id), row) for row in checked.rows]
+    changed = add_documents(collection, checked.rows)
+    return {"rows": len(checked.rows), "new": len(checked.rows) - changed, "changed": changed}
+
+
+def add_documents(collection: Collection, rows: Sequence[DocumentRow]) -> int:
+    """Add the new documents and replace the content of the others; return the number of the others."""
+    there = {document.doc_id: document for document in _there(collection, rows)}
+    new = [_filled(Document(collection=collection, doc_id=row.doc_id), row) for row in rows]
     Document.objects.bulk_create([row for row in new if row.doc_id not in there], batch_size=BATCH)
-    changed = [_filled(there[row.doc_id], row) for row in checked.rows if row.doc_id in there]
+    changed = [_filled(there[row.doc_id], row) for row in rows if row.doc_id in there]
     fields = ["title", "text", "url", "image", "fields", "content_sha256", "stub", "changed_at"]
     Document.objects.bulk_update(changed, fields, batch_size=BATCH)
-    return {"rows": len(checked.rows), "new": len(new) - len(changed), "changed": len(changed)}
+    return len(changed)
 
 
 def stub_keys(collection: Collection, doc_ids: Iterable[str]) -> dict[str, int]:
@@ -94,12 +102,13 @@ def _keys(collection: Collection, doc_ids: Sequence[str]) -> dict[str, int]:
 def _filled(document: Document, row: DocumentRow) -> Document:
     document.title, document.text, document.url = row.title, row.text, row.url
     document.image, document.fields, document.stub = row.image, dict(row.fields), False
-    document.content_sha256 = _hash(row)
+    document.content_sha256 = hash_of(row)
     document.changed_at = timezone.now()  # a bulk update does not set auto_now columns
     return document
 
 
-def _hash(row: DocumentRow) -> str:
+def hash_of(row: DocumentRow) -> str:
+    """Return the hash of the content."""
     return content_hash(row.title, row.text, row.url, row.image, row.fields)
 
 

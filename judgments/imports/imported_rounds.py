@@ -18,17 +18,21 @@ from django.utils import timezone
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from assay.core.ids import id_fault
-from assay.formats.row_types import RatingRow
+from assay.formats.quepid.book_json import Book, BookRating
+from assay.formats.row_types import DocumentRow, RatingRow
 from judgments.documents.answers import questions_of
 from judgments.guidelines.guidelines import add_version, latest
-from judgments.imports.documents import stubs_for
+from judgments.imports.documents import add_documents, hash_of, stubs_for
 from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.imports.qrels import queries_for
+from judgments.imports.queries import being_judged
+from judgments.imports.text_keys import with_query_ids
 from judgments.models import (
     Adjudication,
     Collection,
     Judgment,
     Pair,
+    Query,
     Round,
     RoundRater,
     Slot,
@@ -46,6 +50,8 @@ BATCH = 2_000
 # The key of an imported round's provenance.
 IMPORTED = "imported"
 ADJUDICATED = "adjudicated"
+# The states of answers. Pairs with the other states, later and unrated, have no judgment.
+ANSWERED = ("graded", "unrateable")
 NO_GUIDELINES = "# Imported judgments\n\nThe guidelines of these raters are not known to Assay.\n"
 _PSEUDONYM = re.compile(r"[\w.-]{1,12}")
 
@@ -55,14 +61,14 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
     earlier = collection.rounds.filter(**{f"provenance__{IMPORTED}__sha256": upload.sha256}).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is already stored as the round {earlier}. Nothing was stored again.")
+    rows, findings = with_query_ids(collection, rows)
     queries = set(collection.queries.values_list("query_id", flat=True))
-    documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    known = dict(collection.documents.filter(stub=False).values_list("doc_id", "content_sha256"))
+    documents = known.keys() | {row.doc_id for row in rows if _content(row)}
     questions = questions_of(collection, list({row.doc_id for row in rows} - documents))
     answers = {doc_id for _, doc_id in questions}
-    accepted, findings, without = list[RatingRow](), list[Finding](), dict[str, RatingRow]()
+    accepted, without = list[RatingRow](), dict[str, RatingRow]()
     for row in rows:
-        if row.state in ("later", "unrated"):
-            continue
         if row.source not in ("human", ADJUDICATED):
             findings.append(
                 _odd(row, "E23", f"a judgment of source {row.source!r}", "Import only judgments by people.")
@@ -84,9 +90,36 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
         what = f"{len(without):,} documents without content in this collection; the first is {first.doc_id}"
         fix = "Import these documents to show their text."
         findings.append(Finding(first.line, "W38", first.doc_id, what, "stored, without text to show", fix))
-    people = {row.rater for row in accepted if row.source != ADJUDICATED}
+    findings += _other_contents(accepted, known)
+    given = [row for row in accepted if row.state in ANSWERED]
+    people = {row.rater for row in given if row.source != ADJUDICATED}
     pairs = {(row.query_id, row.doc_id) for row in accepted}
-    return Checked(accepted, findings, {"judgments": len(accepted), "raters": len(people), "pairs": len(pairs)})
+    figures = {"judgments": len(given), "raters": len(people), "pairs": len(pairs)}
+    if unrateable := sum(row.state == "unrateable" for row in given):
+        figures["unrateable"] = unrateable
+    if unjudged := len(pairs - {(row.query_id, row.doc_id) for row in given}):
+        figures["pairs without a judgment"] = unjudged
+    return Checked(accepted, findings, figures)
+
+
+def _content(row: RatingRow) -> DocumentRow | None:
+    """Return the document that comes with a judgment."""
+    return row.document if isinstance(row, BookRating) else None
+
+
+def _other_contents(rows: Iterable[RatingRow], known: Mapping[str, str]) -> list[Finding]:
+    """Warn about documents whose content in the collection is not that of the file."""
+    other = {
+        row.doc_id: row
+        for row in rows
+        if (document := _content(row)) and known.get(row.doc_id, hash_of(document)) != hash_of(document)
+    }
+    if not other:
+        return []
+    first = next(iter(other.values()))
+    what = f"{len(other):,} documents have other content in this collection; the first is {first.doc_id}"
+    fix = "Raters saw the content of the file. Import the documents to use it."
+    return [Finding(first.line, "W64", first.doc_id, what, "stored; the collection keeps its content", fix)]
 
 
 def _odd(row: RatingRow, code: str, what: str, fix: str) -> Finding:
@@ -97,19 +130,22 @@ def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Create the closed round with its raters, judgments and resolutions; add queries that the file has text for."""
-    name = str(options.get("name") or upload.filename).strip()[:120]
+    book = next((row.book for row in checked.rows if isinstance(row, BookRating)), Book())
+    name = str(options.get("name") or book.name or upload.filename).strip()[:120]
     if fault := id_fault(name):
         raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     if collection.rounds.filter(name=name).exists():
         raise Conflict(f"Another round is already called {name}. Choose another name.")
     rows: Sequence[RatingRow] = checked.rows
-    given = [row for row in rows if row.source != ADJUDICATED]
+    given = [row for row in rows if row.source != ADJUDICATED and row.state in ANSWERED]
     if not given:
         raise NotValid(
             "The file has no judgments by raters.",
             {"file": "The file has only resolutions. Add the raters' judgments."},
         )
-    round_ = _round(collection, name, rows, upload, actor)
+    _add_documents(collection, rows)
+    _add_queries(collection, rows)
+    round_ = _round(collection, name, rows, upload, actor, book)
     people = _raters(round_, sorted({row.rater for row in given}, key=str.encode))
     pairs = _pairs(round_, rows, Counter((row.query_id, row.doc_id) for row in given))
     _answers(round_, given, people, pairs)
@@ -126,14 +162,40 @@ def store(
     return {"rows": len(rows), "id": str(round_.uuid), "name": name}
 
 
-def _round(collection: Collection, name: str, rows: Iterable[RatingRow], upload: Upload, actor: User) -> Round:
+def _add_documents(collection: Collection, rows: Iterable[RatingRow]) -> None:
+    """Store the documents that come with the judgments and have no content in the collection."""
+    documents = {document.doc_id: document for row in rows if (document := _content(row))}
+    filled = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    add_documents(collection, [row for doc_id, row in documents.items() if doc_id not in filled])
+
+
+def _add_queries(collection: Collection, rows: Iterable[RatingRow]) -> None:
+    """Store the queries that come with a need; a query that has a need already, or is being judged, keeps it."""
+    needs = {row.query_id: row for row in rows if isinstance(row, BookRating) and row.narrative}
+    known = {query.query_id: query for query in collection.queries.filter(query_id__in=needs)}
+    new = [
+        Query(collection=collection, query_id=query_id, text=row.query, narrative=row.narrative)
+        for query_id, row in needs.items()
+        if query_id not in known
+    ]
+    Query.objects.bulk_create(new, batch_size=BATCH)
+    judged = being_judged(collection)
+    filled = [query for query in known.values() if not query.narrative and query.query_id not in judged]
+    for query in filled:
+        query.narrative = needs[query.query_id].narrative
+    Query.objects.bulk_update(filled, ["narrative"], batch_size=BATCH)
+
+
+def _round(
+    collection: Collection, name: str, rows: Iterable[RatingRow], upload: Upload, actor: User, book: Book
+) -> Round:
     now = timezone.now()
     versions = sorted({row.guideline for row in rows if row.guideline})
     return Round.objects.create(
         collection=collection,
         name=name,
         state=Round.State.CLOSED,
-        scale=make_scale(collection, _grades(row.grade for row in rows if row.grade is not None)),
+        scale=make_scale(collection, _grades((row.grade for row in rows if row.grade is not None), book)),
         guidelines=latest(collection) or add_version(collection, markdown=NO_GUIDELINES, actor=actor),
         # Only the file names the raters' guidelines.
         provenance={IMPORTED: {"file": upload.filename, "sha256": upload.sha256, "guidelines": versions}},
@@ -143,8 +205,10 @@ def _round(collection: Collection, name: str, rows: Iterable[RatingRow], upload:
     )
 
 
-def _grades(given: Iterable[int]) -> Sequence[tuple[int, str, str]] | None:
-    """Return the default scale if it contains all grades, otherwise a scale from 0 to the highest grade."""
+def _grades(given: Iterable[int], book: Book) -> Sequence[tuple[int, str, str]] | None:
+    """Return the scale of the book, or the default scale if it contains all grades, or one up to the highest grade."""
+    if len(set(book.scale)) > 1:
+        return [(value, book.labels.get(str(value)) or str(value), "") for value in sorted(set(book.scale))]
     top = max(given, default=0)
     if top <= max(value for value, _, _ in DEFAULT_GRADES):
         return None
@@ -212,7 +276,7 @@ def _pairs(
 def _answers(
     round_: Round, rows: Sequence[RatingRow], people: Mapping[str, User], pairs: Mapping[tuple[str, str], Pair]
 ) -> None:
-    """Create each judgment with its slot. The event has the time of the import; the original time is stored too."""
+    """Create each judgment with its slot, and the empty slots. The event has the time of the import; the original time is stored too."""
     made = Judgment.objects.bulk_create(
         (
             Judgment(
@@ -237,6 +301,12 @@ def _answers(
         numbers[pair.pk] += 1
         place = {"position": pair.position, "number": numbers[pair.pk], "language": pair.query.language}
         slots.append(Slot(round=round_, pair=pair, rater=judgment.rater, filled_by=judgment, **place))
+    # A pair without a judgment has the slot that nobody filled.
+    slots += [
+        Slot(round=round_, pair=pair, position=pair.position, number=1, language=pair.query.language)
+        for pair in pairs.values()
+        if not numbers[pair.pk]
+    ]
     Slot.objects.bulk_create(slots, batch_size=BATCH)
 
 

@@ -11,6 +11,7 @@ from assay.formats.row_types import LabelRow, RatingRow
 from judgments.documents.answers import questions_of
 from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.imports.text_keys import with_query_ids
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
 from judgments.web.access import LEADS
 
@@ -20,11 +21,12 @@ def check(collection: Collection, rows: Sequence[LabelRow], upload: Upload) -> C
     earlier = collection.label_sources.filter(sha256=upload.sha256).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is already stored as the label source {earlier}. Nothing was stored again.")
+    rows, findings = with_query_ids(collection, rows)
     queries = set(collection.queries.values_list("query_id", flat=True))
     documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
     questions = questions_of(collection, list({row.doc_id for row in rows} - documents))
     answers = {doc_id for _, doc_id in questions}
-    accepted, findings, unknown = [], [], []
+    accepted, unknown = [], []
     for row in rows:
         if row.grade is None:
             continue

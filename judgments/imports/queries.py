@@ -31,7 +31,7 @@ SAME_SHARE = 1e-6
 def check(collection: Collection, rows: Sequence[QueryRow], upload: Upload) -> Checked:
     """Refuse an id that belongs to another text; keep new queries and those with additional values."""
     known = {query.query_id: query for query in collection.queries.select_related("stratum")}
-    judged = _being_judged(collection)
+    judged = being_judged(collection)
     shares = dict(collection.strata.values_list("name", "share"))
     findings: list[Finding] = []
     accepted: list[QueryRow] = []
@@ -125,7 +125,7 @@ def _add_places(rows: Sequence[QueryRow], queries: dict[str, Query], strata: dic
             Place.objects.update_or_create(query=queries[row.query_id], stratum=strata[place.stratum], defaults=values)
 
 
-def _being_judged(collection: Collection) -> dict[str, str]:
+def being_judged(collection: Collection) -> dict[str, str]:
     """Return the queries of open rounds, each with the name of a round."""
     rows = Query.objects.filter(collection=collection, pairs__round__state=Round.State.OPEN)
     return dict(rows.values_list("query_id", "pairs__round__name").distinct())

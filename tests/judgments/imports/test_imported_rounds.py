@@ -8,10 +8,9 @@ import pytest
 from django.contrib.auth import authenticate
 
 from assay.core.errors import Conflict
-from assay.formats import FORMATS
 from judgments.agreement import agreement_summary, conflicts
 from judgments.imports import ingestion
-from judgments.models import Adjudication, Judgment, Membership, Pair, Round, Tally, User
+from judgments.models import Adjudication, Judgment, Membership, Pair, Query, Round, Tally, User
 from judgments.rating import pair_state
 from judgments.snapshots import snapshots
 
@@ -128,5 +127,18 @@ def test_by_page_and_by_api(client_of, collection, lead, engineer):
     assert refused.status_code == 403
 
 
-def test_every_format_of_ratings_is_offered():
-    assert [name for name in FORMATS if FORMATS[name].kind == "ratings"] == ["ratings-csv"]
+def test_queries_without_ids_are_matched_by_their_text(imported, collection):
+    Query.objects.create(collection=collection, query_id="q001", text="rope")
+    Query.objects.create(collection=collection, query_id="q7", text="tent")
+    round_ = imported("query,doc_id,rater,grade\ntent,d1,r01,3\ncamp stove,d1,r01,2\n")
+    assert {pair.query.text: pair.query.query_id for pair in round_.pairs.all()} == {"tent": "q7", "camp stove": "q002"}
+
+
+def test_a_text_of_two_queries_is_not_matched(collection, lead):
+    for query_id in ("q1", "q2"):
+        Query.objects.create(collection=collection, query_id=query_id, text="tent")
+    content = b"query,doc_id,rater,grade\ntent,d1,r01,3\nrope,d1,r01,2\n"
+    upload = ingestion.receive(collection, kind="judgments", file=io.BytesIO(content), filename="old.csv", actor=lead)
+    assert [(one["line"], one["code"]) for one in upload.report["problems"] if one["severity"] == "error"] == [
+        (2, "E17")
+    ]
