@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -37,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="OUT", help="write to OUT instead of standard output; compressed if the name ends in .gz"
     )
-    parser.add_argument("--queries", metavar="FILE", help="file with the query texts, for formats that need them")
+    parser.add_argument(
+        "--queries", metavar="FILE", help="queries with ids and texts, for formats that need the texts or lack the ids"
+    )
     parser.add_argument(
         "--labels-of", metavar="JUDGE", help="the judge whose labels to write, if labels.jsonl has several judges"
     )
@@ -63,13 +66,13 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"note: {args.source}: {amount(read.report.error_count, 'error')}; these rows were left out\n")
     print_warnings([read.report])
     # The whole output is written to a temporary file first, so that an error leaves no partial output.
-    rows = _rows(source, target, read.rows)
+    rows = _rows(source, target, _with_ids(args, read.rows) if source.by_text else read.rows)
     if source.kind == "labels" and target.kind == "qrels":
         rows = _machine_qrels(args, read.rows)
     elif args.labels_of is not None:
         raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
     with tempfile.TemporaryFile() as stream:
-        written = target.write(rows, stream, **_options(target, args))
+        written = target.write(rows, stream, **_options(target, args, source.by_text))
         stream.seek(0)
         _save(stream, args.out)
     for note in written.notes[:20]:
@@ -115,17 +118,41 @@ def _pairs(rows: Sequence[Any]) -> Iterable[Any]:
     return [PairRow(query_id, doc_id, query) for (query_id, doc_id), query in queries.items()]
 
 
-def _options(target: Format, args: argparse.Namespace) -> dict[str, Any]:
+def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
+    """Give the rows of a file without query ids the ids of --queries, by the exact text of the query."""
+    if not args.queries:
+        number = len({row.query_id for row in rows})
+        sys.stderr.write(
+            f"note: {args.source} has no query ids; {amount(number, 'query was', 'queries were')} numbered in the "
+            "order of the file. --queries FILE uses the ids of FILE\n"
+        )
+        return rows
+    ids: dict[str, str] = {}
+    for query_id, text in _texts(args).items():
+        if ids.setdefault(text, query_id) != query_id:
+            raise NotValid(f"{args.queries}: the queries {ids[text]!r} and {query_id!r} have the same text; remove one")
+    unknown = sorted({row.query for row in rows} - ids.keys())
+    if unknown:
+        count = amount(len(unknown), "query of the file is", "queries of the file are")
+        raise NotValid(f"{args.queries}: {count} missing, such as {unknown[0]!r}; add the rows")
+    return [replace(row, query_id=ids[row.query]) for row in rows]
+
+
+def _texts(args: argparse.Namespace) -> dict[str, str]:
+    _, queries = read_file(args.queries, None, _without_options(), kind="queries")
+    queries.report.raise_if_errors()
+    return {row.query_id: row.query for row in queries.rows}
+
+
+def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    if args.queries:
-        _, queries = read_file(args.queries, None, _without_options(), kind="queries")
-        queries.report.raise_if_errors()
-        given["queries"] = {row.query_id: row.query for row in queries.rows}
+    taken = inspect.signature(target.write).parameters if target.write else {}
+    if args.queries and not (by_text and "queries" not in taken):
+        given["queries"] = _texts(args)
     if args.tag:
         given["tag"] = args.tag
     if args.encode_ids:
         given["encode_ids"] = True
-    taken = inspect.signature(target.write).parameters if target.write else {}
     for name in given:
         if name not in taken:
             raise NotValid(f"--{name.replace('_', '-')} does not apply to the format {target.name}; remove it")

@@ -196,6 +196,10 @@ def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping
         if place in places.values() or folded[place] in columns.silent:
             continue
         if columns.keep_others and name:
+            if name in header.others:
+                tally.refuse(
+                    f"has two columns named {name!r}", line=record.line, expected="rename one of them", code="E22"
+                )
             header.others[name] = place
         else:
             note_rest(name, record.line, taken, columns.known, tally, "column")

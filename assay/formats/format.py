@@ -64,6 +64,8 @@ class Format:
         A small complete file; for a binary format, the same rows as CSV.
     binary : bool
         Whether the file is binary.
+    by_text : bool
+        Whether the file identifies queries by their text; the reader numbers them.
     quick : callable or None
         ``quick(content, tally)`` yields the columns of a well-formed file of pairs, or raises `NeedsCare`; then
         ``read`` reports the problem.
@@ -88,6 +90,7 @@ class Format:
     example: str
     options: Mapping[str, str] = field(default_factory=dict)
     binary: bool = False
+    by_text: bool = False
     quick: Quick | None = None
     blocks: Blocks | None = None
     rows: Rows | None = None

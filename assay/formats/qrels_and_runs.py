@@ -93,7 +93,8 @@ def load_qrels(
     rows = [row for row in result.rows if row.grade is not None]
     if not rows:
         raise UnreadableInput(path, None, "contains no judgments", "expected a grade for at least one pair", "F07")
-    qrels = Qrels.from_rows((row.query_id, row.doc_id, row.grade) for row in rows)
+    # Generated ids could be those of other queries in a run.
+    qrels = Qrels.from_rows((row.query if row.by_text else row.query_id, row.doc_id, row.grade) for row in rows)
     qrels.duplicates = result.report.bins["duplicate"]
     return qrels, result.report
 

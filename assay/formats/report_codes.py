@@ -87,4 +87,6 @@ CODES: dict[str, Code] = {
     "W62": Code("samples that are variants of each other in a cycle", "stored; robustness metrics skip these samples"),
     "W63": Code("a document with different fields in two pairs of a book", "the first fields are used"),
     "W64": Code("documents whose content in the collection differs", "stored; the collection keeps its content"),
+    "W65": Code("a query without documents", "skipped"),
+    "W66": Code("a group of several queries", "each query gets the labels of the group"),
 }

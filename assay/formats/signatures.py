@@ -8,4 +8,21 @@ import re
 # pattern must not match a file of another format; text beyond the first 64 KiB is not available.
 SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("quepid-book", re.compile(r'\{(?=[^{]{0,2000}"(?:scale|scorer|name)"\s*:)(?=.*"query_doc_pairs"\s*:)', re.S)),
+    ("trec-topics-xml", re.compile(r"(?:<\?xml.*?\?>\s*|<!--.*?-->\s*)*<topics\b|<topic\s", re.S | re.I)),
+    ("trec-topics", re.compile(r"<top(?:ic)?>", re.I)),
+    ("ltr", re.compile(r"(?:#[^\n]*\n\s*)*[+-]?[\d.]+\s+qid:\S+")),
+    # Quepid's shape lists the documents of each grade.
+    ("quepid-rre", re.compile(r'\{(?!.*"topics"\s*:).*"relevant_documents"\s*:\s*\{\s*"[^"]*"\s*:\s*\[', re.S)),
+    ("rre", re.compile(r'\{.*"relevant_documents"\s*:\s*\{', re.S)),
+    ("quepid-basic-csv", re.compile(r'"?query"?,"?docid"?,"?rating"?\s*(?:[\r\n]|$)', re.I)),
+    ("quepid-needs-csv", re.compile(r'"?query"?,"?information_need"?\s*(?:[\r\n]|$)', re.I)),
+    # One column for each rater, whose names may be any.
+    (
+        "quepid-book-csv",
+        re.compile(
+            r'"?query(?:_text)?"?,"?doc_?id"?,(?!.*\b(?:grade|rating|label|relevance|rel|score|rank|position|clicks|'
+            r"clicked|impressions|rater|rater_id|judge|state|outcome|narrative|expected|count|runs)\b)[^\r\n]+(?:[\r\n]|$)",
+            re.I,
+        ),
+    ),
 )

@@ -92,7 +92,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[BookRating]:
             settings[key] = _unfaulty(value, tally, line)
         else:
             tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
-    reading = _Reading(tally, _book(settings, tally), _pseudonyms(value for _, value in pairs))
+    reading = _Reading(tally, _book(settings, tally), pseudonyms(_addresses(value for _, value in pairs), _OWN))
     for place, (line, value) in enumerate(pairs):
         reading.pair(value, line, f"{_PAIRS}[{place}]")
     yield from reading.by_key.rows()
@@ -121,19 +121,22 @@ def _book(settings: Mapping[str, Any], tally: Tally) -> Book:
     return Book(name if isinstance(name, str) else "", others, grades, named)
 
 
-def _pseudonyms(pairs: Iterable[Any]) -> dict[str, str]:
-    """Return the pseudonym of each address, in an order that does not depend on the names."""
-    addresses = {
-        address
-        for pair in pairs
-        if isinstance(pair, dict) and isinstance(pair.get("judgements"), list)
-        for one in pair["judgements"]
-        if isinstance(one, dict) and isinstance(address := one.get("user_email"), str) and address
-    }
-    own = {address: match[1] for address in addresses if (match := _OWN.fullmatch(address))}
-    others = sorted(addresses - own.keys(), key=lambda one: hashlib.sha256(one.casefold().encode()).digest())
-    free = (name for number in range(1, 2 * len(addresses) + 2) if (name := f"r{number:02d}") not in own.values())
-    return own | dict(zip(others, free, strict=False))
+def _addresses(pairs: Iterable[Any]) -> Iterator[str]:
+    """Yield the addresses of all raters."""
+    for pair in pairs:
+        judgments = pair.get("judgements") if isinstance(pair, dict) else None
+        for one in judgments if isinstance(judgments, list) else ():
+            if isinstance(one, dict) and isinstance(address := one.get("user_email"), str) and address:
+                yield address
+
+
+def pseudonyms(names: Iterable[str], own: re.Pattern[str]) -> dict[str, str]:
+    """Return the pseudonym of each name, in an order that does not depend on the names; those of Assay stay."""
+    distinct = set(names)
+    kept = {name: match[1] for name in distinct if (match := own.fullmatch(name))}
+    others = sorted(distinct - kept.keys(), key=lambda one: hashlib.sha256(one.casefold().encode()).digest())
+    free = (name for number in range(1, 2 * len(distinct) + 2) if (name := f"r{number:02d}") not in kept.values())
+    return kept | dict(zip(others, free, strict=False))
 
 
 class _Reading:
@@ -356,4 +359,5 @@ FORMAT = Format(
     write=write,
     example=EXAMPLE,
     options=reader_options("encoding"),
+    by_text=True,
 )

@@ -14,7 +14,12 @@ from assay.formats import FORMATS
 from tests.assay.conftest import Call
 
 RUNS = [name for name in FORMATS if FORMATS[name].kind == "run" and name != "msmarco-run"]
-QRELS = [name for name in FORMATS if FORMATS[name].kind == "qrels" and name != "judgment-list"]
+# Formats that contain the ids as they are.
+QRELS = [
+    name
+    for name, member in FORMATS.items()
+    if member.kind == "qrels" and not member.by_text and name not in ("judgment-list", "ltr")
+]
 
 
 @pytest.fixture

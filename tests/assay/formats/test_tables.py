@@ -24,7 +24,11 @@ SCORES = {"q1": {"d1": 12.5, "my doc": 11.25, "d3": -0.1}, "q2": {"gr\u00fcn": 1
 GRADES = {"q1": {"d1": 3, "my doc": 0}, "q2": {"gr\u00fcn": 1}}
 # Neither TREC files nor MS MARCO's carry blanks in ids.
 RUNS = [name for name in FORMATS if FORMATS[name].kind == "run" and name not in ("trec-run", "msmarco-run")]
-QRELS = [name for name in FORMATS if FORMATS[name].kind == "qrels" and name not in ("trec-qrels", "judgment-list")]
+QRELS = [
+    name
+    for name, member in FORMATS.items()
+    if member.kind == "qrels" and not member.by_text and name not in ("trec-qrels", "judgment-list", "ltr")
+]
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])

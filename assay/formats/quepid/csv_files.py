@@ -1,0 +1,232 @@
+"""CSV files of Quepid: basic ratings, ratings by rater, and information needs.
+
+Quepid identifies queries by their text. In front of a cell that a spreadsheet might run as a formula it writes a space.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import BinaryIO
+
+from assay.core.csv_cells import csv_row
+from assay.core.errors import NotValid
+from assay.core.read_report import Tally
+from assay.formats.delimited import Cells, Columns, read_table
+from assay.formats.documents import document_of
+from assay.formats.format import Format, reader_options
+from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.quepid.book_json import BookRating, pseudonyms
+from assay.formats.reader import note_unusual, reader
+from assay.formats.row_types import LabelRow, QueryRow, RatingRow
+from assay.formats.text_keys import TextKeys, whole_rating
+from assay.formats.text_lines import Content
+from assay.formats.writer import Written, export_order, whole_grade, write_csv
+
+BASIC, BOOK, NEEDS = "quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv"
+_FORMULA = re.compile(r"[-=+@]")
+_OWN = re.compile(r"(r\d+)")
+_BASIC = Columns({"query": (), "docid": (), "rating": ()}, ("query", "docid", "rating"))
+_NEEDS = Columns({"query": (), "information_need": ()}, ("query", "information_need"))
+_BOOK = Columns({"query": ("query_text",), "docid": ("doc_id",)}, ("query", "docid"), keep_others=True)
+# Columns of exported books that describe the document, and the column of a rating that settled a conflict.
+_DOCUMENT = frozenset({"title", "name", "description", "text", "url", "image"})
+_FINAL, _ADJUDICATED = "final_rating", "adjudicated"
+
+
+def _unspaced(cells: Cells, column: str, tally: Tally) -> str:
+    """Return a cell without the space that Quepid writes in front of a formula."""
+    text = cells.of[column]
+    if text[:1] == " " and _FORMULA.match(text, 1):
+        tally.once("W37", cells.line, "a space in front of a formula", done="removed", column=column)
+        return text[1:]
+    return text
+
+
+def _spaced(text: str) -> str:
+    return f" {text}" if _FORMULA.match(text) else text
+
+
+def _text_of(query_id: str, given: str, queries: Mapping[str, str] | None, format: str) -> str:
+    """Return the text of a query, without which these files cannot be written."""
+    if text := (queries or {}).get(query_id) or given:
+        return text
+    raise NotValid(f"query {query_id!r} has no text, which {format} needs; add the texts (--queries queries.csv)")
+
+
+def _checked(cells: Cells, keys: TextKeys, tally: Tally) -> tuple[str, str, str]:
+    """Return the query's id and text, and the document's id."""
+    text, doc_id = _unspaced(cells, "query", tally), cells.of["docid"]
+    query_id = keys.query_id(text, cells.line)
+    checked_id(doc_id)
+    note_unusual(tally, cells.line, doc_id)
+    return query_id, text, doc_id
+
+
+def _read_basic(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> Iterator[LabelRow]:
+    keys, by_key = TextKeys(tally), Keyed[LabelRow](tally, conflicts)
+    for cells in read_table(content, tally, _BASIC, unescaped=False):
+        if not cells.of["docid"] and not cells.of["rating"]:
+            tally.put("blank")
+            tally.once("W65", cells.line, "a query without documents", done="skipped")
+            continue
+        try:
+            query_id, text, doc_id = _checked(cells, keys, tally)
+            written = cells.of["rating"].strip()
+            grade = whole_rating(written) if written else None
+        except RowFault as fault:
+            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
+            continue
+        row = LabelRow(query_id, doc_id, grade, query=text, line=cells.line, by_text=True)
+        by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw)
+    for row in by_key.rows():
+        if row.grade is not None:
+            tally.grade(row.grade)
+        yield row
+
+
+def _write_basic(
+    rows: Iterable[LabelRow],
+    stream: BinaryIO,
+    *,
+    queries: Mapping[str, str] | None = None,
+    omit_unrated: bool = True,
+) -> Written:
+    """Write labels; Quepid's import page refuses a query with both a comma and a quote."""
+    ordered = export_order(row for row in rows if row.grade is not None or not omit_unrated)
+    texts = {row.query_id: _text_of(row.query_id, row.query, queries, BASIC) for row in ordered}
+    difficult = sum("," in text and '"' in text for text in texts.values())
+    notes = (f"{difficult:,} queries have a comma and a quote; Quepid's import page refuses them",) if difficult else ()
+
+    def cells(row: LabelRow) -> list[str]:
+        grade = "" if row.grade is None else whole_grade(row.grade, row.query_id, row.doc_id)
+        return [_spaced(texts[row.query_id]), row.doc_id, grade]
+
+    written = write_csv(stream, ["query", "docid", "rating"], ordered, cells, "document {0.doc_id!r}")
+    return replace(written, notes=notes)
+
+
+def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:
+    keys, by_key = TextKeys(tally), Keyed[RatingRow](tally)
+    names: dict[str, str] = {}
+    for cells in read_table(content, tally, _BOOK, unescaped=False):
+        given = {name: text.strip() for name, text in cells.others.items() if name.casefold() not in _DOCUMENT}
+        names = names or pseudonyms((name for name in given if name.casefold() != _FINAL), _OWN)
+        try:
+            query_id, text, doc_id = _checked(cells, keys, tally)
+            grades = {name: whole_rating(grade) for name, grade in given.items() if grade}
+        except RowFault as fault:
+            tally.reject(
+                fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=f"{cells.of['docid']}"
+            )
+            continue
+        fields = {name: text for name, text in cells.others.items() if name.casefold() in _DOCUMENT and text}
+        pair = BookRating(
+            *(query_id, doc_id, "", None, "unrated"),
+            query=text,
+            line=cells.line,
+            by_text=True,
+            document=document_of(doc_id, fields, cells.line) if fields else None,
+        )
+        rows = [_rated(pair, names, name, grade) for name, grade in grades.items()] or [pair]
+        # The line is one unit, and each further rating of it is one more.
+        tally.read(len(rows) - 1)
+        for row in rows:
+            answer = row.state if row.grade is None else row.grade
+            by_key.add((query_id, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
+            if row.grade is not None:
+                tally.grade(row.grade)
+    yield from by_key.rows()
+
+
+def _rated(pair: BookRating, names: Mapping[str, str], name: str, grade: int) -> BookRating:
+    if name.casefold() == _FINAL:
+        return replace(pair, rater="final", grade=grade, state="graded", source=_ADJUDICATED)
+    return replace(pair, rater=names[name], grade=grade, state="graded")
+
+
+def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
+    """Write ratings with one column per rater; an empty cell is no rating, and other states are left out."""
+    chosen = [row for row in rows if row.grade is not None or row.state == "unrated"]
+    ordered = export_order(chosen)
+    raters = sorted({row.rater for row in ordered if row.grade is not None and row.source != _ADJUDICATED})
+    final = [_FINAL] if any(row.source == _ADJUDICATED for row in ordered) else []
+    stream.write(csv_row(["query", "docid", *raters, *final]).encode())
+    for (query_id, doc_id), group in groupby(ordered, key=lambda row: (row.query_id, row.doc_id)):
+        pair = list(group)
+        grades = {_FINAL if row.source == _ADJUDICATED else row.rater: row.grade for row in pair}
+        given = ["" if (grade := grades.get(name)) is None else f"{grade}.0" for name in (*raters, *final)]
+        line = csv_row([_spaced(_text_of(query_id, pair[0].query, queries, BOOK)), doc_id, *given])
+        # Quepid writes an empty rating with quotes.
+        stream.write(line.encode())
+    return Written(len(ordered))
+
+
+def _read_needs(content: Content, tally: Tally) -> Iterator[QueryRow]:
+    keys, by_key = TextKeys(tally), Keyed[QueryRow](tally)
+    for cells in read_table(content, tally, _NEEDS, unescaped=False):
+        try:
+            text, need = (_unspaced(cells, name, tally) for name in ("query", "information_need"))
+            row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line)
+        except RowFault as fault:
+            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
+            continue
+        by_key.add(row.query_id, need, row, cells.line, cells.raw)
+    yield from by_key.rows()
+
+
+def _write_needs(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
+    """Write the needs; Quepid keeps 255 characters of each."""
+    listed = list(rows)
+    long = sum(len(row.narrative) > 255 for row in listed)
+    written = write_csv(
+        stream,
+        ["query", "information_need"],
+        listed,
+        lambda row: [_spaced(row.query), _spaced(row.narrative)],
+        "query {0.query!r}",
+    )
+    return replace(written, notes=(f"{long:,} needs are longer than Quepid's limit of 255 characters",) if long else ())
+
+
+BASIC_FORMAT = Format(
+    name=BASIC,
+    title="Quepid basic ratings, CSV",
+    kind="qrels",
+    extensions=(".csv",),
+    description="Query text, document and rating, as Quepid's cases and Chorus exchange ratings.",
+    read=reader(BASIC, "query,docid,rating", _read_basic),
+    write=_write_basic,
+    example="query,docid,rating\nstar trek,193,0\nstar wars,11,3\nstar wars,1891,2\n",
+    options=reader_options("conflicts encoding"),
+    by_text=True,
+)
+BOOK_FORMAT = Format(
+    name=BOOK,
+    title="Quepid book ratings, CSV",
+    kind="ratings",
+    extensions=(".csv",),
+    description=(
+        "Query text and document with one column per rater, as Quepid exports books; raters get pseudonyms. Columns "
+        "with a title or description become documents, and the column final_rating resolutions."
+    ),
+    read=reader(BOOK, "query,docid,Rater One,Rater Two", _read_book),
+    write=_write_book,
+    example="query,docid,r01,r02\nstar trek,193,1.0,\nstar wars,11,3.0,2.0\n",
+    options=reader_options("encoding"),
+    by_text=True,
+)
+NEEDS_FORMAT = Format(
+    name=NEEDS,
+    title="Quepid information needs, CSV",
+    kind="queries",
+    extensions=(".csv",),
+    description="Query text and information need, as Quepid's cases exchange them.",
+    read=reader(NEEDS, "query,information_need", _read_needs),
+    write=_write_needs,
+    example="query,information_need\nstar trek,Films of the series\n",
+    options=reader_options("encoding"),
+    by_text=True,
+)
