@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import shutil
 import sys
 import tempfile
@@ -47,6 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", metavar="NAME", help="name of the system, for TREC runs")
     parser.add_argument(
         "--encode-ids", action="store_true", help="percent-encode the characters in ids that TREC files cannot contain"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a setting of the target format, such as index=products; @FILE reads a JSON value; see assay formats",
     )
     parser.add_argument("--skip-errors", action="store_true", help="skip rows with errors instead of stopping")
     add_reader_options(parser)
@@ -153,10 +161,28 @@ def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[st
         given["tag"] = args.tag
     if args.encode_ids:
         given["encode_ids"] = True
+    for setting in args.set:
+        name, equals, value = setting.partition("=")
+        settings = [one for one in taken if one not in ("rows", "stream", "queries", "tag", "encode_ids")]
+        if not equals or name not in settings:
+            known = f"settings: {', '.join(settings)}" if settings else "it has no settings"
+            raise NotValid(f"--set {setting} does not apply to the format {target.name}; {known}")
+        given[name] = _value(value)
     for name in given:
         if name not in taken:
             raise NotValid(f"--{name.replace('_', '-')} does not apply to the format {target.name}; remove it")
     return given
+
+
+def _value(text: str) -> Any:
+    """Return a setting: a JSON value, the one in a file for ``@FILE``, or else the text itself."""
+    path = Path(text[1:]) if text.startswith("@") else None
+    try:
+        return json.loads(path.read_text(encoding="utf-8") if path else text)
+    except (OSError, UnicodeError, ValueError, RecursionError) as error:
+        if path:
+            raise NotValid(f"{path}: cannot be read as JSON ({error}); name a file with one JSON value") from error
+        return text
 
 
 def _without_options() -> argparse.Namespace:

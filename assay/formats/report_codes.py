@@ -42,6 +42,7 @@ CODES: dict[str, Code] = {
     "E24": Code("a line that is not a JSON object", _REJECTED),
     "E25": Code("a different narrative for a query that is being judged", _REJECTED),
     "E26": Code("a different share of a stratum, or a different stratum of a query", _REJECTED),
+    "E27": Code("a query that the engine failed to run", _REJECTED),
     "W30": Code("a byte order mark", "removed"),
     "W31": Code("lines that end in CRLF or CR", "read as line endings"),
     "W32": Code("a whole grade with a decimal point, such as 3.0", "read as a whole number"),
@@ -55,6 +56,7 @@ CODES: dict[str, Code] = {
     "W40": Code("a rank that contradicts the scores", "ordered by score"),
     "W41": Code("an unknown column or key", "ignored"),
     "W42": Code("a number as an id", "read as text"),
+    "W43": Code("a grade as a number where the format has text", "read as if it were text"),
     "W44": Code("an infinite score", "accepted; the document sorts first or last"),
     "W45": Code("more fields than the format defines", "the extra fields are ignored or added to the tag"),
     "W46": Code("cells separated by a character other than a comma", "read with this separator"),
@@ -89,4 +91,6 @@ CODES: dict[str, Code] = {
     "W64": Code("documents whose content in the collection differs", "stored; the collection keeps its content"),
     "W65": Code("a query without documents", "skipped"),
     "W66": Code("a group of several queries", "each query gets the labels of the group"),
+    "W67": Code("documents that a machine judge failed to judge", "without a label"),
+    "W68": Code("documents of several indexes", "read by their ids alone"),
 }

@@ -8,6 +8,12 @@ import re
 # pattern must not match a file of another format; text beyond the first 64 KiB is not available.
 SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("quepid-book", re.compile(r'\{(?=[^{]{0,2000}"(?:scale|scorer|name)"\s*:)(?=.*"query_doc_pairs"\s*:)', re.S)),
+    ("srw-judgments", re.compile(r'[\[{].*"judgmentRatings"\s*:', re.S)),
+    ("srw-query-set", re.compile(r'\{.*"querySetQueries"\s*:', re.S)),
+    ("srw-queries", re.compile(r'\{\s*"queryText"\s*:')),
+    ("rank-eval-request", re.compile(r'\{\s*"(?:requests|metric|templates)"\s*:.*"ratings"\s*:\s*\[', re.S)),
+    ("rank-eval-reply", re.compile(r'\{.*"details"\s*:\s*\{.*"hits"\s*:\s*\[\s*\{\s*"hit"', re.S)),
+    ("rank-eval-unrated", re.compile(r'\{.*"details"\s*:\s*\{.*"(?:unrated|unknown)_docs"\s*:', re.S)),
     ("trec-topics-xml", re.compile(r"(?:<\?xml.*?\?>\s*|<!--.*?-->\s*)*<topics\b|<topic\s", re.S | re.I)),
     ("trec-topics", re.compile(r"<top(?:ic)?>", re.I)),
     ("ltr", re.compile(r"(?:#[^\n]*\n\s*)*[+-]?[\d.]+\s+qid:\S+")),

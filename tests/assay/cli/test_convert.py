@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli import main
+from tests.assay.conftest import Call
 
 QRELS = "q1 0 d1 3\nq1 0 d2 0\nq2 0 d1 1\n"
 QUERIES = "query_id,query\nq1,tent\nq2,boots\n"
@@ -106,3 +107,29 @@ def test_an_error_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str], 
     error = capsys.readouterr().err
     assert (status, error.count("\n")) == (2, 1)
     assert message in error
+
+
+def test_settings_of_the_target_format(assay: Call) -> None:
+    Path("labels.csv").write_text("query,docid,rating\nrope,d1,2\n")
+    Path("search.json").write_text('{"query": {"match": {"title": "{{query}}"}}}')
+    words = ("convert", "labels.csv", "--to", "rank-eval-request")
+    status, out, _ = assay(*words, "--set", "index=shop", "--set", "template=@search.json")
+    (request,) = json.loads(out)["requests"]
+    assert status == 0
+    assert request["request"] == {"query": {"match": {"title": "rope"}}}
+    assert request["ratings"] == [{"_index": "shop", "_id": "d1", "rating": 2}]
+    for setting in ("index", "size=3", "template=@absent.json"):
+        status, out, err = assay(*words, "--set", setting)
+        assert (status, out, err.count("\n") - err.count("note:")) == (2, "", 1)
+
+
+def test_queries_without_ids_are_numbered_or_get_the_ids_of_a_file(assay: Call) -> None:
+    Path("labels.csv").write_text("query,docid,rating\nrope,d1,2\ntent,d1,0\n")
+    words = ("convert", "labels.csv", "--to", "trec-qrels")
+    status, out, err = assay(*words)
+    assert (status, out, err.startswith("note:")) == (0, "q001 0 d1 2\nq002 0 d1 0\n", True)
+    Path("ids.csv").write_text("query_id,query\nB,tent\nA,rope\n")
+    assert assay(*words, "--queries", "ids.csv")[:2] == (0, "A 0 d1 2\nB 0 d1 0\n")
+    for content in ("query_id,query\nA,rope\n", "query_id,query\nA,rope\nB,tent\nC,tent\n"):
+        Path("ids.csv").write_text(content)
+        assert assay(*words, "--queries", "ids.csv")[0] == 2

@@ -18,7 +18,7 @@ RUNS = [name for name in FORMATS if FORMATS[name].kind == "run" and name != "msm
 QRELS = [
     name
     for name, member in FORMATS.items()
-    if member.kind == "qrels" and not member.by_text and name not in ("judgment-list", "ltr")
+    if member.kind == "qrels" and not member.by_text and name not in ("judgment-list", "ltr", "rank-eval-request")
 ]
 
 

@@ -27,7 +27,9 @@ RUNS = [name for name in FORMATS if FORMATS[name].kind == "run" and name not in 
 QRELS = [
     name
     for name, member in FORMATS.items()
-    if member.kind == "qrels" and not member.by_text and name not in ("trec-qrels", "judgment-list", "ltr")
+    if member.kind == "qrels"
+    and not member.by_text
+    and name not in ("trec-qrels", "judgment-list", "ltr", "rank-eval-request")
 ]
 
 
