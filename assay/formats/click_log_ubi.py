@@ -149,6 +149,7 @@ def _word(of: Mapping[str, Any], name: str) -> str:
 FORMAT = Format(
     name=NAME,
     title="Click log, UBI",
+    tool="UBI",
     kind="click-log",
     extensions=(".ndjson", ".jsonl"),
     description="User Behavior Insights events and queries, one per line, with or without bulk action lines.",

@@ -152,6 +152,7 @@ def _fields(text: str) -> dict[str, Any]:
 JSONL = Format(
     name="documents-jsonl",
     title="Documents, JSONL",
+    tool="BEIR",
     kind="documents",
     extensions=(".jsonl", ".ndjson"),
     description="One document per line; unknown keys become fields of the document.",

@@ -62,6 +62,8 @@ class Format:
         ``write(rows, stream, **options) -> Written`` to a binary stream; None for a format that is only read.
     example : str
         A small complete file; for a binary format, the same rows as CSV.
+    tool : str
+        The other tool whose files these are; empty for a format of Assay.
     binary : bool
         Whether the file is binary.
     by_text : bool
@@ -89,6 +91,7 @@ class Format:
     write: Callable[..., Written] | None
     example: str
     options: Mapping[str, str] = field(default_factory=dict)
+    tool: str = ""
     binary: bool = False
     by_text: bool = False
     quick: Quick | None = None

@@ -127,6 +127,7 @@ def _write(
 FORMAT = Format(
     name=NAME,
     title="Learning to rank, SVMrank and RankLib",
+    tool="SVMrank and RankLib",
     kind="qrels",
     extensions=(".txt", ".ltr"),
     description="Grade, query number, features and document, as SVMrank, RankLib, Quepid and the LTR plugins use them.",

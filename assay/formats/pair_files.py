@@ -211,6 +211,7 @@ def _format(
     return Format(
         name=name,
         title=f"{kind.capitalize()}, {title}",
+        tool={"json": "pytrec_eval and ranx", "parquet": "ranx"}.get(container, ""),
         kind=kind,
         extensions=extensions,
         description=description,
@@ -350,6 +351,7 @@ RUN_PARQUET = _format(
 BEIR_QRELS = Format(
     name=BEIR,
     title="BEIR qrels, TSV",
+    tool="BEIR",
     kind="qrels",
     extensions=(".tsv",),
     description="The file qrels/test.tsv of a BEIR directory.",
@@ -361,6 +363,7 @@ BEIR_QRELS = Format(
 MSMARCO_RUN = Format(
     name=MSMARCO,
     title="MS MARCO run, TSV",
+    tool="MS MARCO",
     kind="run",
     extensions=(".tsv", ".txt"),
     description="One result per line with a rank but no score, without a header; the score is minus the rank.",

@@ -133,6 +133,7 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
 FORMAT = Format(
     name=NAME,
     title="Query log, UBI",
+    tool="UBI",
     kind="query-log",
     extensions=(".ndjson", ".jsonl"),
     description="User Behavior Insights queries, one per line, with or without bulk action lines and events.",

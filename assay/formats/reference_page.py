@@ -12,8 +12,9 @@ _HEAD = """# File formats
 
 This page is generated from the formats' declarations; `python -m assay.formats.reference_page` prints it.
 
-- Assay detects the format from the content of a file, not from its name. gzip is unpacked, a byte order mark is
-  removed, and lines may end in LF, CRLF or CR. Text is UTF-8; `--encoding latin-1` reads old files.
+- Assay detects the format from the content of a file, not from its name. gzip and zip with one file are
+  unpacked, a byte order mark is removed, and lines may end in LF, CRLF or CR. Text is UTF-8; `--encoding latin-1` reads
+  old files.
 - The report accounts for every line: header, blank, comment, accepted, repaired, duplicate, conflict or rejected. It
   lists each problem with its line number, its effect and how to fix it. `assay validate FILE` prints the report; the
   import page shows the same report.
@@ -21,6 +22,8 @@ This page is generated from the formats' declarations; `python -m assay.formats.
 - A pair without a grade is never written as 0. A grade of 0 is always written.
 - In Assay's own CSV files, a cell that a spreadsheet might run as a formula (it starts with `=`, `+`, `-`, `@`, also in
   full width, TAB or CR) is written with a leading apostrophe, which is removed when the file is read.
+- Some tools identify queries by their text. Their queries are numbered `q001`, `q002`, ... in the order of the file, or
+  get the ids of `--queries FILE`; an import into a collection uses the ids of queries with exactly the same text.
 - Files of the same kind can be converted into each other, and every kind with pairs can be converted into pairs:
   `assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json`.
 
@@ -77,12 +80,22 @@ def page() -> str:
     )
 
 
+def foreign(written: bool = False) -> list[str]:
+    """Return the formats of other tools that are read, or of those the ones that are written."""
+    return [name for name, member in FORMATS.items() if member.tool and (member.write or not written)]
+
+
 def _overview() -> str:
     rows = [
-        f"| `{member.name}` | {member.kind} | {' '.join(member.extensions)} | {member.title} |\n"
+        f"| `{member.name}` | {member.kind} | {' '.join(member.extensions)} | {member.title} | {member.tool} | "
+        f"{'read and written' if member.write else 'read'} |\n"
         for member in FORMATS.values()
     ]
-    return "| format | kind | files | |\n|---|---|---|---|\n" + "".join(rows) + "\n"
+    counts = (
+        f"Of {len(FORMATS)} formats, {len(foreign())} belong to other tools; {len(foreign(written=True))} of these "
+    )
+    head = "| format | kind | files | | tool | |\n|---|---|---|---|---|---|\n"
+    return f"{counts}are written, too.\n\n{head}{''.join(rows)}\n"
 
 
 def _names() -> str:

@@ -184,6 +184,7 @@ def _example(flat: bool) -> str:
 FORMAT = Format(
     name=NAME,
     title="RRE ratings, JSON",
+    tool="RRE",
     kind="qrels",
     extensions=(".json",),
     description="Topics, query groups and queries with the gains of their documents, in any of RRE's shapes.",
@@ -196,6 +197,7 @@ FORMAT = Format(
 QUEPID_FORMAT = Format(
     name=QUEPID,
     title="RRE ratings for Quepid, JSON",
+    tool="Quepid",
     kind="qrels",
     extensions=(".json",),
     description="Queries with the documents of each grade, the only shape of RRE's that Quepid imports.",

@@ -238,6 +238,7 @@ read = reader(NAME, _LINE, _read, empty="judgments")
 FORMAT = Format(
     name=NAME,
     title="TREC qrels",
+    tool="TREC",
     kind="qrels",
     extensions=(".txt", ".qrels"),
     description="One label per line with ids and a whole grade, as trec_eval and similar tools read it.",
@@ -249,6 +250,7 @@ FORMAT = Format(
 SUBTOPIC_FORMAT = Format(
     name=SUBTOPIC_NAME,
     title="TREC qrels by subtopic",
+    tool="TREC",
     kind="subtopic-qrels",
     extensions=(".txt", ".qrels"),
     description="One label per line and aspect of a query, as in TREC's diversity tasks; column 2 is the subtopic.",

@@ -147,6 +147,7 @@ read = reader(NAME, _LINE, _read, empty="results")
 FORMAT = Format(
     name=NAME,
     title="TREC run",
+    tool="TREC",
     kind="run",
     extensions=(".run", ".txt"),
     description="One result per line with its score, as trec_eval and similar tools read it.",

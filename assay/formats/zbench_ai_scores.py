@@ -208,6 +208,7 @@ read = reader(NAME, _EXPECTED, _parse)
 FORMAT = Format(
     name=NAME,
     title="zbench scored pairs, JSON",
+    tool="zbench",
     kind="battles",
     extensions=(".json",),
     description="The answers of zbench's three models to each pair (ai_scores.json), with texts and reasons.",

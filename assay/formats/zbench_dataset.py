@@ -164,6 +164,7 @@ def _note_unknown(of: Mapping[str, Any], known: tuple[str, ...], line: int, tall
 FORMAT = Format(
     name=NAME,
     title="zbench data set, JSONL",
+    tool="zbench",
     kind="pairs",
     extensions=(".jsonl", ".ndjson"),
     description="One query per line with its documents, as zbench reads them.",
@@ -175,6 +176,7 @@ FORMAT = Format(
 ANNOTATED_FORMAT = Format(
     name=ANNOTATED,
     title="zbench annotated data set, JSONL",
+    tool="zbench",
     kind="document-scores",
     extensions=(".jsonl", ".ndjson"),
     description="One query per line with its documents, each with a score.",

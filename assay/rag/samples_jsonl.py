@@ -78,6 +78,7 @@ read = reader(NAME, '{"sample_id": "s1", "query": "...", "reference_answer": "..
 FORMAT = Format(
     name=NAME,
     title="RAG samples, JSONL",
+    tool="ragas",
     kind="samples",
     extensions=(".jsonl", ".ndjson"),
     description="Questions with reference answers, relevant documents and labels; ragas rows are also accepted.",

@@ -349,6 +349,7 @@ def _compact(value: Any) -> str:
 FORMAT = Format(
     name=NAME,
     title="Quepid book, JSON",
+    tool="Quepid",
     kind="ratings",
     extensions=(".json",),
     description=(

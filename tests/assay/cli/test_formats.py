@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli import main
 from assay.formats import FORMATS
-from assay.formats.reference_page import page
+from assay.formats.reference_page import foreign, page
 from assay.formats.report_codes import CODES
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "formats.md"
@@ -70,3 +70,8 @@ def test_every_code_has_one_entry_and_is_documented():
     assert len({entry.meaning for entry in CODES.values()}) == len(CODES)
     on_pages = {code for path in DOCS.parent.glob("*.md") for code in re.findall(r"\b[EFW]\d\d\b", path.read_text())}
     assert on_pages == set(CODES)
+
+
+def test_enough_formats_of_other_tools_are_read_and_written():
+    assert len(foreign()) >= 25
+    assert len(foreign(written=True)) >= 20
