@@ -38,6 +38,7 @@ CASES = {
     "validate-csv": Case("validate qrels, CSV", "qrels.csv", ("validate", "--scale", "0:3")),
     "validate-counted": Case("validate a counted log", "counted.csv", ("validate", "--format", "query-log-csv")),
     "convert-qrels": Case("convert qrels to CSV", "qrels.txt", ("convert", "--to", "qrels-csv", "--out", "out")),
+    "convert-beir": Case("convert qrels to BEIR", "qrels.txt", ("convert", "--to", "beir-qrels", "--out", "out")),
     "convert-csv": Case("convert qrels to TREC", "qrels.csv", ("convert", "--to", "trec-qrels", "--out", "out")),
     "convert-run": Case("convert a run to CSV", "run.txt", ("convert", "--to", "run-csv", "--out", "out")),
 }

@@ -32,6 +32,7 @@ from assay.formats.row_types import LabelRow, RunRow
 from assay.formats.text_lines import Content
 from assay.formats.writer import (
     Ordered,
+    WholeGrades,
     Written,
     finite_score,
     graded_order,
@@ -39,6 +40,7 @@ from assay.formats.writer import (
     refuse_ids,
     tags_left_out,
     whole_grade,
+    write_lines,
 )
 
 if TYPE_CHECKING:
@@ -237,11 +239,14 @@ def _write_beir(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     """Write labels in the order of their ids, the header first."""
     ordered = graded_order(rows)
     refuse_ids(BEIR, ordered.ids(), spaces=True)
-    if quoted := sorted({text for text in ordered.ids() if text.startswith('"')}):
+    if quoted := sorted({text for text in ordered.ids() if text[:1] == '"'}):
         raise NotValid(f"{BEIR} cannot contain ids that begin with a quotation mark: {', '.join(quoted[:20])}")
     stream.write(f"{BEIR_HEADER}\n".encode())
-    for query_id, doc_id, grade in ordered.values("query_id", "doc_id", "grade"):
-        stream.write(f"{query_id}\t{doc_id}\t{whole_grade(grade, query_id, doc_id)}\n".encode())
+    digits = WholeGrades().of
+    plain = ordered.values("query_id", "doc_id", "grade")
+    write_lines(
+        stream, (f"{query}\t{document}\t{digits(grade, query, document)}\n" for query, document, grade in plain)
+    )
     return Written(len(ordered))
 
 

@@ -133,14 +133,19 @@ def write(
     rows: Iterable[LabelRow], stream: BinaryIO, *, origin: str | None = None, encode_ids: bool = False
 ) -> Written:
     """Write labels in the order of their ids; a pair without a grade is left out, a judged 0 is written."""
-    from assay.formats.writer import Written, graded_order, whole_grade, written_ids
+    from assay.formats.writer import WholeGrades, Written, graded_order, write_lines, written_ids
 
     ordered = graded_order(rows)
     encoded = written_ids(NAME, ordered.ids(), encode_ids)
-    for query_id, doc_id, grade, own in ordered.values("query_id", "doc_id", "grade", "origin"):
-        digits = whole_grade(grade, query_id, doc_id)
-        query, document = encoded.get(query_id, query_id), encoded.get(doc_id, doc_id)
-        stream.write(f"{query} {origin or own} {document} {digits}\n".encode())
+    digits, plain = WholeGrades().of, ordered.values("query_id", "doc_id", "grade", "origin")
+    write_lines(
+        stream,
+        (
+            f"{encoded.get(query, query)} {origin or own} {encoded.get(document, document)} "
+            f"{digits(grade, query, document)}\n"
+            for query, document, grade, own in plain
+        ),
+    )
     return Written(len(ordered), idmap=encoded)
 
 

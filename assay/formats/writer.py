@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Protocol, TypeVar
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.formats.row_types import LabelRow, RunRow
 
 MAX_SHOWN = 20
+LINES_AT_ONCE = 4_096
 
 PLAIN_ID = re.compile(f"[!-~]{{1,{MAX_LENGTH}}}")
 _CONTROL_OR_SPACE = re.compile(r"[%\s\x00-\x1f\x7f-\x9f]")
@@ -101,6 +102,13 @@ def write_csv(
     return Written(number)
 
 
+def write_lines(stream: BinaryIO, lines: Iterable[str]) -> None:
+    """Write lines, many at a time."""
+    rest = iter(lines)
+    while block := "".join(islice(rest, LINES_AT_ONCE)):
+        stream.write(block.encode())
+
+
 def optional_cell(value: float | None) -> str:
     """Return a number as a cell, empty for None."""
     return "" if value is None else str(value)
@@ -136,6 +144,17 @@ def written_ids(format: str, identifiers: Iterable[str], encode: bool) -> dict[s
     if "" in encoded:
         raise NotValid("an id is empty; add one")
     return {text: code for text, code in sorted(encoded.items()) if text != code}
+
+
+class WholeGrades(dict[float | None, str]):
+    """The digits of each whole grade, for many rows with few grades; fractions are refused."""
+
+    def of(self, grade: float | None, query_id: str, doc_id: str) -> str:
+        """Return the digits of a row's grade."""
+        digits = self.get(grade)
+        if digits is None:
+            digits = self[grade] = whole_grade(grade, query_id, doc_id)
+        return digits
 
 
 def whole_grade(grade: float | None, query_id: str, doc_id: str) -> str:
