@@ -26,7 +26,7 @@ SEMANTIC_TESTS := tests/assay/llm/judges/test_semantic.py tests/assay/cli/test_j
 	tests/evaluation/rag/test_embeddings.py
 TORCH_LINKS ?= https://download.pytorch.org/whl/cpu/torch/
 
-.PHONY: run test test-all test-semantic check bench install format schema docs
+.PHONY: run test test-all test-semantic fuzz check bench install format schema docs
 
 run: $(VENV)/.core
 	@DEBUG=1 exec $(BIN)/python manage.py serve --demo --port $(PORT)
@@ -71,6 +71,9 @@ format: $(VENV)/.dev
 docs: $(VENV)/.dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open var/site/index.html"
+
+fuzz: $(VENV)/.dev
+	@$(BIN)/python -m tests.assay.formats.fuzz --seconds $(or $(SECONDS),600)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python benchmarks/run.py $(BENCH)

@@ -46,7 +46,11 @@ def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None 
             continue
         is_event = "event" in index if index else "action_name" in element.of
         index = ""
-        if is_event and element.of.get("action_name") not in meant:
+        action = element.of.get("action_name")
+        if is_event and not isinstance(action, str):
+            what = "action_name is not text"
+            tally.reject("E23", element.line, what, fix=tally.expected, raw=element.raw, column="action_name")
+        elif is_event and action not in meant:
             tally.put("comment")
             tally.once("W51", element.line, "an event that is neither click nor impression", done="skipped")
         else:

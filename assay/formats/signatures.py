@@ -14,7 +14,10 @@ SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("rank-eval-request", re.compile(r'\{\s*"(?:requests|metric|templates)"\s*:.*"ratings"\s*:\s*\[', re.S)),
     ("rank-eval-reply", re.compile(r'\{.*"details"\s*:\s*\{.*"hits"\s*:\s*\[\s*\{\s*"hit"', re.S)),
     ("rank-eval-unrated", re.compile(r'\{.*"details"\s*:\s*\{.*"(?:unrated|unknown)_docs"\s*:', re.S)),
-    ("trec-topics-xml", re.compile(r"(?:<\?xml.*?\?>\s*|<!--.*?-->\s*)*<topics\b|<topic\s", re.S | re.I)),
+    (
+        "trec-topics-xml",
+        re.compile(r"(?:<\?(?:(?!\?>).)*\?>\s*|<!--(?:(?!-->).)*-->\s*)*<topics?\s*[\s>]", re.S | re.I),
+    ),
     ("trec-topics", re.compile(r"<top(?:ic)?>", re.I)),
     ("ltr", re.compile(r"(?:#[^\n]*\n\s*)*[+-]?[\d.]+\s+qid:\S+")),
     # Quepid's shape lists the documents of each grade.

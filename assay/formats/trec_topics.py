@@ -26,7 +26,7 @@ _OUTSIDE = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>|</?(?:topics|root|x
 _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.I)
 # A tag of classic topics is not closed: the next one ends it.
 _PART = re.compile(r"<(num|number|title|query|question|desc|description|narr|narrative)\b[^>]*>([^<]*)", re.I)
-_HEADINGS = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.I)
+_HEADINGS = re.compile(r"(?:Number|Topic|Description|Narrative)\s*:", re.I)
 _TEXTS, _NEEDS = ("title", "query"), ("question", "desc", "description", "narr", "narrative")
 _LINE = "<top><num> Number: 301 <title> running shoes </top>"
 
@@ -69,7 +69,9 @@ def _topic(attributes: str, body: str, line: int) -> QueryRow:
     for tag, text in _PART.findall(body):
         if tag.lower() in parts:
             raise RowFault("E20", f"two <{tag}> in one topic", "keep one, and end every topic with </top>")
-        parts[tag.lower()] = " ".join(html.unescape(_HEADINGS.sub("", text, count=1)).split())
+        words = text.strip()
+        heading = _HEADINGS.match(words)
+        parts[tag.lower()] = " ".join(html.unescape(words[heading.end() if heading else 0 :]).split())
     number = _NUMBER.search(attributes)
     query_id = checked_id(
         html.unescape(number[1]).strip() if number else parts.get("num", parts.get("number", "")), "number"

@@ -119,6 +119,13 @@ def test_ubi_lines_without_documents_are_reported() -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.parametrize("name", ["{}", "[1]", "3", "null"])
+def test_an_action_that_is_not_text_is_reported(name: str) -> None:
+    line = f'{{"action_name": {name}, "query_id": "s1"}}\n'
+    report = FORMATS["click-log-ubi"].read(line.encode(), path="a").report
+    assert [problem.code for problem in report.errors] == ["E23"]
+
+
 def test_the_published_sample(shared: Path) -> None:
     """Counted with a JSON library alone: 1,999 impressions, 287 clicks and 11 item clicks, 473 searches."""
     result = UBI.read(shared / "ubi-esci-sample" / "ubi_queries_events.ndjson", path="a")
