@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
@@ -22,7 +23,7 @@ from judgments.snapshots import freeze_preview, snapshots
 from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Consolidation
 from judgments.snapshots.merging import MERGES
 from judgments.web import access
-from judgments.web.downloads import attachment
+from judgments.web.downloads import resumable
 from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, listed, rows_called
 
 
@@ -204,11 +205,12 @@ class Export(AnyAccept, OfSnapshot):
         parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
-    def get(self) -> HttpResponse:
-        """Return the frozen file after checking its hash."""
+    def get(self) -> HttpResponseBase:
+        """Return the frozen file after checking its hash. `Range` with `If-Range` continues an interrupted download."""
         if self.kwargs["name"] == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")
-        return attachment(*snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user))
+        name, body = snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user)
+        return resumable(self.request, name, lambda: iter([body]), f"{self.snapshot.uuid}-{self.kwargs['name']}")
 
 
 class Manifest(OfSnapshot):
