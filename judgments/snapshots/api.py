@@ -144,13 +144,23 @@ def shown_snapshots() -> QuerySet[Snapshot]:
     return Snapshot.objects.select_related("collection").prefetch_related("rounds").defer("manifest")
 
 
-@listed("List snapshots", "Return the snapshots, newest first.", OpenApiParameter("name"))
+@listed(
+    "List snapshots",
+    "Return the snapshots, newest first.",
+    OpenApiParameter("name"),
+    OpenApiParameter("labels", enum=["documents"], description="Leave out labels of answers of RAG systems."),
+)
 class Snapshots(Rows):
     queryset = shown_snapshots().order_by("-created_at", "-pk")
     serializer_class = SnapshotBody
     filters = {"name": "name"}
     also = (409,)
     tag = "snapshots"
+
+    def rows(self) -> QuerySet[Snapshot]:
+        rows = super().rows()
+        documents = self.request.query_params.get("labels") == "documents"
+        return rows.filter(pk__in=Snapshot.of_documents.values("pk")) if documents else rows
 
     @call(
         "Create a snapshot",
