@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay import rag
+    from assay.client.client import Client
     from assay.coefficients.report import agreement
     from assay.core.qrels import Qrels
     from assay.core.ratings import Ratings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from assay.strategies.pool import pool
 
 __all__ = [
+    "Client",
     "Qrels",
     "Ratings",
     "Run",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Client": "assay.client.client",
     "Qrels": "assay.core.qrels",
     "Ratings": "assay.core.ratings",
     "Run": "assay.core.run",

@@ -45,6 +45,10 @@ COMMANDS = {
     "zelo": "compare documents pairwise: draw pairs, judge them, fit and plot scores, grade, benchmark, rerank",
     "validate": "list every issue in a file; the exit status is 1 for errors and 2 if the file is unreadable",
     "verify": "check an exported bundle against its manifest; the exit status is 1 if any file differs",
+    "login": "check an API token of a server and store it in the system's keyring or a private file",
+    "logout": "delete the stored token of a server",
+    "pull": "download a snapshot's labels or a run from a server",
+    "push": "store a run, samples, outputs, documents, queries or labels on a server",
     "formats": "list the file formats, or explain a format with an example",
 }
 # Optional libraries, each with the extra that installs it.

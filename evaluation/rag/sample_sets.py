@@ -25,7 +25,7 @@ from assay.rag.metrics.sliced_metric import label_text
 from assay.rag.metrics.variants import parents
 from assay.rag.records import EvaluationSample
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
-from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.jobs import storage
 from judgments.models import Collection, Snapshot, Upload, User
 from judgments.snapshots import snapshots
@@ -268,6 +268,7 @@ def check_reader(user: Any, snapshot: Snapshot) -> None:
 
 SAMPLES = ImportKind(
     name="samples",
+    existing=lambda collection, sha256: stored_as(collection.rag_sample_sets, sha256),
     title="RAG samples",
     format_kind="samples",
     default_format=samples_jsonl.NAME,

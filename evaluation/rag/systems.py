@@ -17,7 +17,7 @@ from assay.rag.records import EvaluationSample, SystemOutputs
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
 from evaluation.rag import sample_sets, scorecards
 from evaluation.rag.sample_sets import checked_name, sample_set_for
-from judgments.imports.kinds import Checked, ImportKind
+from judgments.imports.kinds import Checked, ImportKind, stored_as
 from judgments.models import Collection, Upload, User, audit
 from judgments.web import access
 
@@ -216,6 +216,7 @@ def system_for(user: Any, collection: Collection, uuid: Any) -> RagSystem:
 
 OUTPUTS = ImportKind(
     name="outputs",
+    existing=lambda collection, sha256: stored_as(collection.rag_systems, sha256),
     title="RAG outputs",
     format_kind="outputs",
     default_format=outputs_jsonl.NAME,

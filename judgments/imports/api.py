@@ -24,7 +24,7 @@ from rest_framework.response import Response
 
 from assay.core.errors import AssayError, NotFound, NotValid, TooLarge, UnreadableInput
 from judgments.hooks import IMPORT_KINDS
-from judgments.imports import ingestion
+from judgments.imports import ingestion, upload_sessions
 from judgments.imports.imported_rounds import IMPORTED
 from judgments.imports.posted_lists import PostedFile, json_lines, labels, table
 from judgments.jobs.api import Started, started
@@ -92,6 +92,15 @@ class FileSent(Reading):
     )
     format = serializers.CharField(
         required=False, allow_blank=True, help_text="The format; detected from the content by default."
+    )
+
+
+class ChunksSent(serializers.Serializer):
+    """A file that was sent in chunks; the fields of `Reading` are sent beside these."""
+
+    upload = serializers.UUIDField(help_text="The id of the upload, from `uploads/`.")
+    format = serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="The format; detected from the content by default."
     )
 
 
@@ -182,7 +191,12 @@ class Imports(Rows):
             self.held.enter_context(coming(request.user, size))
         else:
             check_quota(request.user)  # the upload quota is checked before the file is read
-        given = self._given(request)
+        if isinstance(request.data, dict) and "upload" in request.data:
+            return self._of_chunks(dict(request.data.items()))
+        return self._import(self._given(request))
+
+    def _import(self, given: Given) -> Response:
+        request = self.request
         try:
             upload = self._receive(given)
         except UnreadableInput as error:
@@ -196,24 +210,40 @@ class Imports(Rows):
             ingestion.throw_away(upload, actor=request.user)
             raise
 
+    def _of_chunks(self, body: dict[str, Any]) -> Response:
+        """Import a file that was sent in chunks; a repeated call gets the same response."""
+        sent = checked(ChunksSent, body)
+        session = upload_sessions.session_for(self.request.user, self.collection, sent["upload"])
+        if session.kind != self.kind:
+            message = f"This upload is of the kind {session.kind}. Post it to the address of its kind."
+            raise NotValid(message, "upload")
+        if session.outcome is not None:
+            return Response(session.outcome["body"], status=session.outcome["status"])
+        options = checked(self.reading, {**self.request.query_params.dict(), **body})
+        with upload_sessions.importing(session) as file:
+            try:
+                response = self._import(Given(file, session.filename, sent.get("format", ""), options))
+            except ingestion.NothingNew:
+                response = Response({"rows": 0, "left_out": 0, "already": True})
+        if response.status_code < 400:
+            upload_sessions.finish(session, status=response.status_code, body=dict(response.data))
+        else:
+            upload_sessions.release(session)
+        return response
+
     def _given(self, request: Request) -> Given:
         beside = request.query_params.dict()
         if isinstance(request.data, list):
-            return self._of_list(request.data, self._validate(self.reading, beside))
+            return self._of_list(request.data, checked(self.reading, beside))
         body = dict(request.data.items()) if isinstance(request.data, dict) else {}
         if isinstance(body.get("rows"), list):
-            return self._of_list(body["rows"], self._validate(self.reading, {**beside, **body}))
-        options = self._validate(self.file_serializer, {**beside, **body})
+            return self._of_list(body["rows"], checked(self.reading, {**beside, **body}))
+        options = checked(self.file_serializer, {**beside, **body})
         file = options.pop("file")
         if file.size > settings.MAX_UPLOAD_BYTES:
             limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
             raise TooLarge(f"{file.name} is larger than {limit:,} MB, the limit of this server. Split the file.")
         return Given(file, file.name, options.pop("format", ""), options)
-
-    def _validate(self, serializer: type[Reading], given: dict[str, Any]) -> dict[str, Any]:
-        checked = serializer(data=given)
-        checked.is_valid(raise_exception=True)
-        return dict(checked.validated_data)
 
     def _of_list(self, rows: Sequence[Any], options: dict[str, Any]) -> Given:
         """A posted list as a file. Its name depends on its content, because sources are named after their files."""
@@ -250,6 +280,13 @@ class Imports(Rows):
         if isinstance(stored, Job):
             return started(stored)
         return Response({**stored, "report": report_of(upload)}, status=201)
+
+
+def checked(serializer: type[serializers.Serializer], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the valid fields of a body."""
+    fields = serializer(data=given)
+    fields.is_valid(raise_exception=True)
+    return dict(fields.validated_data)
 
 
 def refused(message: str, upload: Upload) -> Response:

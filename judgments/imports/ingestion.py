@@ -33,6 +33,7 @@ from assay.core.errors import (
 )
 from assay.core.read_report import Report
 from judgments.hooks import IMPORT_KINDS
+from judgments.imports import upload_sessions
 from judgments.imports.kinds import Checked
 from judgments.imports.upload_reading import Progress, no_rows_reason, preview, read
 from judgments.jobs import jobs, storage
@@ -46,6 +47,10 @@ UNSTORED_RETENTION = timedelta(days=7)
 PERSONAL_RETENTION = timedelta(days=1)
 # The key of the preview for the error of an unreadable file.
 REFUSED = "refused"
+
+
+class NothingNew(NotValid):
+    """The collection already contains all rows of the file."""
 
 
 def receive(
@@ -171,7 +176,8 @@ def store(
     if not accept_errors:
         report.raise_if_errors()
     if not checked.rows:
-        raise NotValid(f"{upload.filename} has nothing to store.", {"file": no_rows_reason(report)})
+        error = NothingNew if report.ok and report.accepted else NotValid
+        raise error(f"{upload.filename} has nothing to store.", {"file": no_rows_reason(report)})
     if member.prepare is not None:
         checked = member.prepare(checked, upload, progress=_half(progress, upload.bytes))
     try:
@@ -281,14 +287,18 @@ def work_on_upload(work: jobs.Work) -> dict[str, Any]:
     units = int(upload.report.get("units", 0))
     work.progress(0, units if IMPORT_KINDS[upload.kind].watched and units else None)
     unseen = not upload.report
-    with _thrown_away_if_useless(upload) if unseen else nullcontext():
-        stored = store(
-            upload,
-            actor=work.job.created_by,
-            accept_errors=parameters["accept_errors"],
-            options=parameters["options"],
-            progress=lambda read: work.progress(units * read // max(1, upload.bytes)),
-        )
+    try:
+        with _thrown_away_if_useless(upload) if unseen else nullcontext():
+            stored = store(
+                upload,
+                actor=work.job.created_by,
+                accept_errors=parameters["accept_errors"],
+                options=parameters["options"],
+                progress=lambda read: work.progress(units * read // max(1, upload.bytes)),
+            )
+    except NothingNew as nothing:
+        work.say(str(nothing))
+        return {"rows": 0, "already": True}
     work.say(f"stored {amount(stored['rows'], 'row')}")
     return stored
 
@@ -313,11 +323,12 @@ def throw_away(upload: Upload, *, actor: User | None = None) -> None:
 
 
 def sweep() -> int:
-    """Discard files that were not stored within a week, or within a day for logs; return their number."""
+    """Discard abandoned upload sessions, and files that were not stored within a week, or within a day for logs; return
+    their number."""
     personal = [name for name in IMPORT_KINDS if IMPORT_KINDS[name].personal]
     old = Q(created_at__lt=timezone.now() - UNSTORED_RETENTION)
     old |= Q(created_at__lt=timezone.now() - PERSONAL_RETENTION, kind__in=personal)
     uploads = list(Upload.objects.filter(old, stored_at__isnull=True)[:1000])
     for upload in uploads:
         throw_away(upload)
-    return len(uploads)
+    return len(uploads) + upload_sessions.sweep()

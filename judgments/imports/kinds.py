@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import QuerySet
+
 from assay.core.read_report import Report, Severity, severity_of
 from judgments.models import Collection, Upload, User
 
@@ -38,6 +40,12 @@ class Checked:
     hashes: tuple[str, ...] = ()
 
 
+def stored_as(rows: QuerySet[Any], sha256: str) -> dict[str, Any] | None:
+    """Return the id and name of the row that was stored from the file with this hash."""
+    row = rows.filter(sha256=sha256).first()
+    return None if row is None else {"id": str(row.uuid), "name": row.name}
+
+
 @dataclass(frozen=True)
 class ImportKind:
     """A kind of file that a collection accepts."""
@@ -58,6 +66,8 @@ class ImportKind:
     names: Callable[[Collection, Sequence[str]], Sequence[str]] | None = None
     personal: bool = False
     quiet: frozenset[str] = frozenset()
+    # Returns what the collection stores of the file with this hash, as ``store`` returned it; None if it is unknown.
+    existing: Callable[[Collection, str], dict[str, Any] | None] | None = None
 
     @property
     def noun(self) -> str:

@@ -10,7 +10,7 @@ from assay.core.ids import id_fault
 from assay.formats.row_types import LabelRow, RatingRow
 from judgments.documents.answers import questions_of
 from judgments.imports.documents import stubs_for
-from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.imports.text_keys import with_query_ids
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
 from judgments.web.access import LEADS
@@ -129,6 +129,7 @@ LABELS = ImportKind(
     check=check,
     store=store,
     roles=LEADS,
+    existing=lambda collection, sha256: stored_as(collection.label_sources, sha256),
     columns=("query_id", "doc_id", "grade", "origin"),
     asks=("name",),
 )

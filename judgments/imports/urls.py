@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.hooks import IMPORT_KINDS
-from judgments.imports import api, views
+from judgments.imports import api, upload_sessions_api, views
 
 urlpatterns = [
     # All kinds of import have the same pages, including those of the apps above.
@@ -26,4 +26,6 @@ api_urlpatterns = [
     path("collections/<slug:slug>/queries/<uuid:uuid>/", api.OneQuery.as_view()),
     path("collections/<slug:slug>/qrels/", api.LabelSources.as_view()),
     path("collections/<slug:slug>/judgments/", api.ImportedRounds.as_view()),
+    path("collections/<slug:slug>/uploads/", upload_sessions_api.Uploads.as_view()),
+    path("collections/<slug:slug>/uploads/<uuid:uuid>/", upload_sessions_api.OneUpload.as_view()),
 ]

@@ -24,4 +24,4 @@ from judgments.models.pair import Adjudication, Example, Handout, Judgment, Pair
 from judgments.models.query import Place, Query, QueryGroup, QuerySample, RefusedProposal, Stratum
 from judgments.models.round import Grade, GuidelinesVersion, Round, RoundRater, RoundReport, Scale, Tally
 from judgments.models.snapshot import Snapshot
-from judgments.models.source import ImportedLabel, LabelSource, Upload
+from judgments.models.source import ImportedLabel, LabelSource, Upload, UploadSession

@@ -35,6 +35,37 @@ class Upload(PublicModel):
         return self.filename
 
 
+class UploadSession(PublicModel):
+    """A file that a program sends in chunks, which are stored separately until the file is complete."""
+
+    class State(models.TextChoices):
+        RECEIVING = "receiving", "receiving"
+        IMPORTING = "importing", "importing"
+        DONE = "done", "done"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="upload_sessions")
+    kind = models.CharField(max_length=20)
+    filename = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.BigIntegerField()
+    # The number of bytes received, and the paths of the chunks in storage, in order.
+    offset = models.BigIntegerField(default=0)
+    chunks = models.JSONField(default=list)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.RECEIVING)
+    # The response to the import (status and body), which is repeated if the client did not receive it.
+    outcome = models.JSONField(null=True)
+    created_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="upload_sessions")
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [check("upload_session_state_known", state__in=["receiving", "importing", "done"])]
+
+    def __str__(self) -> str:
+        return self.filename
+
+
 class LabelSource(Named, PublicModel, Authored):
     """One import of labels, or labels computed from clicks."""
 

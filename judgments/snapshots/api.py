@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
@@ -22,7 +23,7 @@ from judgments.snapshots import freeze_preview, snapshots
 from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Consolidation
 from judgments.snapshots.merging import MERGES
 from judgments.web import access
-from judgments.web.downloads import attachment
+from judgments.web.downloads import resumable
 from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, listed, rows_called
 
 
@@ -143,13 +144,23 @@ def shown_snapshots() -> QuerySet[Snapshot]:
     return Snapshot.objects.select_related("collection").prefetch_related("rounds").defer("manifest")
 
 
-@listed("List snapshots", "Return the snapshots, newest first.", OpenApiParameter("name"))
+@listed(
+    "List snapshots",
+    "Return the snapshots, newest first.",
+    OpenApiParameter("name"),
+    OpenApiParameter("labels", enum=["documents"], description="Leave out labels of answers of RAG systems."),
+)
 class Snapshots(Rows):
     queryset = shown_snapshots().order_by("-created_at", "-pk")
     serializer_class = SnapshotBody
     filters = {"name": "name"}
     also = (409,)
     tag = "snapshots"
+
+    def rows(self) -> QuerySet[Snapshot]:
+        rows = super().rows()
+        documents = self.request.query_params.get("labels") == "documents"
+        return rows.filter(pk__in=Snapshot.of_documents.values("pk")) if documents else rows
 
     @call(
         "Create a snapshot",
@@ -204,11 +215,12 @@ class Export(AnyAccept, OfSnapshot):
         parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
-    def get(self) -> HttpResponse:
-        """Return the frozen file after checking its hash."""
+    def get(self) -> HttpResponseBase:
+        """Return the frozen file after checking its hash. `Range` with `If-Range` continues an interrupted download."""
         if self.kwargs["name"] == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")
-        return attachment(*snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user))
+        name, body = snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user)
+        return resumable(self.request, name, lambda: iter([body]), f"{self.snapshot.uuid}-{self.kwargs['name']}")
 
 
 class Manifest(OfSnapshot):

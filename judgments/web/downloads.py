@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+import re
+from collections.abc import Callable, Iterator
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
 CONTENT_TYPES = {
@@ -23,6 +26,41 @@ def attachment(name: str, body: str | bytes) -> HttpResponse:
     response = HttpResponse(body, content_type=CONTENT_TYPES[name.rsplit(".", 1)[-1]])
     response.headers["Content-Disposition"] = disposition(name)
     return response
+
+
+FROM = re.compile(r"bytes=(\d{1,15})-")
+
+
+def resumable(
+    request: HttpRequest, name: str, blocks: Callable[[], Iterator[bytes]], version: str
+) -> HttpResponse | StreamingHttpResponse:
+    """Return a file response that continues an interrupted download (``Range: bytes=N-`` with ``If-Range``).
+
+    ``blocks`` returns the same bytes each time for one version.
+    """
+    etag = f'"{version}"'
+    wanted = FROM.fullmatch(request.headers.get("Range", ""))
+    start = int(wanted[1]) if wanted and request.headers.get("If-Range", "") == etag else 0
+    # Only a continued download needs the size in advance.
+    size = sum(map(len, blocks())) if start else 0
+    headers = {"ETag": etag, "Accept-Ranges": "bytes", "Cache-Control": "no-store"}
+    if start and start >= size:
+        return HttpResponse(status=416, headers={**headers, "Content-Range": f"bytes */{size}"})
+    if start:
+        headers |= {"Content-Range": f"bytes {start}-{size - 1}/{size}", "Content-Length": str(size - start)}
+    return StreamingHttpResponse(
+        _after(blocks(), start),
+        status=206 if start else 200,
+        content_type=CONTENT_TYPES.get(name.rsplit(".", 1)[-1], "application/octet-stream"),
+        headers={**headers, "Content-Disposition": disposition(name)},
+    )
+
+
+def _after(blocks: Iterator[bytes], start: int) -> Iterator[bytes]:
+    for block in blocks:
+        if start < len(block):
+            yield block[start:]
+        start = max(0, start - len(block))
 
 
 def disposition(name: str) -> str:

@@ -21,7 +21,7 @@ from django.utils.cache import patch_vary_headers
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotValid, TooLarge, TooMany
-from judgments.models import Job, Membership, Upload, User
+from judgments.models import Job, Membership, Upload, UploadSession, User
 from judgments.web import access
 from judgments.web.error_responses import headers_of, of_nul, page_of, status_and_body
 
@@ -182,6 +182,8 @@ def check_quota(actor: User, others: int = 0) -> None:
         )
         raise TooMany(waiting_text, RETRY_AFTER)
     unstored = Upload.objects.filter(created_by=actor, stored_at__isnull=True).aggregate(bytes=Sum("bytes"))
-    if (unstored["bytes"] or 0) + others >= settings.UPLOAD_QUOTA_MB << 20:
+    chunked = UploadSession.objects.filter(created_by=actor, state=UploadSession.State.RECEIVING)
+    arriving = chunked.aggregate(bytes=Sum("bytes"))
+    if (unstored["bytes"] or 0) + (arriving["bytes"] or 0) + others >= settings.UPLOAD_QUOTA_MB << 20:
         waiting_text = f"Your files that are not stored yet have reached {settings.UPLOAD_QUOTA_MB:,} MB."
         raise TooLarge(f"{waiting_text} This is the limit per account. Store or discard some of them.")

@@ -22,7 +22,7 @@ from assay.sampling.draw import STRATIFIED
 from assay.sampling.query_normalization import doubtful
 from assay.sampling.query_table import LogQuery, texts_of
 from assay.sampling.tiers import cut_tiers
-from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.jobs import jobs, storage
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User, audit
 from judgments.web.access import LEADS
@@ -263,6 +263,7 @@ def in_rows(work: jobs.Work, rows: int, size: int) -> Progress:
 
 QUERY_LOGS = ImportKind(
     name="query-logs",
+    existing=lambda collection, sha256: stored_as(collection.query_logs, sha256),
     title="Query log",
     format_kind="query-log",
     default_format="query-log-csv",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid as uuid_module
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
@@ -20,7 +21,7 @@ from assay.llm.judges.model_families import LONGEST
 from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, number_of, scored_lines, trec_lines, whole_number_of
 from judgments.web import access
-from judgments.web.downloads import disposition
+from judgments.web.downloads import resumable
 from judgments.web.endpoints import AnyAccept, InCollection
 from judgments.web.serializers import Strict
 from pooling.models import Run
@@ -174,10 +175,10 @@ class RunFile(AnyAccept, InRun):
         parameters=[OpenApiParameter("run_format", str, OpenApiParameter.PATH, enum=[*downloads.FILES])],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID, run_format: str) -> StreamingHttpResponse:
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID, run_format: str) -> HttpResponseBase:
         """Return the run as TREC run, CSV or Parquet. Queries keep their order; documents are in the order that metrics
-        use."""
-        name, body = downloads.export(self.run, run_format)
-        answer = StreamingHttpResponse(body, content_type="application/octet-stream")
-        answer.headers["Content-Disposition"] = disposition(name)
-        return answer
+        use. `Range` with `If-Range` continues an interrupted download."""
+        name = downloads.filename(self.run, run_format)
+        # A TREC file contains the run's name.
+        version = f"{self.run.uuid}-{run_format}-{hashlib.sha256(self.run.name.encode()).hexdigest()[:12]}"
+        return resumable(request, name, lambda: downloads.export(self.run, run_format)[1], version)

@@ -26,13 +26,13 @@ Write = Callable[[str, str, int, float], str]
 
 def filename(run: Run, format: str) -> str:
     """Return the name of a downloaded run in one of ``FILES``."""
+    if format not in FILES:
+        raise NotFound(f"Unknown run format {format}. Available formats: {', '.join(FILES)}.")
     return f"{slugify(run.name) or 'run'}.{FILES[format]}"
 
 
 def export(run: Run, format: str) -> tuple[str, Iterator[bytes]]:
     """Return a run in one of ``FILES``: the file's name, and its content block by block."""
-    if format not in FILES:
-        raise NotFound(f"Unknown run format {format}. Available formats: {', '.join(FILES)}.")
     name = filename(run, format)
     if format == "run-parquet":
         return name, iter([_parquet(run)])

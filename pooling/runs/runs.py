@@ -18,7 +18,7 @@ from assay.core.ids import id_fault
 from assay.core.run import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
-from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.jobs import storage
 from judgments.models import Collection, Upload, User, audit
 from judgments.web.access import STAFF
@@ -301,6 +301,7 @@ RUNS = ImportKind(
     asks=("name", "description", "generator_family"),
     questions=questions,
     names=default_names,
+    existing=lambda collection, sha256: stored_as(collection.runs, sha256),
     quiet=frozenset(
         (
             "tied rows",
