@@ -396,6 +396,10 @@ GET    api/v1/collections/<slug:slug>/snapshots/compare/              404 403 40
 POST   api/v1/collections/<slug:slug>/snapshots/preview/              404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/strata/                         404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/strata/                         404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/uploads/                        404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/uploads/<uuid:uuid>/            404 403 404 200 401
+PATCH  api/v1/collections/<slug:slug>/uploads/<uuid:uuid>/            404 403 404 400 401
+DELETE api/v1/collections/<slug:slug>/uploads/<uuid:uuid>/            404 403 404 204 401
 GET    api/v1/jobs/<uuid:uuid>/                                       404 403 200 200 401
 POST   api/v1/jobs/<uuid:uuid>/cancel/                                404 403 200 200 401
 GET    api/v1/rounds/<uuid:uuid>/                                     404 403 200 200 401
@@ -467,7 +471,7 @@ def address(route: str, world: World) -> str:
         "rounds": world.closed if "<uuid:pair>" in route else world.round,
         "snapshots": world.snapshot,
         "jobs": world.job,
-        "uploads": world.upload,
+        "uploads": world.session if route.startswith("api/") else world.upload,
         "guidelines": world.version,
         "examples": world.example,
         "tokens": world.token,

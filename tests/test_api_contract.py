@@ -35,8 +35,9 @@ def post(client: APIClient, path: str, body: Any, status: int = 201) -> Any:
 
 def get(client: APIClient, path: str, status: int = 200) -> Any:
     response = client.get(path)
-    assert response.status_code == status, response.content[:600]
-    return response.json()
+    content = b"".join(response) if response.streaming else response.content
+    assert response.status_code == status, content[:600]
+    return json.loads(content)
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -152,7 +153,7 @@ def test_only_the_former_name_of_resolving_is_deprecated() -> None:
 
 def test_the_frozen_labels_come_out_as_qrels(api: APIClient, frozen: dict[str, Any]) -> None:
     response = api.get(f"{API}/snapshots/{frozen['id']}/export/trec-qrels/", HTTP_ACCEPT="text/plain")
-    assert response.content.decode() == example.QRELS
+    assert b"".join(response).decode() == example.QRELS
     assert "attachment" in response["Content-Disposition"]
 
 

@@ -42,6 +42,7 @@ from judgments.models import (
     Round,
     Snapshot,
     Upload,
+    UploadSession,
     User,
 )
 from judgments.rating import assignment, submission
@@ -97,6 +98,7 @@ class World:
     group: QueryGroup
     example: Example  # waits for the next guidelines
     answer: Judgment  # rater's only answer in the open round
+    session: UploadSession  # the lead's, of which nothing arrived
 
 
 def make_world(collection: Collection, *, lead: User, engineer: User, rater: User, rater2: User) -> World:
@@ -162,6 +164,9 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
             collection=collection, query_text="tent", document_text="D9", grade=1, reason="A tarp is no tent."
         ),
         answer=first.judgment,
+        session=UploadSession.objects.create(
+            collection=collection, kind="runs", filename="large.run", bytes=10, sha256="0" * 64, created_by=lead
+        ),
     )
 
 

@@ -276,7 +276,7 @@ def _pairs(
 def _answers(
     round_: Round, rows: Sequence[RatingRow], people: Mapping[str, User], pairs: Mapping[tuple[str, str], Pair]
 ) -> None:
-    """Create each judgment with its slot, and the empty slots. The event has the time of the import; the original time is stored too."""
+    """Create each judgment with its slot, and the empty slots; the time of the original answer is stored beside."""
     made = Judgment.objects.bulk_create(
         (
             Judgment(
