@@ -125,13 +125,13 @@ class Client:
         """
         query = {} if name == NEWEST or _is_id(name) else {"name": name}
         rows = self._rows(self._path("snapshots/"), most=1000 if _is_id(name) else 1, labels="documents", **query)
-        found = [row for row in rows if not _is_id(name) or row["id"] == name]
-        if not found:
+        matching = [row for row in rows if not _is_id(name) or row["id"] == name]
+        if not matching:
             raise NotFound(
                 f"{self.collection} has no snapshot"
                 + ("; freeze one first" if name == NEWEST else f" {name!r}; assay pull snapshot takes a name or newest")
             )
-        return found[0]
+        return matching[0]
 
     def run(self, name: str) -> dict[str, Any]:
         """Return the description of a run by name.
@@ -141,10 +141,10 @@ class Client:
         NotFound
             When the collection has no such run.
         """
-        found = self._rows(self._path("runs/"), most=1, name=name)
-        if not found:
+        matching = self._rows(self._path("runs/"), most=1, name=name)
+        if not matching:
             raise NotFound(f"{self.collection} has no run named {name!r}")
-        return found[0]
+        return matching[0]
 
     def download_snapshot(
         self, name: str = NEWEST, folder: str | Path = ".", progress: Callable[[int], None] = lambda done: None
@@ -316,8 +316,8 @@ class Client:
         if "job" in scored:
             self.wait(scored["job"])
             (scored,) = self._rows(self._path("scores/"), most=1, snapshot=on["id"])
-        found: dict[str, dict[str, Any]] = next(row["metrics"] for row in scored["runs"] if row["name"] == of["name"])
-        return found if metrics is None else {name: found[name] for name in found if name in set(metrics)}
+        values: dict[str, dict[str, Any]] = next(row["metrics"] for row in scored["runs"] if row["name"] == of["name"])
+        return values if metrics is None else {name: values[name] for name in values if name in set(metrics)}
 
     def push_verdict(self, verdict: Mapping[str, Any]) -> dict[str, Any]:
         """Record the verdict of a gate.

@@ -35,7 +35,7 @@ class Patience:
     first_wait: float = 0.5
     longest_wait: float = 30.0
     # A server may ask for a longer wait than the back-off, up to this.
-    longest_asked: float = 120.0
+    longest_requested: float = 120.0
     timeout: float = 60.0
 
 
@@ -119,10 +119,10 @@ class Connection:
         query: Mapping[str, str] | None = None,
     ) -> Any:
         """Send a request until the server answers, and return its JSON; None for an empty response."""
-        sent = dict(headers or {})
+        header_fields = dict(headers or {})
         if content is None and body is not None:
-            content, sent["Content-Type"] = json.dumps(body).encode(), "application/json"
-        return self.persistently(lambda: self.once(method, path, content, sent, query))
+            content, header_fields["Content-Type"] = json.dumps(body).encode(), "application/json"
+        return self.persistently(lambda: self.once(method, path, content, header_fields, query))
 
     def persistently(self, attempt: Callable[[], Any]) -> Any:
         """Call a function until it succeeds or the failures are too many or will not pass."""
@@ -140,7 +140,7 @@ class Connection:
                 wait = min(wait, self.patience.longest_wait)
                 if fault.wait is not None:
                     wait = max(wait, fault.wait)
-                if wait > self.patience.longest_asked:
+                if wait > self.patience.longest_requested:
                     message = f"{fault} It asks to wait {wait:,.0f} seconds; run the command again later."
                     raise ServerFault(message, fault.status, fault.code) from None
                 self._notice(f"{fault} Trying again in {wait:.1f} s.")

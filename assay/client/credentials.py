@@ -57,13 +57,13 @@ def remember(login: Login) -> str:
 def forget(url: str) -> bool:
     """Delete a stored login, and return whether there was one."""
     url, stored = server_address(url), _read()
-    found = _delete_from_keyring(url)
-    found |= stored.get("servers", {}).pop(url, None) is not None
+    deleted = _delete_from_keyring(url)
+    deleted |= stored.get("servers", {}).pop(url, None) is not None
     if stored.get("default") == url:
         stored["default"] = next(iter(stored["servers"]), "")
-    if found:
+    if deleted:
         _write(stored)
-    return found
+    return deleted
 
 
 def default_server() -> str:

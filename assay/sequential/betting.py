@@ -35,8 +35,8 @@ def _bounds(observed: Observed) -> tuple[Floats, Floats]:
         inside = np.flatnonzero(np.maximum(above, below) < limit)
         if len(inside):
             # The intersection of all intervals so far covers the mean as well as each of them does.
-            kept = slice(max(0, int(inside[0]) - 1), int(inside[-1]) + 2)
-            means, above, below = means[kept], above[kept], below[kept]
+            window = slice(max(0, int(inside[0]) - 1), int(inside[-1]) + 2)
+            means, above, below = means[window], above[window], below[window]
         low[place], high[place] = 2 * means[0] - 1, 2 * means[-1] - 1
     return low, high
 

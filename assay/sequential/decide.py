@@ -204,11 +204,11 @@ def decide(
     if not weighted.any():
         raise NotValid("all queries have the weight 0; give at least one query a weight above 0")
     used = np.flatnonzero(defined & weighted)
-    kept = [query_ids[at] for at in used.tolist()]
+    used_ids = [query_ids[at] for at in used.tolist()]
     decision = decide_differences(
         differences[used],
         weights[used],
-        query_ids=kept,
+        query_ids=used_ids,
         delta=delta,
         alpha=alpha,
         method=method,
@@ -217,7 +217,7 @@ def decide(
         bounded=bound.metric.bounded and bound.metric.mean != "geometric",
         identical=_identical(runs, order or labels.query_ids, depth),
     )
-    counts = _judgments(labels, runs, kept[: decision.queries], depth)
+    counts = _judgments(labels, runs, used_ids[: decision.queries], depth)
     about = {
         "judgments": counts,
         "metric": scored.metrics[0],

@@ -212,8 +212,8 @@ class Imports(Rows):
 
     def _of_chunks(self, body: dict[str, Any]) -> Response:
         """Import a file that was sent in chunks; a repeated call gets the same response."""
-        sent = checked(ChunksSent, body)
-        session = upload_sessions.session_for(self.request.user, self.collection, sent["upload"])
+        content = checked(ChunksSent, body)
+        session = upload_sessions.session_for(self.request.user, self.collection, content["upload"])
         if session.kind != self.kind:
             message = f"This upload is of the kind {session.kind}. Post it to the address of its kind."
             raise NotValid(message, "upload")
@@ -222,7 +222,7 @@ class Imports(Rows):
         options = checked(self.reading, {**self.request.query_params.dict(), **body})
         with upload_sessions.importing(session) as file:
             try:
-                response = self._import(Given(file, session.filename, sent.get("format", ""), options))
+                response = self._import(Given(file, session.filename, content.get("format", ""), options))
             except ingestion.NothingNew:
                 response = Response({"rows": 0, "left_out": 0, "already": True})
         if response.status_code < 400:

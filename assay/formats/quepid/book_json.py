@@ -39,8 +39,8 @@ _PAIR = (
     *("query_text", "doc_id", "position", "document_fields", "information_need", "notes", "options"),
     "judgements",
 )
-# Kept as they are, so that a book is written as it was read.
-_KEPT = ("document_fields", "notes", "options")
+# Written as they were read.
+_UNCHANGED = ("document_fields", "notes", "options")
 _JUDGMENT = ("rating", "unrateable", "judge_later", "user_email", "explanation")
 _EXPECTED = '{"scale": [0, 1, 2, 3], "query_doc_pairs": [{"query_text": "...", "doc_id": "...", "judgements": []}]}'
 EXAMPLE = (
@@ -133,10 +133,10 @@ def _addresses(pairs: Iterable[Any]) -> Iterator[str]:
 def pseudonyms(names: Iterable[str], own: re.Pattern[str]) -> dict[str, str]:
     """Return the pseudonym of each name, in an order that does not depend on the names; those of Assay stay."""
     distinct = set(names)
-    kept = {name: match[1] for name in distinct if (match := own.fullmatch(name))}
-    others = sorted(distinct - kept.keys(), key=lambda one: hashlib.sha256(one.casefold().encode()).digest())
-    free = (name for number in range(1, 2 * len(distinct) + 2) if (name := f"r{number:02d}") not in kept.values())
-    return kept | dict(zip(others, free, strict=False))
+    own_names = {name: match[1] for name in distinct if (match := own.fullmatch(name))}
+    others = sorted(distinct - own_names.keys(), key=lambda one: hashlib.sha256(one.casefold().encode()).digest())
+    free = (name for number in range(1, 2 * len(distinct) + 2) if (name := f"r{number:02d}") not in own_names.values())
+    return own_names | dict(zip(others, free, strict=False))
 
 
 class _Reading:
@@ -213,7 +213,7 @@ class _Reading:
             narrative=need,
             position=position if isinstance(position, int) and not isinstance(position, bool) else None,
             document=self._document(doc_id, value.get("document_fields"), line),
-            pair={key: value[key] for key in _KEPT if value.get(key) is not None},
+            pair={key: value[key] for key in _UNCHANGED if value.get(key) is not None},
             book=self.book,
         )
         return row, judgments, numbered

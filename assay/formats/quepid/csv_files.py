@@ -157,10 +157,10 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
     for (query_id, doc_id), group in groupby(ordered, key=lambda row: (row.query_id, row.doc_id)):
         pair = list(group)
         grades = {_FINAL if row.source == _ADJUDICATED else row.rater: row.grade for row in pair}
-        given = ["" if (grade := grades.get(name)) is None else f"{grade}.0" for name in (*raters, *final)]
-        line = csv_row([_spaced(_text_of(query_id, pair[0].query, queries, BOOK)), doc_id, *given])
         # Quepid writes an empty rating with quotes.
-        stream.write(line.encode())
+        given = ['""' if (grade := grades.get(name)) is None else f"{grade}.0" for name in (*raters, *final)]
+        pair_cells = csv_row([_spaced(_text_of(query_id, pair[0].query, queries, BOOK)), doc_id]).rstrip("\n")
+        stream.write((",".join([pair_cells, *given]) + "\n").encode())
     return Written(len(ordered))
 
 
@@ -216,7 +216,7 @@ BOOK_FORMAT = Format(
     ),
     read=reader(BOOK, "query,docid,Rater One,Rater Two", _read_book),
     write=_write_book,
-    example="query,docid,r01,r02\nstar trek,193,1.0,\nstar wars,11,3.0,2.0\n",
+    example='query,docid,r01,r02\nstar trek,193,1.0,""\nstar wars,11,3.0,2.0\n',
     options=reader_options("encoding"),
     by_text=True,
 )

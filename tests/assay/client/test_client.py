@@ -178,7 +178,7 @@ def test_a_server_that_asks_for_a_long_wait_ends_the_command(
 ) -> None:
     from judgments.models import UploadSession
 
-    hours = Patience(attempts=4, first_wait=0.01, longest_wait=0.01, longest_asked=0.0)
+    hours = Patience(attempts=4, first_wait=0.01, longest_wait=0.01, longest_requested=0.0)
     with Client(live_server.url, token_of(engineer), collection="shop", patience=hours) as client:
         UploadSession.objects.bulk_create(
             UploadSession(collection=world.collection, kind="runs", sha256="0" * 64, bytes=1, created_by=engineer)
