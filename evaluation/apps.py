@@ -15,6 +15,7 @@ class Config(AppConfig):
         from evaluation.effects import pair_effects
         from evaluation.freshness import facts, refresh
         from evaluation.freshness import job as freshness_job
+        from evaluation.gates.verdicts import link_runs
         from evaluation.judges.leverage import leverage
         from evaluation.models import RagSampleSet, RagSystem
         from evaluation.rag import critics, from_collection, scorecards
@@ -41,6 +42,7 @@ class Config(AppConfig):
 
         JOBS.register("score", work_on_scores)
         RUN_LISTENERS.append(score_new)
+        RUN_LISTENERS.append(link_runs)
         SNAPSHOT_LISTENERS.append(score_frozen)
         CUTOFFS.append(cutoff_of)
         LEVERAGE.register("leverage", leverage)

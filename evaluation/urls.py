@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.comparison import urls as comparison
 from evaluation.effects import urls as effects
 from evaluation.freshness import urls as freshness
+from evaluation.gates import urls as gates
 from evaluation.judges import urls as judges
 from evaluation.overview import urls as overview
 from evaluation.rag import urls as rag
@@ -16,6 +17,7 @@ urlpatterns = [
     *freshness.urlpatterns,
     *scoring.urlpatterns,
     *comparison.urlpatterns,
+    *gates.urlpatterns,
     *reuse.urlpatterns,
     *rag.urlpatterns,
     *effects.urlpatterns,
@@ -25,6 +27,7 @@ api_urlpatterns = [
     *freshness.api_urlpatterns,
     *scoring.api_urlpatterns,
     *comparison.api_urlpatterns,
+    *gates.api_urlpatterns,
     *reuse.api_urlpatterns,
     *rag.api_urlpatterns,
     *effects.api_urlpatterns,

@@ -57,6 +57,8 @@ POST   c/<slug:slug>/freshness/fields/                                404 403 40
 GET    c/<slug:slug>/freshness/history/                               404 403 200 200 302
 GET    c/<slug:slug>/freshness/stratum/                               404 403 403 302 302
 POST   c/<slug:slug>/freshness/pool/                                  404 403 403 302 302
+GET    c/<slug:slug>/gates/                                           404 403 200 200 302
+GET    c/<slug:slug>/gates/<uuid:uuid>/                               404 403 200 200 302
 GET    c/<slug:slug>/guidelines/                                      404 403 200 200 302
 POST   c/<slug:slug>/guidelines/examples/<uuid:uuid>/remove/          404 403 403 302 302
 GET    c/<slug:slug>/guidelines/new/                                  404 403 403 200 302
@@ -320,6 +322,9 @@ GET    api/v1/collections/<slug:slug>/freshness/                      404 403 20
 POST   api/v1/collections/<slug:slug>/freshness/                      404 403 400 400 401
 POST   api/v1/collections/<slug:slug>/freshness/check/                404 403 202 202 401
 POST   api/v1/collections/<slug:slug>/freshness/pool/                 404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/gates/                          404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/gates/                          404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/gates/<uuid:uuid>/              404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/guidelines/                     404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/guidelines/                     404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/guidelines/<int:number>/        404 403 200 200 401
@@ -472,6 +477,7 @@ def address(route: str, world: World) -> str:
         "snapshots": world.snapshot,
         "jobs": world.job,
         "uploads": world.session if route.startswith("api/") else world.upload,
+        "gates": world.verdict,
         "guidelines": world.version,
         "examples": world.example,
         "tokens": world.token,

@@ -13,7 +13,8 @@ from typing import Any
 from django.utils import timezone
 
 from assay.connectors import CONNECTORS
-from evaluation.models import RagSampleSet, RagSystem, Scoring
+from evaluation.gates import verdicts
+from evaluation.models import GateVerdict, RagSampleSet, RagSystem, Scoring
 from evaluation.scoring import scoring
 from judgments.guidelines import guidelines
 from judgments.imports import ingestion
@@ -99,6 +100,7 @@ class World:
     example: Example  # waits for the next guidelines
     answer: Judgment  # rater's only answer in the open round
     session: UploadSession  # the lead's, of which nothing arrived
+    verdict: GateVerdict
 
 
 def make_world(collection: Collection, *, lead: User, engineer: User, rater: User, rater2: User) -> World:
@@ -167,7 +169,38 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         session=UploadSession.objects.create(
             collection=collection, kind="runs", filename="large.run", bytes=10, sha256="0" * 64, created_by=lead
         ),
+        verdict=_verdict(snapshot, runs, engineer),
     )
+
+
+def _verdict(snapshot: Snapshot, runs: list[Run], actor: User) -> GateVerdict:
+    """A gate that a run passed by one rule and failed by another one."""
+    baseline, candidate = ({"name": run.name, "sha256": run.sha256} for run in runs)
+    entry = next(entry for entry in snapshot.manifest["files"] if entry["path"] == "qrels.txt")
+    rule = {"value": 1.0, "baseline": 0.9, "candidate": 1.0, "p": None, "reason": None, "queries": 1, "excused": False}
+    return verdicts.record(
+        snapshot.collection,
+        actor=actor,
+        client_id=uuid.uuid4(),
+        snapshot=snapshot,
+        qrels_sha256=entry["sha256"],
+        passed=False,
+        rules=[
+            {**rule, "rule": "Judged@3 >= 0.8", "metric": "Judged@3", "passed": True},
+            {
+                **rule,
+                "rule": "drop(nDCG@3) <= -2",
+                "metric": "nDCG@3",
+                "passed": False,
+                "reason": "2.0 above the limit",
+            },
+        ],
+        candidate=candidate,
+        baseline=baseline,
+        warnings=["the snapshot has fewer than 25 queries"],
+        label="Pull request 12",
+        link="https://code.example.com/pull/12",
+    )[0]
 
 
 def _waiting_job(collection: Collection, actor: User) -> Job:

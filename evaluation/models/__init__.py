@@ -1,5 +1,6 @@
 """Database models of the evaluation app."""
 
+from evaluation.models.gate import GateVerdict
 from evaluation.models.rag import (
     RagCriticCall,
     RagCriticRun,
@@ -15,6 +16,7 @@ from evaluation.models.score import FreshnessCheck, FreshnessReading, RoundEffec
 __all__ = [
     "FreshnessCheck",
     "FreshnessReading",
+    "GateVerdict",
     "RagCriticCall",
     "RagCriticRun",
     "RagGrading",

@@ -1,0 +1,92 @@
+"""Verdicts of gates: record what a pipeline computed, and decide who may read it."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from assay.core.errors import Conflict, NotValid
+from evaluation.models import GateVerdict
+from judgments.labels.snapshot_files import FILES
+from judgments.models import Collection, Snapshot, User, audit
+from judgments.models.fields import duplicates_raise
+from judgments.snapshots import snapshots
+from pooling.models import Run
+
+
+def record(
+    collection: Collection,
+    *,
+    actor: User,
+    client_id: uuid_module.UUID,
+    snapshot: Snapshot,
+    qrels_sha256: str,
+    passed: bool,
+    rules: Sequence[Mapping[str, Any]],
+    candidate: Mapping[str, str],
+    baseline: Mapping[str, str] | None,
+    warnings: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    label: str = "",
+    link: str = "",
+) -> tuple[GateVerdict, bool]:
+    """Record a verdict, and return whether it is new; one with the same client id is recorded once."""
+    snapshots.check_reader(snapshot, actor)
+    known = collection.gate_verdicts.filter(client_id=client_id).first()
+    if known is not None:
+        return known, False
+    labels = next(entry["sha256"] for entry in snapshot.manifest["files"] if entry["path"] == FILES["trec-qrels"])
+    if qrels_sha256 != labels:
+        message = f"This verdict was computed with other labels than those of snapshot {snapshot}. Pull it again."
+        raise NotValid(message, "qrels")
+    if passed != all(rule["passed"] for rule in rules):
+        raise NotValid("`passed` contradicts the rules: a gate passes if every rule passed.", "passed")
+    stored = {run.sha256: run for run in collection.runs.filter(sha256__in=_hashes(candidate, baseline))}
+    with duplicates_raise(Conflict("This verdict is being recorded by another request.")), transaction.atomic():
+        verdict = GateVerdict.objects.create(
+            collection=collection,
+            snapshot=snapshot,
+            client_id=client_id,
+            passed=passed,
+            label=label,
+            link=link,
+            candidate=candidate["name"],
+            candidate_sha256=candidate["sha256"],
+            candidate_run=stored.get(candidate["sha256"]),
+            baseline=baseline["name"] if baseline else "",
+            baseline_sha256=baseline["sha256"] if baseline else "",
+            baseline_run=stored.get(baseline["sha256"]) if baseline else None,
+            rules=list(rules),
+            warnings=list(warnings),
+            settings=dict(settings or {}),
+            created_by=actor,
+        )
+        audit.record(
+            "gates.record",
+            f"{actor} recorded that {verdict.candidate} {'passed' if passed else 'failed'} a gate on {snapshot}",
+            actor=actor,
+            collection=collection,
+            target=verdict,
+            passed=passed,
+        )
+    return verdict, True
+
+
+def _hashes(*runs: Mapping[str, str] | None) -> list[str]:
+    return [run["sha256"] for run in runs if run]
+
+
+def hidden_snapshots(reader: User, collection: Collection) -> set[int]:
+    """Return the snapshots whose verdicts a reader may not see: the reader may still grade some of their pairs."""
+    with_verdicts = collection.snapshots.filter(gate_verdicts__isnull=False).distinct().select_related("collection")
+    return {snapshot.pk for snapshot in with_verdicts if snapshots.withheld_queries(reader, snapshot)}
+
+
+def link_runs(run: Run, actor: User) -> None:
+    """Link a new run with the verdicts on its file."""
+    named = GateVerdict.objects.filter(collection=run.collection)
+    named.filter(candidate_sha256=run.sha256).update(candidate_run=run)
+    named.filter(baseline_sha256=run.sha256).update(baseline_run=run)
