@@ -18,7 +18,7 @@ from assay.core.errors import AssayError
 from assay.core.registry import Family
 
 # Subcommands with several modules: each has a folder with the subcommand in `command.py`.
-FOLDERS = {"judge", "rag", "zelo"}
+FOLDERS = {"gate", "judge", "rag", "zelo"}
 # The help of each subcommand; its module has the same name.
 COMMANDS = {
     "evaluate": "score runs against qrels: means, scores per query, intervals, diagnostics",

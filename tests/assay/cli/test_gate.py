@@ -14,7 +14,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from assay.cli.gate import _code, _text
+from assay.core.markdown_text import code, plain
 from tests import worked_example
 from tests.assay.cli.test_docs import DOCS, examples
 from tests.assay.conftest import Call
@@ -161,9 +161,9 @@ def test_markdown(assay: Call) -> None:
 
 
 def test_a_cell_ends_where_it_should() -> None:
-    assert _text("a|b *c* <d> `e` [f](g)\nh") == r"a\|b \*c\* &lt;d&gt; \`e\` \[f\](g) h"
-    assert _code("a|b") == r"`a\|b`"
-    assert _code("a `b` ``c``") == "``` a `b` ``c`` ```"
+    assert plain("a|b *c* <d> `e` [f](g)\nh") == r"a\|b \*c\* &lt;d&gt; \`e\` \[f\](g) h"
+    assert code("a|b") == r"`a\|b`"
+    assert code("a `b` ``c``") == "``` a `b` ``c`` ```"
 
 
 @pytest.mark.usefixtures("files")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import html
 import json
 import re
 import shlex
@@ -14,6 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.gate.change_report import (
+    add_report_options,
+    check_report_options,
+    make_report,
+    print_places,
+    write_report,
+)
+from assay.cli.gate.server import ServerGate, add_gate_server_options, check_server_options
 from assay.cli.inputs.files import (
     MISSING_HELP,
     QRELS_HELP,
@@ -35,6 +42,7 @@ from assay.cli.rag import critic as rag_critic
 from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
+from assay.core.markdown_text import code, plain
 
 if TYPE_CHECKING:
     from assay.decisions.gate_rules import Rule
@@ -92,6 +100,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=list(FORMATS), default="text", help="output format; default: text, one line per rule"
     )
+    add_report_options(parser.add_argument_group("change report"))
+    add_gate_server_options(parser.add_argument_group("server"))
     add_table_formats(parser)
     add_out(parser)
     rag_critic.add_model_options(parser, "the critic for rules on LLMFaithfulnessScore and LLMAnswerQuality")
@@ -99,6 +109,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check the rules and print the verdicts; return 1 if a rule fails."""
+    check_server_options(args)
+    if args.server is None:
+        return _run(args)
+    server = ServerGate(args)
+    try:
+        server.pull()
+        return _run(args, server)
+    finally:
+        server.close()
+
+
+def _run(args: argparse.Namespace, server: ServerGate | None = None) -> int:
+    reporting = check_report_options(args)
     # Two builds of one system may have the same name here.
     if (args.qrels is None) == (args.samples is None):
         raise NotValid("use either QRELS for runs or --samples SAMPLES for the outputs of RAG systems")
@@ -122,16 +145,19 @@ def run(args: argparse.Namespace) -> int:
     new, old = open_run(Path(candidate[1]), candidate[1], candidate[0], args.run_format), None
     if baseline:
         old = open_run(Path(baseline[1]), baseline[1], baseline[0], args.run_format)
+    # The change report needs all rows of the runs, and standard input can be read only once.
+    whole = (old.whole(), new.whole()) if reporting and old else None
+    scale_top = scale_values(args.scale)[-1] if args.scale else None
     began = time.perf_counter()
     result = gate(
         qrels,
-        old,
-        new,
+        whole[0] if whole else old,
+        whole[1] if whole else new,
         rules,
         missing=args.missing or "zero",
         permutations=args.permutations,
         seed=seed,
-        scale_top=scale_values(args.scale)[-1] if args.scale else None,
+        scale_top=scale_top,
     )
     seconds = time.perf_counter() - began
     print_warnings([report, *(file.report for file in (old, new) if file)])
@@ -139,6 +165,12 @@ def run(args: argparse.Namespace) -> int:
     output = Output(result, about_qrels(qrels, report), files, seconds, _reading(args))
     _warn(output, old is not None and old.report.sha256 == new.report.sha256)
     write_out(FORMATS[args.format](output), args.out)
+    if whole:
+        changes = make_report(args, result, qrels, whole, seed=seed, scale_top=scale_top)
+        write_report(args, changes, as_markdown(output))
+        print_places(args)
+    if server is not None:
+        server.push(_document(output))
     return 0 if result.passed else 1
 
 
@@ -280,8 +312,11 @@ def as_text(output: Output) -> str:
 
 def as_json(output: Output) -> str:
     """Return the result as JSON, numbers unrounded, null where undefined."""
-    document = {**output.result.as_json(), output.source: output.qrels, "files": output.files}
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(_document(output), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _document(output: Output) -> dict[str, Any]:
+    return {**output.result.as_json(), output.source: output.qrels, "files": output.files}
 
 
 def as_junit(output: Output) -> str:
@@ -332,16 +367,16 @@ def as_markdown(output: Output) -> str:
         "",
     ]
     machine = machine_note(output.qrels)
-    lines += [f"- {_text(line)}" for line in [*([machine] if machine else []), *result.warnings]]
+    lines += [f"- {plain(line)}" for line in [*([machine] if machine else []), *result.warnings]]
     failed = [verdict for verdict in result.verdicts if not verdict.passed]
     commands = dict.fromkeys(_command(output, verdict) for verdict in failed)
-    lines += [f"- inspect with {_code(command)}" for command in commands]
+    lines += [f"- inspect with {code(command)}" for command in commands]
     files = [
         ("labels" if output.source == "qrels" else "samples", output.qrels),
         ("candidate", output.files["candidate"]),
         ("baseline", output.files["baseline"]),
     ]
-    described = [f"{what} {_code(of['path'])} (sha256 {of['sha256'][:12]})" for what, of in files if of]
+    described = [f"{what} {code(of['path'])} (sha256 {of['sha256'][:12]})" for what, of in files if of]
     lacking = "samples without an output" if result.unit == "sample" else "unanswered queries"
     settings = f"{lacking}: {result.missing}, seed {result.seed}"
     return "\n".join([*lines, f"- {', '.join(described)}; {settings}", ""])
@@ -415,27 +450,15 @@ def _properties(output: Output) -> dict[str, str]:
 def _markdown_row(verdict: Verdict) -> str:
     cells = [
         "✅ pass" if verdict.passed else "❌ **fail**",
-        _code(verdict.rule.text),
-        _text(_value(verdict)),
+        code(verdict.rule.text),
+        plain(_value(verdict)),
         number(verdict.baseline),
         number(verdict.candidate),
-        _text(_p(verdict)),
+        plain(_p(verdict)),
         str(verdict.queries),
-        _text(verdict.reason or ""),
+        plain(verdict.reason or ""),
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _code(text: str) -> str:
-    """Return a code span for a table cell; bars are escaped and the fence is longer than any run of backticks."""
-    escaped = " ".join(text.split()).replace("|", r"\|")
-    fence = "`" * (max(map(len, re.findall("`+", escaped)), default=0) + 1)
-    return f"{fence} {escaped} {fence}" if len(fence) > 1 else f"{fence}{escaped}{fence}"
-
-
-def _text(text: str) -> str:
-    """Return text with markup, HTML and cell ends escaped."""
-    return re.sub(r"([\\`*_\[\]|~#])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
 
 
 def _xml(text: str) -> str:
