@@ -48,18 +48,18 @@ class RuleBody(serializers.Serializer):
     excused = serializers.BooleanField(default=False)
 
 
-class FileBody(serializers.Serializer):
+class GateFileBody(serializers.Serializer):
     """A run: its name, and the SHA-256 of its file. The path is not stored."""
 
     name = serializers.CharField(max_length=120)
     sha256 = serializers.RegexField(SHA256, max_length=64)
 
 
-class FilesBody(serializers.Serializer):
+class GateFilesBody(serializers.Serializer):
     """The runs of a gate."""
 
-    candidate = FileBody()
-    baseline = FileBody(allow_null=True, default=None)
+    candidate = GateFileBody()
+    baseline = GateFileBody(allow_null=True, default=None)
 
 
 class LabelsBody(serializers.Serializer):
@@ -89,7 +89,7 @@ class VerdictSent(serializers.Serializer):
     warnings = serializers.ListField(child=serializers.CharField(max_length=1000), default=list)
     settings = SettingsBody(default=dict)
     qrels = LabelsBody()
-    files = FilesBody()
+    files = GateFilesBody()
     label = serializers.CharField(
         max_length=200, allow_blank=True, default="", help_text="The change that was checked, such as a pull request."
     )

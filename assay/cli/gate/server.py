@@ -106,7 +106,7 @@ def cache_folder() -> Path:
 
 
 def _baseline(client: Client) -> dict[str, Any]:
-    found = [run for run in client.runs() if run["baseline"]]
-    if not found:
+    baselines = [run for run in client.runs() if run["baseline"]]
+    if not baselines:
         raise NotFound(f"{client.collection} has no baseline; mark a run as the baseline, or use --baseline-run NAME")
-    return found[0]
+    return baselines[0]
