@@ -28,7 +28,9 @@ h1, h2 { text-wrap: balance; }
 .verdict { border-inline-start: .4rem solid; padding: .6rem 1rem; background: var(--fill); }
 .passed { border-color: var(--good); } .failed { border-color: var(--bad); }
 .soft { color: var(--soft); } .number { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.scroll { overflow-x: auto; } .scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--link); }
+.scroll { overflow-x: auto; } .scroll th, .scroll td { overflow-wrap: break-word; } .scroll table { min-width: 20rem; }
+.scroll.wide table { min-width: 46rem; }
+.scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--link); }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: .35rem .5rem; border-block-end: 1px solid var(--line); text-align: start; vertical-align: top; }
 th { font-weight: 600; } thead th { color: var(--soft); }
@@ -119,7 +121,7 @@ def _query(report: ChangeReport, query: ChangedQuery, *, opened: bool) -> str:
     name = (
         f'{escape(text)} <span class="soft small">{escape(query.query_id)}</span>' if text else escape(query.query_id)
     )
-    newcomers = len(query.newcomers)
+    newcomers, lists = len(query.newcomers), (query.before, query.after)
     figures = [
         f'<span class="number {direction(query)}">{points(-query.expected_loss)} expected</span>',
         f'<span class="number">{query.baseline:.3f} to {query.candidate:.3f}</span>',
@@ -129,12 +131,10 @@ def _query(report: ChangeReport, query: ChangedQuery, *, opened: bool) -> str:
     rows = [
         f'<tr><th scope="row" class="rank number">{rank}</th>'
         f"{_cell(report, before, 'gone')}{_cell(report, after, 'new')}</tr>"
-        for rank, (before, after) in enumerate(zip_longest(query.before, query.after), 1)
+        for rank, (before, after) in enumerate(zip_longest(*lists), 1)
     ]
-    heads = [
-        '<th scope="col" class="rank number">#</th>',
-        *(f'<th scope="col">{escape(one)}</th>' for one in report.names),
-    ]
+    empty = [name if results else f"{name} (no results)" for name, results in zip(report.names, lists, strict=True)]
+    heads = ['<th scope="col" class="rank number">#</th>', *(f'<th scope="col">{escape(head)}</th>' for head in empty)]
     table = f'<table class="lists"><thead><tr>{"".join(heads)}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     summary_line = f'<summary><span class="name">{name}</span>{"".join(figures)}</summary>'
     return f"<details{' open' if opened else ''}>{summary_line}<div>{table}</div></details>"
@@ -184,4 +184,5 @@ def _table(label: str, heads: Sequence[str], rows: Iterable[str]) -> str:
         for head in heads
     )
     table = f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<div class="scroll" tabindex="0" role="group" aria-labelledby="{label}">{table}</div>'
+    style = "scroll wide" if len(heads) > 3 else "scroll"
+    return f'<div class="{style}" tabindex="0" role="group" aria-labelledby="{label}">{table}</div>'

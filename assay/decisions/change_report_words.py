@@ -32,6 +32,8 @@ def summary(report: ChangeReport) -> list[str]:
     if report.unlabeled:
         others = amount(report.unlabeled, "query", "queries")
         lines[0] += f" They also differ for {others} without labels, which no metric covers."
+    if report.comparison.reason:
+        lines.append(f"{report.comparison.reason[:1].upper()}{report.comparison.reason[1:]}.")
     if changed:
         weights = " weighted by traffic" if report.weighted else ""
         lines.append(
