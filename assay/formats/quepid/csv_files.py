@@ -21,9 +21,16 @@ from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow
-from assay.formats.text_keys import TextKeys, whole_rating
+from assay.formats.text_keys import (
+    TextKeys,
+    TextLabels,
+    labels_by_query,
+    number_text,
+    refuse_shared_texts,
+    whole_rating,
+)
 from assay.formats.text_lines import Content
-from assay.formats.writer import Written, export_order, whole_grade, write_csv
+from assay.formats.writer import Written, export_order, write_csv
 
 BASIC, BOOK, NEEDS = "quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv"
 _FORMULA = re.compile(r"[-=+@]")
@@ -65,26 +72,17 @@ def _checked(cells: Cells, keys: TextKeys, tally: Tally) -> tuple[str, str, str]
     return query_id, text, doc_id
 
 
-def _read_basic(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> Iterator[LabelRow]:
-    keys, by_key = TextKeys(tally), Keyed[LabelRow](tally, conflicts)
+def _read_basic(
+    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+) -> Iterator[LabelRow]:
+    labels = TextLabels(tally, conflicts, grades)
     for cells in read_table(content, tally, _BASIC, unescaped=False):
+        query = _unspaced(cells, "query", tally)
         if not cells.of["docid"] and not cells.of["rating"]:
-            tally.put("blank")
-            tally.once("W65", cells.line, "a query without documents", done="skipped")
-            continue
-        try:
-            query_id, text, doc_id = _checked(cells, keys, tally)
-            written = cells.of["rating"].strip()
-            grade = whole_rating(written) if written else None
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
-            continue
-        row = LabelRow(query_id, doc_id, grade, query=text, line=cells.line, by_text=True)
-        by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw)
-    for row in by_key.rows():
-        if row.grade is not None:
-            tally.grade(row.grade)
-        yield row
+            labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
+        else:
+            labels.add(query, cells.of["docid"], cells.of["rating"].strip(), cells.line, cells.raw)
+    yield from labels.rows()
 
 
 def _write_basic(
@@ -95,16 +93,16 @@ def _write_basic(
     omit_unrated: bool = True,
 ) -> Written:
     """Write labels; Quepid's import page refuses a query with both a comma and a quote."""
-    ordered = export_order(row for row in rows if row.grade is not None or not omit_unrated)
-    texts = {row.query_id: _text_of(row.query_id, row.query, queries, BASIC) for row in ordered}
-    difficult = sum("," in text and '"' in text for text in texts.values())
+    groups = labels_by_query(BASIC, rows, queries, omit_unrated=omit_unrated)
+    difficult = sum("," in group.query and '"' in group.query for group in groups)
     notes = (f"{difficult:,} queries have a comma and a quote; Quepid's import page refuses them",) if difficult else ()
-
-    def cells(row: LabelRow) -> list[str]:
-        grade = "" if row.grade is None else whole_grade(row.grade, row.query_id, row.doc_id)
-        return [_spaced(texts[row.query_id]), row.doc_id, grade]
-
-    written = write_csv(stream, ["query", "docid", "rating"], ordered, cells, "document {0.doc_id!r}")
+    written = write_csv(
+        stream,
+        ["query", "docid", "rating"],
+        ((group.query, row) for group in groups for row in group.labels),
+        lambda one: [_spaced(one[0]), one[1].doc_id, "" if one[1].grade is None else number_text(one[1].grade)],
+        "document {0[1].doc_id!r}",
+    )
     return replace(written, notes=notes)
 
 
@@ -138,7 +136,7 @@ def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:
             by_key.add((query_id, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
             if row.grade is not None:
                 tally.grade(row.grade)
-    yield from by_key.rows()
+    yield from keys.padded(by_key.rows())
 
 
 def _rated(pair: BookRating, names: Mapping[str, str], name: str, grade: int) -> BookRating:
@@ -153,14 +151,14 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
     ordered = export_order(chosen)
     raters = sorted({row.rater for row in ordered if row.grade is not None and row.source != _ADJUDICATED})
     final = [_FINAL] if any(row.source == _ADJUDICATED for row in ordered) else []
+    texts = {row.query_id: _text_of(row.query_id, row.query, queries, BOOK) for row in ordered}
+    refuse_shared_texts(BOOK, texts.items())
     stream.write(csv_row(["query", "docid", *raters, *final]).encode())
     for (query_id, doc_id), group in groupby(ordered, key=lambda row: (row.query_id, row.doc_id)):
         pair = list(group)
         grades = {_FINAL if row.source == _ADJUDICATED else row.rater: row.grade for row in pair}
         given = ["" if (grade := grades.get(name)) is None else f"{grade}.0" for name in (*raters, *final)]
-        line = csv_row([_spaced(_text_of(query_id, pair[0].query, queries, BOOK)), doc_id, *given])
-        # Quepid writes an empty rating with quotes.
-        stream.write(line.encode())
+        stream.write(csv_row([_spaced(texts[query_id]), doc_id, *given]).encode())
     return Written(len(ordered))
 
 
@@ -173,13 +171,14 @@ def _read_needs(content: Content, tally: Tally) -> Iterator[QueryRow]:
         except RowFault as fault:
             tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
             continue
-        by_key.add(row.query_id, need, row, cells.line, cells.raw)
-    yield from by_key.rows()
+        by_key.add(row.query, need, row, cells.line, cells.raw)
+    yield from keys.padded(by_key.rows())
 
 
 def _write_needs(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """Write the needs; Quepid keeps 255 characters of each."""
-    listed = list(rows)
+    listed = sorted(rows, key=lambda row: row.query_id)
+    refuse_shared_texts(NEEDS, ((row.query_id, row.query) for row in listed))
     long = sum(len(row.narrative) > 255 for row in listed)
     written = write_csv(
         stream,
@@ -201,7 +200,7 @@ BASIC_FORMAT = Format(
     read=reader(BASIC, "query,docid,rating", _read_basic),
     write=_write_basic,
     example="query,docid,rating\nstar trek,193,0\nstar wars,11,3\nstar wars,1891,2\n",
-    options=reader_options("conflicts encoding"),
+    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 BOOK_FORMAT = Format(
