@@ -100,7 +100,7 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
     from assay.formats import FORMATS
 
     kinds = {source.kind, "pairs"} if paired else {source.kind}
-    same = ", ".join(name for name in FORMATS if FORMATS[name].kind in kinds)
+    same = ", ".join(name for name in FORMATS if FORMATS[name].kind in kinds and FORMATS[name].write)
     why = (
         " (assay aggregate computes labels from ratings)" if (source.kind, target.kind) == ("ratings", "qrels") else ""
     )

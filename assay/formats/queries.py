@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
@@ -184,7 +184,7 @@ def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str
         by_id[key] = row
         tally.put(bin)
         note_personal(tally, row.line, row.query)
-    elif astuple(known)[:-1] == astuple(row)[:-1]:
+    elif known == row:
         tally.put("duplicate")
         what = f"repeats line {known.line}"
         tally.note("W33", row.line, what, done="counted once", fix="remove one of the two", raw=raw)

@@ -97,6 +97,7 @@ class QueryRow:
     also: tuple[StratumRow, ...] = ()
     language: str = ""
     line: int = field(default=0, compare=False)
+    by_text: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("rre", re.compile(r'\{.*"relevant_documents"\s*:\s*\{', re.S)),
     ("quepid-basic-csv", re.compile(r'"?query"?,"?docid"?,"?rating"?\s*(?:[\r\n]|$)', re.I)),
     ("quepid-needs-csv", re.compile(r'"?query"?,"?information_need"?\s*(?:[\r\n]|$)', re.I)),
+    ("quepid-detailed-csv", re.compile(r"Team Name,Case Name,Case ID,Query Text,Doc ID,", re.I)),
+    ("quepid-case-csv", re.compile(r"Team Name,Case Name,Case ID,Query Text,(?!Doc ID,)", re.I)),
+    ("quepid-snapshot-csv", re.compile(r"Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,", re.I)),
     # One column for each rater, whose names may be any.
     (
         "quepid-book-csv",

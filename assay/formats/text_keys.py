@@ -16,7 +16,7 @@ from assay.formats.row_types import LabelRow, QueryRow, RatingRow, RunRow
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import MAX_SHOWN, export_order
 
-Row = TypeVar("Row", LabelRow, QueryRow, RatingRow, RunRow)
+Row = TypeVar("Row", bound=LabelRow | QueryRow | RatingRow | RunRow)
 
 WIDTH = 3
 

@@ -167,7 +167,7 @@ def _read_needs(content: Content, tally: Tally) -> Iterator[QueryRow]:
     for cells in read_table(content, tally, _NEEDS, unescaped=False):
         try:
             text, need = (_unspaced(cells, name, tally) for name in ("query", "information_need"))
-            row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line)
+            row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line, by_text=True)
         except RowFault as fault:
             tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
             continue

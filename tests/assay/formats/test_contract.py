@@ -105,6 +105,8 @@ def test_its_example_is_read_without_a_word(member: Format):
 
 
 def test_its_example_comes_back_byte_for_byte(member: Format):
+    if member.write is None:
+        pytest.skip("Assay only reads this format")
     assert written(member, member.read(example(member), path="a").rows) == example(member)
 
 
@@ -114,6 +116,8 @@ def test_its_example_is_recognized(member: Format):
 
 
 def test_an_empty_list_can_be_written(member: Format):
+    if member.write is None:
+        pytest.skip("Assay only reads this format")
     data = written(member, [])
     assert member.binary or data == b"" or data.endswith(b"\n")
 
