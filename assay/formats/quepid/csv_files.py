@@ -1,4 +1,4 @@
-"""CSV files of Quepid: basic ratings, ratings by rater, and information needs.
+"""CSV files of Quepid: basic ratings, ratings by rater, and information needs; and the judgments of quaerite.
 
 Quepid identifies queries by their text. In front of a cell that a spreadsheet might run as a formula it writes a space.
 """
@@ -32,7 +32,7 @@ from assay.formats.text_keys import (
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written, export_order, write_csv
 
-BASIC, BOOK, NEEDS = "quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv"
+BASIC, BOOK, NEEDS, QUAERITE = "quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv", "quaerite-csv"
 _FORMULA = re.compile(r"[-=+@]")
 _OWN = re.compile(r"(r\d+)")
 _BASIC = Columns({"query": (), "docid": (), "rating": ()}, ("query", "docid", "rating"))
@@ -77,12 +77,29 @@ def _read_basic(
 ) -> Iterator[LabelRow]:
     labels = TextLabels(tally, conflicts, grades)
     for cells in read_table(content, tally, _BASIC, unescaped=False):
-        query = _unspaced(cells, "query", tally)
-        if not cells.of["docid"] and not cells.of["rating"]:
-            labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
-        else:
-            labels.add(query, cells.of["docid"], cells.of["rating"].strip(), cells.line, cells.raw)
+        _add_basic(cells, _unspaced(cells, "query", tally), labels)
     yield from labels.rows()
+
+
+def _read_quaerite(
+    content: Content,
+    tally: Tally,
+    *,
+    grades: tuple[int, ...] | None = None,
+    columns: Mapping[str, str] | None = None,
+    conflicts: Pick | None = None,
+) -> Iterator[LabelRow]:
+    labels = TextLabels(tally, conflicts, grades)
+    for cells in read_table(content, tally, _BASIC, mapping=columns, unescaped=False):
+        _add_basic(cells, cells.of["query"], labels)
+    yield from labels.rows()
+
+
+def _add_basic(cells: Cells, query: str, labels: TextLabels) -> None:
+    if not cells.of["docid"] and not cells.of["rating"]:
+        labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
+    else:
+        labels.add(query, cells.of["docid"], cells.of["rating"].strip(), cells.line, cells.raw)
 
 
 def _write_basic(
@@ -104,6 +121,17 @@ def _write_basic(
         "document {0[1].doc_id!r}",
     )
     return replace(written, notes=notes)
+
+
+def _write_quaerite(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
+    """Write labels with the columns of quaerite's own files."""
+    return write_csv(
+        stream,
+        ["rating", "docid", "query"],
+        ((group.query, row) for group in labels_by_query(QUAERITE, rows, queries) for row in group.labels),
+        lambda one: [number_text(one[1].grade or 0), one[1].doc_id, one[0]],
+        "document {0[1].doc_id!r}",
+    )
 
 
 def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:
@@ -201,6 +229,19 @@ BASIC_FORMAT = Format(
     write=_write_basic,
     example="query,docid,rating\nstar trek,193,0\nstar wars,11,3\nstar wars,1891,2\n",
     options=reader_options("grades conflicts encoding"),
+    by_text=True,
+)
+QUAERITE_FORMAT = Format(
+    name=QUAERITE,
+    title="quaerite judgments, CSV",
+    tool="quaerite",
+    kind="qrels",
+    extensions=(".csv",),
+    description="Rating, document and query text, as quaerite reads them; other columns are not read.",
+    read=reader(QUAERITE, "rating,docid,query", _read_quaerite),
+    write=_write_quaerite,
+    example="rating,docid,query\n0,70,rambo\n4,7555,rambo\n4,1366,rocky\n",
+    options=reader_options("grades columns conflicts encoding", columns="maps columns, such as query=positive"),
     by_text=True,
 )
 BOOK_FORMAT = Format(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.core.errors import NotValid
+from assay.core.errors import NotValid, UnreadableInput
 from assay.formats import FORMATS, sniff
 from assay.formats.qrels_and_runs import load_qrels
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow
@@ -151,3 +151,29 @@ def test_a_text_that_two_queries_share_cannot_be_written(name: str) -> None:
     }
     with pytest.raises(NotValid, match="q1 and q2"):
         written(name, rows[name])
+
+
+# tballison/quaerite, quaerite-examples/example_files/movie_judgments.csv and movie_judgments_boosting.csv
+QUAERITE = "rating,docid,query\n4,7555,rambo\n3,1370,rambo\n0,70,rambo\n4,1366,rocky\n"
+BOOSTING = "rating,docid,positive,negative\n4,1370,rambo,kang\n4,7555,rambo,\n"
+
+
+def test_judgments_of_quaerite() -> None:
+    result = read("quaerite-csv", QUAERITE)
+    assert sniff(QUAERITE.encode()) == "quaerite-csv"
+    assert [(row.query, row.doc_id, row.grade) for row in result.rows][::3] == [
+        ("rambo", "7555", 4),
+        ("rocky", "1366", 4),
+    ]
+    again = written("quaerite-csv", result.rows)
+    assert again == "rating,docid,query\n3,1370,rambo\n0,70,rambo\n4,7555,rambo\n4,1366,rocky\n"
+    assert written("quaerite-csv", read("quaerite-csv", again).rows) == again
+
+
+def test_several_query_columns_of_quaerite_are_mapped() -> None:
+    with pytest.raises(UnreadableInput) as refused:
+        read("quaerite-csv", BOOSTING)
+    assert refused.value.code == "F04"
+    result = FORMATS["quaerite-csv"].read(BOOSTING.encode(), path="a", columns={"query": "positive"})
+    assert [(row.query, row.doc_id) for row in result.rows] == [("rambo", "1370"), ("rambo", "7555")]
+    assert result.report.codes == {"W41": 1, "W47": 1}
