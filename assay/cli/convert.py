@@ -135,7 +135,7 @@ def _write(args: argparse.Namespace, target: Format, rows: Iterable[Any], option
     for note in written.notes[:20]:
         sys.stderr.write(f"note: {note}\n")
     if written.idmap:
-        _save_idmap(written.idmap, args.out)
+        _save_idmap(written.idmap, written.idmap_name, args.out)
 
 
 def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
@@ -263,7 +263,7 @@ def _save(stream: BinaryIO, out: str | None) -> None:
             shutil.copyfileobj(stream, file)
 
 
-def _save_idmap(idmap: Any, out: str | None) -> None:
+def _save_idmap(idmap: Any, name: str, out: str | None) -> None:
     lines = "".join(f"{encoded}\t{original}\n" for original, encoded in sorted(idmap.items()))
     if out is None or out == "-":
         sys.stderr.write(
@@ -271,6 +271,6 @@ def _save_idmap(idmap: Any, out: str | None) -> None:
             "to the file\n"
         )
         return
-    beside = Path(out).with_name("idmap.tsv")
+    beside = Path(out).with_name(name)
     beside.write_bytes(lines.encode())
     sys.stderr.write(f"note: {amount(len(idmap), 'id was', 'ids were')} encoded; {beside} lists them\n")

@@ -96,7 +96,8 @@ def load_qrels(
     if not rows:
         raise UnreadableInput(path, None, "contains no judgments", "expected a grade for at least one pair", "F07")
     # Generated ids could be those of other queries in a run.
-    qrels = Qrels.from_rows((row.query if row.by_text else row.query_id, row.doc_id, row.grade) for row in rows)
+    keys = ((row.query if member.by_text else row.query_id, row.doc_id, row.grade) for row in rows)
+    qrels = Qrels.from_rows(keys)
     qrels.duplicates = result.report.bins["duplicate"]
     return qrels, result.report
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judgments.imports import ingestion
-from judgments.models import Query, QueryGroup, Upload
+from judgments.models import ImportedLabel, Query, QueryGroup, Upload
 
 pytestmark = pytest.mark.django_db
 
@@ -51,3 +51,10 @@ def test_query_groups_of_rre_become_groups_of_the_collection(collection: Any, st
     store("qrels", json.dumps({"topics": [{"query_groups": [group]}]}), "ratings.json")
     assert set(collection.queries.values_list("text", "group")) == {("tent", "Tents"), ("tents", "Tents")}
     assert QueryGroup.objects.get(collection=collection).name == "Tents"
+
+
+def test_labels_for_learning_to_rank_are_matched_by_text(collection: Any, store: Any) -> None:
+    Query.objects.create(collection=collection, query_id="1", text="rope")
+    Query.objects.create(collection=collection, query_id="k7", text="tent")
+    store("qrels", "# qid:1: tent\n3 qid:1 # d1\n", "labels.txt")
+    assert list(ImportedLabel.objects.values_list("query__query_id", "document__doc_id", "value")) == [("k7", "d1", 3)]
