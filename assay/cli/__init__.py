@@ -62,6 +62,7 @@ EXTRAS = {
     "rouge_score": "rag",
     "sacrebleu": "rag",
     "bert_score": "semantic",
+    "ir_datasets": "datasets",
 }
 # Subcommands that need an extra.
 COMMAND_EXTRAS = {"serve": "server"}

@@ -29,18 +29,33 @@ EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --ou
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", metavar="IN", help="input file; - for standard input; .gz files are decompressed")
+    parser.add_argument(
+        "source",
+        metavar="IN",
+        help=(
+            "input file; - for standard input; .gz files are decompressed. Or a data set: a folder in the layout of "
+            "BEIR or MTEB, or ir_datasets:ID, such as ir_datasets:beir/scifact/test"
+        ),
+    )
     parser.add_argument(
         "--from", dest="source_format", metavar="FORMAT", help="input format; default: detected from the content"
     )
     parser.add_argument(
-        "--to", dest="target_format", metavar="FORMAT", required=True, help="target format; see assay formats"
+        "--to",
+        dest="target_format",
+        metavar="FORMAT",
+        required=True,
+        help="target format, see assay formats; beir or mteb for a folder with corpus, queries and qrels",
     )
     parser.add_argument(
         "--out", metavar="OUT", help="write to OUT instead of standard output; compressed if the name ends in .gz"
     )
     parser.add_argument(
         "--queries", metavar="FILE", help="queries with ids and texts, for formats that need the texts or lack the ids"
+    )
+    parser.add_argument("--documents", metavar="FILE", help="documents, for a folder of BEIR or MTEB")
+    parser.add_argument(
+        "--split", metavar="NAME", help="split of a data set's qrels; default: the only one, or test; folders: all"
     )
     parser.add_argument(
         "--labels-of", metavar="JUDGE", help="the judge whose labels to write, if labels.jsonl has several judges"
@@ -63,31 +78,64 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Convert the whole file, or write nothing."""
     from assay.formats import FORMATS
+    from assay.formats.data_sets.data_set import is_data_set
+    from assay.formats.data_sets.writing import LAYOUTS
 
+    if args.target_format in LAYOUTS:
+        from assay.cli.inputs.data_sets import write_data_set
+
+        write_data_set(args, _with_ids)
+        return 0
     target = FORMATS[args.target_format]
-    source, read = read_file(args.source, args.source_format, args, likely=target.kind, option="--from {}")
     if target.write is None:
         raise NotValid(f"Assay cannot write the format {target.name}; choose another format with --to")
+    if args.documents:
+        raise NotValid(f"--documents does not apply to the format {target.name}; remove it")
+    if is_data_set(args.source):
+        return _convert_part(args, target)
+    if args.split:
+        raise NotValid("--split applies only to data sets and to --to beir or mteb; remove it")
+    source, read = read_file(args.source, args.source_format, args, likely=target.kind, option="--from {}")
     if not args.skip_errors:
         read.report.raise_if_errors()
     elif not read.report.ok:
         sys.stderr.write(f"note: {args.source}: {amount(read.report.error_count, 'error')}; these rows were left out\n")
     print_warnings([read.report])
-    # The whole output is written to a temporary file first, so that an error leaves no partial output.
     rows = _rows(source, target, _with_ids(args, read.rows) if source.by_text else read.rows)
     if source.kind == "labels" and target.kind == "qrels":
         rows = _machine_qrels(args, read.rows)
     elif args.labels_of is not None:
         raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
+    _write(args, target, rows, _options(target, args, source.by_text))
+    return 0
+
+
+def _convert_part(args: argparse.Namespace, target: Format) -> int:
+    """Convert the documents, queries or qrels of a data set."""
+    from assay.cli.inputs.data_sets import rows_of
+
+    if args.labels_of is not None:
+        raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
+    rows, texts = rows_of(args, target.kind)
+    options = _options(target, args, False)
+    if "queries" not in options and "queries" in inspect.signature(target.write or print).parameters:
+        options["queries"] = texts()
+    _write(args, target, _pairs(rows) if target.kind == "pairs" else rows, options)
+    return 0
+
+
+def _write(args: argparse.Namespace, target: Format, rows: Iterable[Any], options: dict[str, Any]) -> None:
+    """Write everything to a temporary file first, so that an error leaves no partial output."""
+    if target.write is None:
+        raise AssertionError(f"{target.name} cannot be written")
     with tempfile.TemporaryFile() as stream:
-        written = target.write(rows, stream, **_options(target, args, source.by_text))
+        written = target.write(rows, stream, **options)
         stream.seek(0)
         _save(stream, args.out)
     for note in written.notes[:20]:
         sys.stderr.write(f"note: {note}\n")
     if written.idmap:
-        _save_idmap(written.idmap, args.out)
-    return 0
+        _save_idmap(written.idmap, written.idmap_name, args.out)
 
 
 def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
@@ -97,10 +145,12 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
     if target.kind == "pairs" and paired:
         # An annotated data set contains the texts already.
         return rows if all(hasattr(row, "text") for row in rows) else _pairs(rows)
+    if target.kind == "queries" and paired and all(getattr(row, "query", "") for row in rows):
+        return _queries(rows)
     from assay.formats import FORMATS
 
     kinds = {source.kind, "pairs"} if paired else {source.kind}
-    same = ", ".join(name for name in FORMATS if FORMATS[name].kind in kinds)
+    same = ", ".join(name for name in FORMATS if FORMATS[name].kind in kinds and FORMATS[name].write)
     why = (
         " (assay aggregate computes labels from ratings)" if (source.kind, target.kind) == ("ratings", "qrels") else ""
     )
@@ -124,6 +174,13 @@ def _pairs(rows: Sequence[Any]) -> Iterable[Any]:
 
     queries = {(row.query_id, row.doc_id): getattr(row, "query", "") for row in rows}
     return [PairRow(query_id, doc_id, query) for (query_id, doc_id), query in queries.items()]
+
+
+def _queries(rows: Sequence[Any]) -> Iterable[Any]:
+    from assay.formats.row_types import QueryRow
+
+    groups = {(row.query_id, row.query): getattr(row, "group", "") for row in rows}
+    return [QueryRow(query_id, query, group=group) for (query_id, query), group in groups.items()]
 
 
 def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
@@ -206,7 +263,7 @@ def _save(stream: BinaryIO, out: str | None) -> None:
             shutil.copyfileobj(stream, file)
 
 
-def _save_idmap(idmap: Any, out: str | None) -> None:
+def _save_idmap(idmap: Any, name: str, out: str | None) -> None:
     lines = "".join(f"{encoded}\t{original}\n" for original, encoded in sorted(idmap.items()))
     if out is None or out == "-":
         sys.stderr.write(
@@ -214,6 +271,6 @@ def _save_idmap(idmap: Any, out: str | None) -> None:
             "to the file\n"
         )
         return
-    beside = Path(out).with_name("idmap.tsv")
+    beside = Path(out).with_name(name)
     beside.write_bytes(lines.encode())
     sys.stderr.write(f"note: {amount(len(idmap), 'id was', 'ids were')} encoded; {beside} lists them\n")

@@ -66,7 +66,7 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     text = head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
     if head.startswith(b"PAR1") and b"\0" in head:
         # ranx uses the same column names for both; callers request labels explicitly.
-        names = ["run-parquet", "qrels-parquet"]
+        names = ["run-parquet", "qrels-parquet", "queries-parquet", "documents-parquet"]
     else:
         names = [name for name, pattern in SIGNATURES if pattern.match(text)]
         names += _json_names(text) if text[:1] in ("{", "[") else _table_names(text)

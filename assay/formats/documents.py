@@ -14,6 +14,7 @@ from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault
 from assay.formats.json_lines import Element, dump, id_text, objects, parse
 from assay.formats.json_rows import write_objects
+from assay.formats.parquet import parquet_objects, write_parquet_objects
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import DocumentRow
 from assay.formats.text_lines import Content
@@ -31,12 +32,37 @@ COLUMNS = Columns({**ALIASES, "fields": ()}, ("doc_id",), keep_others=True)
 CONFLICTS = "first or last: which of two documents with the same id to keep"
 
 
-def write_jsonl(rows: Iterable[DocumentRow], stream: BinaryIO) -> Written:
-    """Write documents in the order of their ids."""
+def write_jsonl(rows: Iterable[DocumentRow], stream: BinaryIO, *, beir: bool = False) -> Written:
+    """Write documents in the order of their ids; ``beir`` writes the keys of BEIR's corpus.jsonl."""
     ordered = sorted(rows, key=lambda row: row.doc_id)
+    if beir:
+        return write_objects(map(_as_beir, ordered), stream)
     return write_objects(
         ({name: getattr(row, name) for name in ALIASES} | {"fields": dict(row.fields)} for row in ordered), stream
     )
+
+
+def _as_beir(row: DocumentRow) -> dict[str, Any]:
+    """Return a document with the keys of BEIR; its loader ignores all but the first three."""
+    rest = {name: value for name in ("url", "image") if (value := getattr(row, name))} | dict(row.fields)
+    metadata = rest.pop("metadata", None)
+    if isinstance(metadata, dict):
+        rest = {**metadata, **rest}
+    elif metadata is not None:
+        rest["metadata"] = metadata
+    return {"_id": row.doc_id, "title": row.title, "text": row.text, "metadata": rest}
+
+
+def _write_parquet(rows: Iterable[DocumentRow], stream: BinaryIO) -> Written:
+    """Write documents in the order of their ids, with the columns of MTEB; ``fields`` as one JSON object."""
+    ordered = sorted(rows, key=lambda row: row.doc_id)
+    objects = []
+    for row in ordered:
+        one = {"_id": row.doc_id, "title": row.title, "text": row.text}
+        one |= {name: value for name in ("url", "image") if (value := getattr(row, name))}
+        objects.append(one | ({"fields": dump(row.fields).decode().rstrip("\n")} if row.fields else {}))
+    names = ["_id", "text", "title", "url", "image", "fields"]
+    return write_parquet_objects(objects, names, stream)
 
 
 def _write_csv(rows: Iterable[DocumentRow], stream: BinaryIO) -> Written:
@@ -63,8 +89,16 @@ def _keep(row: DocumentRow, by_key: Keyed[DocumentRow], tally: Tally, raw: str, 
 def _parse_jsonl(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> Iterator[DocumentRow]:
     if conflicts not in (None, "first", "last"):
         raise NotValid(f"unknown rule {conflicts!r} for duplicate documents; use first or last")
+    yield from _documents(objects(content, tally), tally, conflicts)
+
+
+def _parse_parquet(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> Iterator[DocumentRow]:
+    return _documents(parquet_objects(content, tally), tally, conflicts)
+
+
+def _documents(elements: Iterable[Element], tally: Tally, conflicts: Pick | None) -> Iterator[DocumentRow]:
     by_key: Keyed[DocumentRow] = Keyed(tally, conflicts)
-    for element in objects(content, tally):
+    for element in elements:
         try:
             row, repaired = _document(element, tally)
         except RowFault as fault:
@@ -84,6 +118,7 @@ def _document(element: Element, tally: Tally) -> tuple[DocumentRow, bool]:
         tally.once("W42", element.line, "the id is a number", done="read as text", column="doc_id")
     texts = {column: _text(column, value) for column, value in values.items()}
     fields = rest.pop("fields", None) or {}
+    fields = _fields(fields) if isinstance(fields, str) else fields
     if not isinstance(fields, dict):
         raise RowFault("E23", "fields is not an object")
     return DocumentRow(doc_id, **texts, fields={**fields, **rest}, line=element.line), number
@@ -182,4 +217,19 @@ CSV = Format(
         columns="maps columns of the file, such as text=long_description",
         conflicts=CONFLICTS,
     ),
+)
+PARQUET = Format(
+    name="documents-parquet",
+    title="Documents, Parquet",
+    tool="MTEB",
+    kind="documents",
+    extensions=(".parquet",),
+    description="One document per row, with the columns of MTEB's corpora (_id, title, text), shown here as CSV.",
+    read=reader(
+        "documents-parquet", "the columns _id, title and text", _parse_parquet, empty="documents", encoded=False
+    ),
+    write=_write_parquet,
+    example=CSV.example,
+    options=reader_options("conflicts", conflicts=CONFLICTS),
+    binary=True,
 )

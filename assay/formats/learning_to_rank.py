@@ -1,6 +1,7 @@
 """Judgment lists for learning to rank, as SVMrank, RankLib and the LTR plugins read them.
 
-A line is ``grade qid:1 1:0.5 2:1.3 # doc_id query text``. Features are passed through.
+A line is ``grade qid:1 1:0.5 2:1.3 # doc_id query text``, or as in LETOR ``... #docid = doc_id inc = 1 prob = 0.02``.
+Features are passed through.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ EXAMPLE = "# qid:1: star trek\n# qid:2: star wars\n3 qid:1 # 1370\n0 qid:1 # 193
 _LINE = "3 qid:1 1:0.51 # doc-abc star wars"
 _QUERY = re.compile(r"#\s*qid:(\S+?):\s*(.*)")
 _FEATURE = re.compile(r"[^\s:]+:\S+")
+_LETOR = re.compile(r"\s*docid\s*=\s*(\S+)(.*)")
 _QID = re.compile(r"[1-9][0-9]*")
 
 
@@ -44,7 +46,7 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
             if text.lstrip().startswith("#"):
                 _note_query(text, texts, tally, line)
                 continue
-            row: LabelRow = _row(text, line, texts)
+            row: LabelRow = _row(text, line, texts, tally)
         except RowFault as fault:
             tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=text)
             continue
@@ -71,9 +73,13 @@ def _note_query(text: str, texts: dict[str, str], tally: Tally, line: int) -> No
     tally.put("header")
 
 
-def _row(text: str, line: int, texts: dict[str, str]) -> FeatureRow:
+def _row(text: str, line: int, texts: dict[str, str], tally: Tally) -> FeatureRow:
     data, _, comment = text.partition("#")
     words, named = data.split(), comment.split(None, 1)
+    if letor := _LETOR.fullmatch(comment):
+        named = [letor[1]]
+        if letor[2].strip():
+            tally.once("W41", line, f"the comment {letor[2].strip()!r} after the document", done="ignored")
     if len(words) < 2 or not words[1].startswith("qid:"):
         raise RowFault("E10", "the line does not begin with a grade and qid")
     if not named:
@@ -92,6 +98,8 @@ def _row(text: str, line: int, texts: dict[str, str]) -> FeatureRow:
         *(query_id, doc_id, whole_rating(words[0])),
         query=texts.get(query_id, ""),
         line=line,
+        # With a text, an import finds the query by it, because qids are numbers of this file.
+        by_text=query_id in texts,
         features=" ".join(words[2:]),
     )
 
@@ -106,7 +114,9 @@ def _write(
     plain = all(_QID.fullmatch(query_id) for query_id in ids)
     qids = {query_id: query_id if plain else str(number) for number, query_id in enumerate(ids, 1)}
     ordered.sort(key=lambda row: (int(qids[row.query_id]), row.doc_id))
-    texts = {row.query_id: " ".join(((queries or {}).get(row.query_id) or row.query).split()) for row in ordered}
+    given_texts = {row.query_id: (queries or {}).get(row.query_id) or row.query for row in ordered}
+    texts = {query_id: " ".join(text.split()) for query_id, text in given_texts.items()}
+    changed = [query_id for query_id, text in texts.items() if text != given_texts[query_id]]
     for query_id, text in texts.items():
         if text:
             stream.write(f"# qid:{qids[query_id]}: {text}\n".encode())
@@ -116,12 +126,10 @@ def _write(
             grade = whole_grade(row.grade, row.query_id, row.doc_id)
             stream.write(f"{grade} qid:{qids[row.query_id]}{given} # {row.doc_id}\n".encode())
     renamed = {query_id: qid for query_id, qid in qids.items() if query_id != qid}
-    notes = (
-        ()
-        if any(isinstance(row, FeatureRow) and row.features for row in ordered)
-        else ("there are no features, so that a ranker cannot be trained from this file alone",)
-    )
-    return Written(len(ordered), notes if ordered else (), renamed)
+    notes = [f"query {query_id!r}: white space was replaced with single spaces" for query_id in changed]
+    if ordered and not any(isinstance(row, FeatureRow) and row.features for row in ordered):
+        notes.append("there are no features, so that a ranker cannot be trained from this file alone")
+    return Written(len(ordered), tuple(notes), renamed, "qidmap.tsv")
 
 
 FORMAT = Format(

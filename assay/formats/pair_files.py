@@ -51,6 +51,8 @@ Entries = Callable[[Content, Tally, Known, str], Iterator[Entry]]
 BEIR, MSMARCO = "beir-qrels", "msmarco-run"
 # The fields that are written, the number of a pair last, and the columns that are read.
 FIELDS = {"qrels": ("query_id", "doc_id", "grade"), "run": ("query_id", "doc_id", "rank", "score")}
+# The names of BEIR's and MTEB's rows.
+BEIR_KEYS = {"query_id": "query-id", "doc_id": "corpus-id", "grade": "score"}
 TABLES = {
     "qrels": Columns(LABEL_COLUMNS, FIELDS["qrels"], numeric=frozenset({"grade"}), silent=SILENT),
     "run": Columns(RESULT_COLUMNS, ("query_id", "doc_id"), numeric=frozenset({"score", "rank"}), silent=SILENT),
@@ -150,12 +152,13 @@ def _write_json(rows: Iterable[Any], stream: BinaryIO, *, kind: str, format: str
     return _written(ordered, kind, format)
 
 
-def _write_jsonl(rows: Iterable[Any], stream: BinaryIO, *, kind: str, format: str) -> Written:
-    """Write one pair per line."""
+def _write_jsonl(rows: Iterable[Any], stream: BinaryIO, *, kind: str, format: str, beir: bool = False) -> Written:
+    """Write one pair per line; ``beir`` writes the keys of MTEB's rows."""
     ordered, number, names = _ordered(rows, kind, format), _number(kind, format), FIELDS[kind]
+    keys = [BEIR_KEYS.get(name, name) for name in names] if beir else names
     for values in ordered.values(*names):
         value = number(values[-1], values[0], values[1])
-        stream.write(dump(dict(zip(names, (*values[:-1], value), strict=True))))
+        stream.write(dump(dict(zip(keys, (*values[:-1], value), strict=True))))
     return _written(ordered, kind, format)
 
 
@@ -173,8 +176,8 @@ def _write_csv(rows: Iterable[Any], stream: BinaryIO, *, kind: str, format: str)
     return _written(ordered, kind, format)
 
 
-def _write_parquet(rows: Iterable[Any], stream: BinaryIO, *, kind: str, format: str) -> Written:
-    """Write one pair per row, under ranx's names."""
+def _write_parquet(rows: Iterable[Any], stream: BinaryIO, *, kind: str, format: str, beir: bool = False) -> Written:
+    """Write one pair per row, under ranx's names; ``beir`` writes the names of MTEB's rows."""
     import polars as pl
 
     ordered = _ordered(rows, kind, format)
@@ -184,8 +187,8 @@ def _write_parquet(rows: Iterable[Any], stream: BinaryIO, *, kind: str, format: 
     else:
         numbers = [float(score) for _, _, score in values]
     columns = {
-        "q_id": pl.Series([query_id for query_id, _, _ in values], dtype=pl.String),
-        "doc_id": pl.Series([doc_id for _, doc_id, _ in values], dtype=pl.String),
+        "query-id" if beir else "q_id": pl.Series([query_id for query_id, _, _ in values], dtype=pl.String),
+        "corpus-id" if beir else "doc_id": pl.Series([doc_id for _, doc_id, _ in values], dtype=pl.String),
         "score": pl.Series(numbers, dtype=pl.Int64 if kind == "qrels" else pl.Float64),
     }
     buffer = BytesIO()

@@ -5,19 +5,22 @@ polars reads them and is imported only when such a file is present. Row numbers 
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import MAX_RAW, Tally
 from assay.formats.column_names import SILENT, note_rest
 from assay.formats.delimited import NAMED
+from assay.formats.json_lines import Element
 from assay.formats.pair_layouts import Absent, Entry
 from assay.formats.reader import NeedsCare
 from assay.formats.text_lines import Content
+from assay.formats.writer import Written
 
 if TYPE_CHECKING:
     import polars
@@ -61,6 +64,32 @@ def parquet_entries(
             tally.once("W42", line, "an id is a number", done="read as text", column=name)
         number = row.get(value, Absent)
         yield Entry(line, str(query_id), str(doc_id), number, row.get("rank"), row.get("tag") or "", raw)
+
+
+def parquet_objects(content: Content, tally: Tally) -> Iterator[Element]:
+    """Yield the rows of a file as the objects that a JSONL file would have."""
+    if not content.parquet:
+        tally.refuse("does not begin like a Parquet file")
+    frame = _decoded(content.binary(), tally)
+    content.lines_read = len(frame)
+    plain = all(_is_text(column) or column.dtype.is_numeric() for column in frame)
+    for line, row in enumerate(frame.iter_rows(named=True), 1):
+        tally.read()
+        # Dates, bytes and decimals have no form in JSON.
+        of = row if plain else json.loads(json.dumps(row, default=str))
+        yield Element(line, of, ", ".join("null" if cell is None else str(cell) for cell in row.values())[:MAX_RAW])
+
+
+def write_parquet_objects(objects: Sequence[Mapping[str, Any]], names: Sequence[str], stream: BinaryIO) -> Written:
+    """Write objects as rows, with the named columns and those of later names that any object has."""
+    import polars
+
+    present = {name for one in objects for name in one}
+    columns = [*names[:2], *(name for name in names[2:] if name in present)]
+    data = {name: [one.get(name) for one in objects] for name in columns}
+    schema = None if objects else dict.fromkeys(columns, polars.String)
+    polars.DataFrame(data, schema=schema, strict=False).write_parquet(stream)
+    return Written(len(objects))
 
 
 def parquet_columns(content: Content, tally: Tally, known: Known, value: str) -> Iterator[PairColumns]:

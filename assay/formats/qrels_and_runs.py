@@ -6,7 +6,8 @@ rest row by row with a report of all problems.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from assay.formats.text_lines import HEAD, Content, Source, reusable_source
 if TYPE_CHECKING:
     from assay.core.read_report import Report, Tally
     from assay.formats.pair_columns import PairColumns
+    from assay.formats.row_types import RunRow
 
 MACHINE_FORMAT = "labels-jsonl"
 
@@ -94,7 +96,8 @@ def load_qrels(
     if not rows:
         raise UnreadableInput(path, None, "contains no judgments", "expected a grade for at least one pair", "F07")
     # Generated ids could be those of other queries in a run.
-    qrels = Qrels.from_rows((row.query if row.by_text else row.query_id, row.doc_id, row.grade) for row in rows)
+    keys = ((row.query if member.by_text else row.query_id, row.doc_id, row.grade) for row in rows)
+    qrels = Qrels.from_rows(keys)
     qrels.duplicates = result.report.bins["duplicate"]
     return qrels, result.report
 
@@ -202,7 +205,7 @@ class _OtherRun(RunFile):
         except (NeedsCare, NotValid, UnreadableInput):
             result = _strictly(self._member, self._reusable, self.path)
         self.report = result.report
-        return RunRows.of(result.rows)
+        return _by_text(result.rows)
 
     def _open(self) -> tuple[Content, Tally]:
         return _opened(self._member, self._reusable, self.path)
@@ -213,7 +216,7 @@ class _OtherRun(RunFile):
             raise UnreadableInput(
                 self.path, None, "contains no results", "expected a document for at least one query", "F07"
             )
-        rows = RunRows.of(result.rows)
+        rows = _by_text(result.rows)
         self.report = result.report
         return Run.from_columns(rows.query_ids, rows.doc_ids, rows.scores, self.name)
 
@@ -228,6 +231,13 @@ class _OtherRun(RunFile):
         if self._ranked:
             return rows.run(self.name, tally)
         return Run.from_columns(rows.query_ids, rows.doc_ids, rows.scores, self.name)
+
+
+def _by_text(rows: Sequence[RunRow]) -> RunRows:
+    """Return the columns of rows; generated ids are replaced with the texts, as in qrels."""
+    if rows and rows[0].by_text:
+        rows = [replace(row, query_id=row.query) for row in rows]
+    return RunRows.of(rows)
 
 
 def _opened(member: Format, source: Rereadable, path: str) -> tuple[Content, Tally]:

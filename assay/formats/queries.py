@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
@@ -18,6 +18,7 @@ from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Fault, RowFault, count, share
 from assay.formats.json_lines import Element, objects
 from assay.formats.json_rows import write_objects
+from assay.formats.parquet import parquet_objects, write_parquet_objects
 from assay.formats.reader import reader
 from assay.formats.row_types import QueryRow, StratumRow
 from assay.formats.text_lines import Content
@@ -122,6 +123,8 @@ KEYS = {
     "query_id": ("_id", *COLUMNS.known["query_id"]),
     "query": (*COLUMNS.known["query"], "text"),
 }
+# The names that BEIR and MTEB write.
+BEIR_KEYS = {"query_id": "_id", "query": "text"}
 SILENT_KEYS = frozenset({"metadata"})
 # The first cell of a header in a TSV file.
 _HEADER_IDS = {"qid", "query_id", "query-id", "id", "topic"}
@@ -184,7 +187,7 @@ def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str
         by_id[key] = row
         tally.put(bin)
         note_personal(tally, row.line, row.query)
-    elif astuple(known)[:-1] == astuple(row)[:-1]:
+    elif known == row:
         tally.put("duplicate")
         what = f"repeats line {known.line}"
         tally.note("W33", row.line, what, done="counted once", fix="remove one of the two", raw=raw)
@@ -286,24 +289,37 @@ def _also(text: str) -> StratumRow:
     return StratumRow(name, part, parts[2], probability, weight)
 
 
-def _write_jsonl(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
-    """Write queries in the order of their ids; unknown values are left out."""
-    return write_objects(map(_as_json, _by_id(rows)), stream)
+def _write_jsonl(rows: Iterable[QueryRow], stream: BinaryIO, *, beir: bool = False) -> Written:
+    """Write queries in the order of their ids; unknown values are left out. ``beir`` writes the keys of BEIR's
+    queries.jsonl.
+    """
+    return write_objects((_as_json(row, BEIR_KEYS if beir else {}) for row in _by_id(rows)), stream)
 
 
-def _as_json(row: QueryRow) -> dict[str, Any]:
+def _write_parquet(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
+    """Write queries in the order of their ids, with the columns of MTEB and those that have a value."""
+    names = [BEIR_KEYS.get(name, name) for name in (*HEADER, *STRATA_HEADER, *LANGUAGE_HEADER)]
+    return write_parquet_objects([_as_json(row, BEIR_KEYS) for row in _by_id(rows)], names, stream)
+
+
+def _as_json(row: QueryRow, renamed: Mapping[str, str]) -> dict[str, Any]:
     columns = (*HEADER, *STRATA_HEADER, *LANGUAGE_HEADER)
     values = {name: getattr(row, name) for name in columns} | {"also": also_cell(row.also)}
-    return {name: value for name, value in values.items() if value not in (None, "") or name in HEADER[:2]}
+    kept = {name: value for name, value in values.items() if value not in (None, "") or name in HEADER[:2]}
+    return {renamed.get(name, name): value for name, value in kept.items()}
 
 
 def _parse_jsonl(content: Content, tally: Tally) -> Iterator[QueryRow]:
-    return read_queries(_records(content, tally), tally)
+    return read_queries(_records(objects(content, tally), tally), tally)
 
 
-def _records(content: Content, tally: Tally) -> Iterator[Cells]:
+def _parse_parquet(content: Content, tally: Tally) -> Iterator[QueryRow]:
+    return read_queries(_records(parquet_objects(content, tally), tally), tally)
+
+
+def _records(elements: Iterable[Element], tally: Tally) -> Iterator[Cells]:
     numbered: bool | None = None
-    for element in objects(content, tally):
+    for element in elements:
         try:
             cells = _element_cells(element, tally)
             numbered = "query_id" not in cells.of if numbered is None else numbered
@@ -427,4 +443,17 @@ TSV = Format(
         header="true or false: whether the first line is a header",
         tabs="true: a query may contain TABs",
     ),
+)
+PARQUET = Format(
+    name="queries-parquet",
+    title="Queries, Parquet",
+    tool="MTEB",
+    kind="queries",
+    extensions=(".parquet",),
+    description="One query per row, with the columns of MTEB's queries (_id, text) or of queries-csv, shown as CSV.",
+    read=reader("queries-parquet", "the columns _id and text", _parse_parquet, empty="queries", encoded=False),
+    write=_write_parquet,
+    example=CSV.example,
+    options={},
+    binary=True,
 )

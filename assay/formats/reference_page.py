@@ -24,6 +24,9 @@ This page is generated from the formats' declarations; `python -m assay.formats.
   full width, TAB or CR) is written with a leading apostrophe, which is removed when the file is read.
 - Some tools identify queries by their text. Their queries are numbered `q001`, `q002`, ... in the order of the file, or
   get the ids of `--queries FILE`; an import into a collection uses the ids of queries with exactly the same text.
+- `assay convert` reads whole data sets of BEIR, MTEB and ir_datasets, and writes those of BEIR and MTEB (see
+  [cli.md](cli.md)). Their files have the formats `documents-jsonl`, `queries-jsonl`, `beir-qrels`, `qrels-jsonl`, or
+  Parquet; `--set beir=true` writes their names of keys.
 - Files of the same kind can be converted into each other, and every kind with pairs can be converted into pairs:
   `assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json`.
 

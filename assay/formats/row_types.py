@@ -13,7 +13,7 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class LabelRow:
     """The label of one pair. If ``by_text`` is set, the file identifies queries by their text, and the reader
-    numbered them.
+    numbered them. Queries of the same ``group`` share their labels.
     """
 
     query_id: str
@@ -24,6 +24,7 @@ class LabelRow:
     copied_from: tuple[str, str, str] | None = None
     line: int = field(default=0, compare=False)
     by_text: bool = field(default=False, compare=False)
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class RunRow:
     rank: int | None = field(default=None, compare=False)
     tag: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
+    query: str = field(default="", compare=False)
+    by_text: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class QueryRow:
     also: tuple[StratumRow, ...] = ()
     language: str = ""
     line: int = field(default=0, compare=False)
+    by_text: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

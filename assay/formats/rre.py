@@ -9,19 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
+from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.grade_cells import Pick, RowFault
 from assay.formats.json_lines import object_parts, refuse_unstorable
-from assay.formats.reader import note_unusual, reader
+from assay.formats.reader import reader
 from assay.formats.row_types import LabelRow
-from assay.formats.text_keys import TextKeys, whole_rating
+from assay.formats.text_keys import QueryLabels, TextLabels, labels_by_query
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, export_order, whole_grade
+from assay.formats.writer import Written, whole_grade
 
 NAME, QUEPID = "rre", "quepid-rre"
 _LEVELS = ("topics", "query_groups", "queries")
@@ -50,9 +50,7 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
     for key, line, value in parts:
         reading.level(value, line, f"{key}[{numbers[key]}]", root.get(_LABELS))
         numbers[key] += 1
-    for row in reading.by_key.rows():
-        tally.grade(row.grade or 0)
-        yield row
+    yield from reading.labels.rows()
 
 
 class _Reading:
@@ -60,10 +58,10 @@ class _Reading:
 
     def __init__(self, tally: Tally, conflicts: Pick | None, placeholder: str) -> None:
         self.tally, self.placeholder = tally, placeholder
-        self.by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
-        self.keys = TextKeys(tally)
+        self.labels = TextLabels(tally, conflicts, whole=True)
+        self.groups = 0
 
-    def level(self, value: Any, line: int, where: str, inherited: Any) -> None:
+    def level(self, value: Any, line: int, where: str, inherited: Any, group: str = "") -> None:
         """Read a topic, group or query."""
         if isinstance(value, RowFault) or not isinstance(value, dict):
             self.tally.read()
@@ -73,38 +71,43 @@ class _Reading:
         labels = value.get(_LABELS, inherited)
         below = next((key for key in _LEVELS if isinstance(value.get(key), list)), None)
         if below is None:
-            self._query(value, line, where, labels)
+            self._query(value, line, where, labels, "" if _LABELS in value else group)
             return
         if below == "queries" and len(value[below]) > 1 and labels:
+            group = self._group_name(value)
             done = "each query gets the labels of the group"
             self.tally.once("W66", line, "a group of several queries", done=done, column=_LABELS)
         for number, one in enumerate(value[below]):
-            self.level(one, line, f"{where}.{below}[{number}]".lstrip("."), labels)
+            self.level(one, line, f"{where}.{below}[{number}]".lstrip("."), labels, group)
 
-    def _query(self, value: Mapping[str, Any], line: int, where: str, labels: Any) -> None:
+    def _group_name(self, value: Mapping[str, Any]) -> str:
+        """Return the name of a group of several queries, or a number if it has no usable name."""
+        self.groups += 1
+        name = value.get("name") or value.get("description")
+        return name if isinstance(name, str) and id_fault(name) is None else f"group {self.groups}"
+
+    def _query(self, value: Mapping[str, Any], line: int, where: str, labels: Any, group: str) -> None:
         self.tally.read()
         try:
             refuse_unstorable(value)
             placeholders = value.get("placeholders")
             text = placeholders.get(self.placeholder) if isinstance(placeholders, dict) else value.get("query")
-            query_id = self.keys.query_id(text, line)
             pairs = self._pairs(labels)
         except RowFault as fault:
             self.tally.reject(fault.code, line, str(fault), fix=fault.fix or self.tally.expected, column=where)
             return
-        self.tally.put("header")
         if not pairs:
-            self.tally.once("W65", line, "a query without documents", done="skipped")
+            self.labels.without_labels(text, line, "", counted_as="header", column=where)
+            return
+        try:
+            self.labels.keys.query_id(text, line)
+        except RowFault as fault:
+            self.tally.reject(fault.code, line, str(fault), fix=fault.fix or self.tally.expected, column=where)
+            return
+        self.tally.put("header")
         for doc_id, gain in pairs:
             self.tally.read()
-            try:
-                grade = whole_rating(gain)
-                row = LabelRow(query_id, checked_id(doc_id), grade, query=str(text), line=line, by_text=True)
-            except RowFault as fault:
-                self.tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=doc_id, column=where)
-                continue
-            note_unusual(self.tally, line, doc_id)
-            self.by_key.add((query_id, doc_id), grade, row, line, f"{where} {doc_id} {grade}")
+            self.labels.add(text, doc_id, gain, line, f"{where} {doc_id} {gain}", column=where, group=group)
 
     def _pairs(self, labels: Any) -> list[tuple[str, Any]]:
         """Return the documents with their gains, from ``{doc: {"gain": 3}}`` or ``{"3": [doc]}``."""
@@ -116,6 +119,9 @@ class _Reading:
         if any(lists) and not all(lists):
             raise RowFault("E23", f"{_LABELS} mixes both shapes", "use one shape for all documents")
         if lists and lists[0]:
+            odd = next((one for doc_ids in labels.values() for one in doc_ids if not isinstance(one, str | int)), None)
+            if odd is not None or any(isinstance(one, bool) for doc_ids in labels.values() for one in doc_ids):
+                raise RowFault("E23", f"{_LABELS} contains {odd!r} instead of the id of a document")
             return [(str(doc_id), gain) for gain, doc_ids in labels.items() for doc_id in doc_ids]
         pairs = []
         for doc_id, value in labels.items():
@@ -136,40 +142,52 @@ def _write(
     flat: bool = False,
 ) -> Written:
     """Write one group per query, or flat with the documents of each grade, as Quepid imports them."""
-    ordered = export_order(row for row in rows if row.grade is not None)
-    written, texts = [], dict[str, str]()
-    for query_id, group in groupby(ordered, key=lambda row: row.query_id):
-        labels = list(group)
-        text = (queries or {}).get(query_id) or labels[0].query
-        if not text:
-            what = f"query {query_id!r} has no text, which {NAME} needs; add the texts (--queries queries.csv)"
-            raise NotValid(what)
-        if (other := texts.setdefault(text, query_id)) != query_id:
-            raise NotValid(
-                f"the queries {other!r} and {query_id!r} have the same text, by which {NAME} identifies them"
-            )
-        grades = {row.doc_id: int(whole_grade(row.grade, query_id, row.doc_id)) for row in labels}
-        query = {"template": template, "placeholders": {_PLACEHOLDER: text}}
-        written.append(_flat(query, grades) if flat else _group(text, query, grades))
-    body = {"queries": written} if flat else {"topics": [{"description": "Assay", "query_groups": written}]}
+    queries_of: dict[str, list[QueryLabels]] = {}
+    found = labels_by_query(NAME, rows, queries)
+    for one in found:
+        # A query of a group is written with the group of its first label, others on their own.
+        group = "" if flat else one.labels[0].group
+        queries_of.setdefault(f"group {group}" if group else f"query {one.query_id}", []).append(one)
+    if flat:
+        body: dict[str, Any] = {"queries": [_flat(one) for one in found]}
+    else:
+        names: set[str] = set()
+        groups = [_group(members, template, names) for members in queries_of.values()]
+        body = {"topics": [{"description": "Assay", "query_groups": groups}]}
     whole = {"id_field": "id", "index": index, **({"template": template} if flat else {}), **body}
     try:
         stream.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
     except UnicodeEncodeError as error:
         raise NotValid(f"cannot be written as UTF-8: {error}") from error
-    return Written(len(ordered))
+    return Written(sum(len(one.labels) for one in found))
 
 
-def _group(text: str, query: Mapping[str, Any], grades: Mapping[str, int]) -> dict[str, Any]:
-    labels = {doc_id: {"gain": grade} for doc_id, grade in grades.items()}
-    return {"name": text, "queries": [query], _LABELS: labels}
+def _group(members: list[QueryLabels], template: str, names: set[str]) -> dict[str, Any]:
+    """Return a group with its shared labels, or with those of each query if they differ."""
+    gains = [{row.doc_id: {"gain": _grade(row)} for row in one.labels} for one in members]
+    queries: list[dict[str, Any]] = [
+        {"template": template, "placeholders": {_PLACEHOLDER: one.query}} for one in members
+    ]
+    name = base = members[0].labels[0].group or members[0].query
+    number = 1
+    while name in names:
+        number += 1
+        name = f"{base} ({number})"
+    names.add(name)
+    if all(one == gains[0] for one in gains):
+        return {"name": name, "queries": queries, _LABELS: gains[0]}
+    return {"name": name, "queries": [{**query, _LABELS: own} for query, own in zip(queries, gains, strict=True)]}
 
 
-def _flat(query: Mapping[str, Any], grades: Mapping[str, int]) -> dict[str, Any]:
+def _grade(row: LabelRow) -> int:
+    return int(whole_grade(row.grade, row.query_id, row.doc_id))
+
+
+def _flat(one: QueryLabels) -> dict[str, Any]:
     by_grade: dict[str, list[str]] = {}
-    for doc_id, grade in sorted(grades.items(), key=lambda one: (-one[1], one[0])):
-        by_grade.setdefault(str(grade), []).append(doc_id)
-    return {"placeholders": query["placeholders"], _LABELS: by_grade}
+    for row in sorted(one.labels, key=lambda row: (-_grade(row), row.doc_id)):
+        by_grade.setdefault(str(_grade(row)), []).append(row.doc_id)
+    return {"placeholders": {_PLACEHOLDER: one.query}, _LABELS: by_grade}
 
 
 def _example(flat: bool) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+_CASE = re.compile(r'\{\s*(?:"case"\s*:\s*\{\s*)?"case_name"\s*:')
+
 # Format names with patterns for the decoded text without leading white space, checked before all other formats. A
 # pattern must not match a file of another format; text beyond the first 64 KiB is not available.
 SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -24,7 +26,23 @@ SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("quepid-rre", re.compile(r'\{(?!.*"topics"\s*:).*"relevant_documents"\s*:\s*\{\s*"[^"]*"\s*:\s*\[', re.S)),
     ("rre", re.compile(r'\{.*"relevant_documents"\s*:\s*\{', re.S)),
     ("quepid-basic-csv", re.compile(r'"?query"?,"?docid"?,"?rating"?\s*(?:[\r\n]|$)', re.I)),
+    (
+        "quaerite-csv",
+        re.compile(
+            r"(?=[^\r\n]*\bquery\b)(?!query_id|query,docid)(?=[^\r\n]*\bdocid\b)rating,[\w,]+\s*(?:[\r\n]|$)", re.I
+        ),
+    ),
     ("quepid-needs-csv", re.compile(r'"?query"?,"?information_need"?\s*(?:[\r\n]|$)', re.I)),
+    (
+        "quepid-ratings-json",
+        re.compile(r'\{\s*"queries"\s*:\s*\[\s*(?:\]|\{\s*"query"\s*:\s*"[^{]*"ratings"\s*:\s*\{)', re.S),
+    ),
+    # One file with labels and queries: the kind decides.
+    ("quepid-case", _CASE),
+    ("quepid-case-queries", _CASE),
+    ("quepid-detailed-csv", re.compile(r"Team Name,Case Name,Case ID,Query Text,Doc ID,", re.I)),
+    ("quepid-case-csv", re.compile(r"Team Name,Case Name,Case ID,Query Text,(?!Doc ID,)", re.I)),
+    ("quepid-snapshot-csv", re.compile(r"Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,", re.I)),
     # One column for each rater, whose names may be any.
     (
         "quepid-book-csv",

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, TypeVar
 
+from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.grade_cells import RowFault
+from assay.formats.grade_cells import Keyed, Pick, RowFault, any_grade, checked_id, scale_grade
 from assay.formats.queries import note_personal, query_fault
+from assay.formats.reader import note_unusual
+from assay.formats.row_types import LabelRow, QueryRow, RatingRow, RunRow
 from assay.formats.value_kinds import value_kind
+from assay.formats.writer import MAX_SHOWN, export_order
+
+Row = TypeVar("Row", bound=LabelRow | QueryRow | RatingRow | RunRow)
+
+WIDTH = 3
 
 
 class TextKeys:
@@ -25,8 +36,130 @@ class TextKeys:
             if fault := query_fault(text):
                 raise RowFault(*fault)
             note_personal(self._tally, line, text)
-            self.ids[text] = f"q{len(self.ids) + 1:03d}"
+            self.ids[text] = f"q{len(self.ids) + 1:0{WIDTH}d}"
         return self.ids[text]
+
+    def padded(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Yield the rows with ids of the same length, which sort in the order of the file."""
+        width = len(str(len(self.ids)))
+        if width <= WIDTH:
+            yield from rows
+        else:
+            for row in rows:
+                yield replace(row, query_id=f"q{row.query_id[1:]:0>{width}}")
+
+
+class TextLabels:
+    """Collects the labels of a file whose queries are identified by their text; each label is counted in one bin."""
+
+    def __init__(
+        self, tally: Tally, conflicts: Pick | None, grades: tuple[int, ...] | None = None, *, whole: bool = False
+    ) -> None:
+        self._tally, self._grades, self._whole = tally, grades, whole
+        self.keys = TextKeys(tally)
+        self._by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
+
+    def add(
+        self,
+        query: Any,
+        doc_id: str,
+        value: Any,
+        line: int,
+        raw: str,
+        *,
+        column: str = "",
+        repaired: bool = False,
+        group: str = "",
+    ) -> None:
+        """Add a label if it is valid; an empty cell or null is a pair without a grade."""
+        try:
+            query_id = self.keys.query_id(query, line)
+            checked_id(doc_id)
+            grade, pointed = (None, False) if value in (None, "") else self._grade(value)
+        except RowFault as fault:
+            fix = fault.fix or self._tally.expected
+            self._tally.reject(fault.code, line, str(fault), fix=fix, raw=raw, column=column)
+            return
+        if pointed:
+            self._tally.once("W32", line, f"the grade is written as {value}", done=f"read as {grade:g}")
+        note_unusual(self._tally, line, doc_id)
+        row = LabelRow(query_id, doc_id, grade, query=query, line=line, by_text=True, group=group)
+        self._by_key.add((query, doc_id), grade, row, line, raw, "repaired" if pointed or repaired else "accepted")
+
+    def without_labels(self, query: Any, line: int, raw: str, *, counted_as: str, column: str = "") -> None:
+        """Count a query without documents, which has no labels to read."""
+        try:
+            self.keys.query_id(query, line)
+        except RowFault as fault:
+            fix = fault.fix or self._tally.expected
+            self._tally.reject(fault.code, line, str(fault), fix=fix, raw=raw, column=column)
+            return
+        self._tally.put(counted_as)
+        self._tally.once("W65", line, "a query without documents", done="skipped")
+
+    def rows(self) -> Iterator[LabelRow]:
+        """Yield the accepted labels in the order of the file."""
+        for row in self.keys.padded(self._by_key.rows()):
+            if row.grade is not None:
+                self._tally.grade(row.grade)
+            yield row
+
+    def _grade(self, value: Any) -> tuple[float, bool]:
+        """Return a grade, and whether it was repaired; without a scale, 3.0 is as good as 3."""
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise RowFault("E12", f"the grade {value!r} is not a number", "expected a number such as 3")
+        text = value.strip() if isinstance(value, str) else repr(value)
+        if self._grades is None and not self._whole:
+            return any_grade(text)
+        grade, repaired = scale_grade(text, self._grades)
+        return grade, repaired and self._grades is not None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLabels:
+    """A query with its text and its labels in the order of their documents."""
+
+    query_id: str
+    query: str
+    labels: list[LabelRow]
+
+
+def labels_by_query(
+    format: str, rows: Iterable[LabelRow], queries: Mapping[str, str] | None, *, omit_unrated: bool = True
+) -> list[QueryLabels]:
+    """Return the labels of each query in the order of the ids; a missing or shared text is refused."""
+    kept = export_order(row for row in rows if row.grade is not None or not omit_unrated)
+    found: list[QueryLabels] = []
+    for query_id, group in groupby(kept, key=lambda row: row.query_id):
+        labels = list(group)
+        text = (queries or {}).get(query_id) or next((row.query for row in labels if row.query), "")
+        if not text:
+            what = f"query {query_id!r} has no text, which {format} needs"
+            raise NotValid(f"{what}; add the texts (--queries queries.csv)")
+        found.append(QueryLabels(query_id, text, labels))
+    refuse_shared_texts(format, ((one.query_id, one.query) for one in found))
+    return found
+
+
+def refuse_shared_texts(format: str, queries: Iterable[tuple[str, str]]) -> None:
+    """Raise an exception if two queries (id, text) have the same text."""
+    ids: dict[str, str] = {}
+    shared = [(ids[text], query_id, text) for query_id, text in queries if ids.setdefault(text, query_id) != query_id]
+    if shared:
+        shown = ", ".join(f"{one} and {other} ({text!r})" for one, other, text in shared[:MAX_SHOWN])
+        more = f" and {len(shared) - MAX_SHOWN} more" if shared[MAX_SHOWN:] else ""
+        raise NotValid(f"{format} identifies queries by their text; these share one: {shown}{more}; change one of them")
+
+
+def number_text(grade: float) -> str:
+    """Return a grade as a whole number if it is one, otherwise as the shortest fraction.
+
+    Examples
+    --------
+    >>> number_text(3.0), number_text(2.5)
+    ('3', '2.5')
+    """
+    return str(int(grade)) if grade == int(grade) else repr(float(grade))
 
 
 def whole_rating(value: Any, scale: frozenset[int] | None = None) -> int:

@@ -24,10 +24,15 @@ MOST = 64 << 20
 _TOPIC = re.compile(r"<top(?:ic)?(\s[^>]*)?>(.*?)</top(?:ic)?\s*>", re.S | re.I)
 _OUTSIDE = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>|</?(?:topics|root|xml)\b[^>]*>", re.S | re.I)
 _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.I)
-# A tag of classic topics is not closed: the next one ends it.
-_PART = re.compile(r"<(num|number|title|query|question|desc|description|narr|narrative)\b[^>]*>([^<]*)", re.I)
+# A tag of classic topics is not closed: the next one ends it. Other tags are those of early tracks.
+_TAG = re.compile(
+    r"</?(num|number|title|query|question|desc|description|narr|narrative|head|dom|smry|con|fac|nat|def|note|subtopic|web)"
+    r"(?:\s[^<>]*)?>",
+    re.I,
+)
 _HEADINGS = re.compile(r"(?:Number|Topic|Description|Narrative)\s*:", re.I)
 _TEXTS, _NEEDS = ("title", "query"), ("question", "desc", "description", "narr", "narrative")
+_KNOWN = {"num", "number", *_TEXTS, *_NEEDS}
 _LINE = "<top><num> Number: 301 <title> running shoes </top>"
 
 
@@ -43,7 +48,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[QueryRow]:
         line = text.count("\n", 0, match.start()) + 1
         tally.read()
         try:
-            row = _topic(match[1] or "", match[2], line)
+            row = _topic(match[1] or "", match[2], line, tally)
             note_personal(tally, line, row.query)
             note_unusual(tally, line, row.query_id)
         except RowFault as fault:
@@ -64,14 +69,28 @@ def _refuse_outside(text: str, begin: int, end: int, tally: Tally) -> None:
         tally.reject("E10", line, "text outside of a topic", fix=fix, raw=stray)
 
 
-def _topic(attributes: str, body: str, line: int) -> QueryRow:
+def _topic(attributes: str, body: str, line: int, tally: Tally) -> QueryRow:
     parts: dict[str, str] = {}
-    for tag, text in _PART.findall(body):
-        if tag.lower() in parts:
+    tags = list(_TAG.finditer(body))
+    if not tags:
+        # Tracks of clinical trials have the text itself as the topic.
+        parts["query"] = " ".join(html.unescape(body).split())
+    elif stray := body[: tags[0].start()].strip():
+        raise RowFault("E10", f"the text {stray[:80]!r} is in front of the first tag", "move it into a tag")
+    ends = [*(match.start() for match in tags[1:]), len(body)]
+    for match, end in zip(tags, ends, strict=False):
+        tag, text = match[1].lower(), body[match.end() : end].strip()
+        if match[0].startswith("</"):
+            if text:
+                raise RowFault("E10", f"the text {text[:80]!r} follows {match[0]}", "move it into a tag")
+        elif tag not in _KNOWN:
+            if text:
+                tally.once("W41", line, f"the tag <{tag}>", done="ignored", column=tag)
+        elif tag in parts:
             raise RowFault("E20", f"two <{tag}> in one topic", "keep one, and end every topic with </top>")
-        words = text.strip()
-        heading = _HEADINGS.match(words)
-        parts[tag.lower()] = " ".join(html.unescape(words[heading.end() if heading else 0 :]).split())
+        else:
+            heading = _HEADINGS.match(text)
+            parts[tag] = " ".join(html.unescape(text[heading.end() if heading else 0 :]).split())
     number = _NUMBER.search(attributes)
     query_id = checked_id(
         html.unescape(number[1]).strip() if number else parts.get("num", parts.get("number", "")), "number"

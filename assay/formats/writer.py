@@ -40,11 +40,12 @@ WrittenRow = TypeVar("WrittenRow")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Number of written rows, notes on changes, and the encoded ids (original to encoded)."""
+    """Number of written rows, notes on changes, the encoded ids (original to encoded), and the file that lists them."""
 
     rows: int
     notes: tuple[str, ...] = ()
     idmap: Mapping[str, str] = field(default_factory=dict)
+    idmap_name: str = "idmap.tsv"
 
 
 def export_order(rows: Iterable[PairedRow]) -> list[PairedRow]:

@@ -13,6 +13,7 @@ from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.imports.text_keys import with_query_ids
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
+from judgments.queries import groups
 from judgments.web.access import LEADS
 
 
@@ -79,9 +80,18 @@ def queries_for(collection: Collection, rows: Sequence[LabelRow] | Sequence[Rati
     questions = questions_of(collection, list({row.doc_id for row in rows}))
     known = {query.query_id: query for query in collection.queries.all()}
     others = [row for row in rows if (row.query_id, row.doc_id) not in questions]
-    texts = {row.query_id: row.query for row in others if row.query_id not in known and row.query}
-    new = [Query(collection=collection, query_id=query_id, text=text) for query_id, text in texts.items()]
+    texts = {
+        row.query_id: (row.query, getattr(row, "group", ""))
+        for row in others
+        if row.query_id not in known and row.query
+    }
+    new = [
+        Query(collection=collection, query_id=query_id, text=text, group=group)
+        for query_id, (text, group) in texts.items()
+    ]
     Query.objects.bulk_create(new, batch_size=500)
+    if any(query.group for query in new):
+        groups.note(collection)
     known |= {query.query_id: query for query in new}
     return [questions.get((row.query_id, row.doc_id)) or known[row.query_id] for row in rows]
 

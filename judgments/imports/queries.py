@@ -12,6 +12,7 @@ from assay.core.redaction import redact
 from assay.formats.queries import PERSONAL
 from assay.formats.row_types import QueryRow
 from judgments.imports.kinds import Checked, Finding, ImportKind
+from judgments.imports.text_keys import with_query_ids
 from judgments.models import Collection, Place, Query, Round, Stratum, Upload, User
 from judgments.queries import groups
 from judgments.queries.narratives import LONGEST
@@ -30,10 +31,10 @@ SAME_SHARE = 1e-6
 
 def check(collection: Collection, rows: Sequence[QueryRow], upload: Upload) -> Checked:
     """Refuse an id that belongs to another text; keep new queries and those with additional values."""
+    rows, findings = with_query_ids(collection, rows)
     known = {query.query_id: query for query in collection.queries.select_related("stratum")}
     judged = being_judged(collection)
     shares = dict(collection.strata.values_list("name", "share"))
-    findings: list[Finding] = []
     accepted: list[QueryRow] = []
     same = 0
     for row in rows:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
-from assay.formats.row_types import LabelRow, RatingRow
+from assay.formats.row_types import LabelRow, QueryRow, RatingRow, RunRow
 from judgments.imports.kinds import Finding
 from judgments.models import Collection
 
-Row = TypeVar("Row", LabelRow, RatingRow)
+Row = TypeVar("Row", LabelRow, QueryRow, RatingRow, RunRow)
 
 
 def with_query_ids(collection: Collection, rows: Sequence[Row]) -> tuple[Sequence[Row], list[Finding]]:
@@ -33,11 +33,11 @@ def with_query_ids(collection: Collection, rows: Sequence[Row]) -> tuple[Sequenc
     return [replace(row, query_id=ids[row.query]) if row.by_text else row for row in usable], findings
 
 
-def _two_queries(row: LabelRow | RatingRow, query_ids: Sequence[str]) -> Finding:
+def _two_queries(row: LabelRow | QueryRow | RatingRow | RunRow, query_ids: Sequence[str]) -> Finding:
     return Finding(
         row.line,
         "E17",
-        f"{row.query} {row.doc_id}",
+        f"{row.query} {getattr(row, 'doc_id', '')}".strip(),
         f"the queries {', '.join(query_ids[:5])} have the text “{row.query}”",
         "not stored",
         "Use a file with query ids, such as a ratings CSV, or change one of the queries.",

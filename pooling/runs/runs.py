@@ -19,6 +19,7 @@ from assay.core.run import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
+from judgments.imports.text_keys import with_query_ids
 from judgments.jobs import storage
 from judgments.models import Collection, Upload, User, audit
 from judgments.web.access import STAFF
@@ -74,11 +75,13 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
     earlier = collection.runs.filter(sha256=upload.sha256).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is already stored as the run {earlier}. Nothing was stored again.")
+    # All rows of a file identify queries in the same way.
+    rows, ambiguous = with_query_ids(collection, rows) if rows and rows[0].by_text else (rows, [])
     queries = dict(collection.queries.values_list("query_id", "text"))
     documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
     strange_queries = Counter(row.query_id for row in rows if row.query_id not in queries)
     strange_documents = Counter(row.doc_id for row in rows if row.doc_id not in documents)
-    findings = []
+    findings = [*ambiguous]
     if strange_queries and queries:
         first = next(row for row in rows if row.query_id in strange_queries)
         what = f"{len(strange_queries):,} queries that are not in this collection; the first is {first.query_id}"

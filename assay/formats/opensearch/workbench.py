@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
@@ -19,9 +18,9 @@ from assay.formats.json_rows import rows as json_rows
 from assay.formats.json_rows import write_objects
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow
-from assay.formats.text_keys import TextKeys, whole_rating
+from assay.formats.text_keys import TextKeys, labels_by_query, whole_rating
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, export_order, whole_grade
+from assay.formats.writer import Written, whole_grade
 
 JUDGMENTS, QUERY_SET, QUERIES = "srw-judgments", "srw-query-set", "srw-queries"
 _RATINGS, _QUERIES = "judgmentRatings", "querySetQueries"
@@ -57,7 +56,7 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
                 continue
             bin = "repaired" if repaired else "accepted"
             by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}", bin)
-    for row in by_key.rows():
+    for row in keys.padded(by_key.rows()):
         tally.grade(row.grade or 0)
         yield row
 
@@ -134,20 +133,13 @@ def _write(
     """Write labels as a list to import; the workbench identifies queries by their text."""
     if len(name) > MOST_NAME or len(description) > MOST_DESCRIPTION:
         raise NotValid(f"the name may have {MOST_NAME} characters and the description {MOST_DESCRIPTION}; shorten them")
-    ordered = export_order(row for row in rows if row.grade is not None)
-    texts: dict[str, str] = {}
-    lines = []
-    for query_id, group in groupby(ordered, key=lambda row: row.query_id):
-        labels = list(group)
-        text = (queries or {}).get(query_id) or labels[0].query
-        if not text:
-            what = f"query {query_id!r} has no text, which {JUDGMENTS} needs; add the texts (--queries queries.csv)"
-            raise NotValid(what)
-        if (other := texts.setdefault(text, query_id)) != query_id:
-            what = f"the queries {other!r} and {query_id!r} have the same text, by which the workbench identifies them"
-            raise NotValid(what)
-        ratings = [{"docId": row.doc_id, "rating": whole_grade(row.grade, query_id, row.doc_id)} for row in labels]
-        lines.append("    " + json.dumps({"query": text, "ratings": ratings}, ensure_ascii=False))
+    lines, written = [], 0
+    for one in labels_by_query(JUDGMENTS, rows, queries):
+        ratings = [
+            {"docId": row.doc_id, "rating": whole_grade(row.grade, one.query_id, row.doc_id)} for row in one.labels
+        ]
+        lines.append("    " + json.dumps({"query": one.query, "ratings": ratings}, ensure_ascii=False))
+        written += len(ratings)
     head = {"name": name, "description": description, "type": "IMPORT_JUDGMENT"}
     start = json.dumps(head, ensure_ascii=False, indent=2)[:-2]
     body = "[\n" + ",\n".join(lines) + "\n  ]" if lines else "[]"
@@ -155,7 +147,7 @@ def _write(
         stream.write(f'{start},\n  "{_RATINGS}": {body}\n}}\n'.encode())
     except UnicodeEncodeError as error:
         raise NotValid(f"cannot be written as UTF-8: {error}") from error
-    return Written(len(ordered))
+    return Written(written)
 
 
 def _query_row(value: Any, keys: TextKeys, line: int, tally: Tally) -> QueryRow:
@@ -167,7 +159,7 @@ def _query_row(value: Any, keys: TextKeys, line: int, tally: Tally) -> QueryRow:
     for key in value.keys() - {"queryText"}:
         tally.once("W41", line, f"the key {key!r}", done="ignored", column=key)
     text = value.get("queryText")
-    return QueryRow(keys.query_id(text, line), str(text), line=line)
+    return QueryRow(keys.query_id(text, line), str(text), line=line, by_text=True)
 
 
 def _parse_set(content: Content, tally: Tally) -> Iterator[QueryRow]:
@@ -186,7 +178,7 @@ def _parse_set(content: Content, tally: Tally) -> Iterator[QueryRow]:
             tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
             continue
         by_key.add(row.query_id, row.query, row, line, row.query)
-    yield from by_key.rows()
+    yield from keys.padded(by_key.rows())
 
 
 def _write_set(rows: Iterable[QueryRow], stream: BinaryIO, *, name: str = "Assay", description: str = "") -> Written:
@@ -207,7 +199,7 @@ def _parse_queries(content: Content, tally: Tally) -> Iterator[QueryRow]:
         lambda element, tally: (_query_row(element.of, keys, element.line, tally), False),
         lambda row: (row.query_id, row.query),
     )
-    yield from rows
+    yield from keys.padded(rows)
 
 
 def _write_queries(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:

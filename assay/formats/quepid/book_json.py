@@ -95,7 +95,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[BookRating]:
     reading = _Reading(tally, _book(settings, tally), pseudonyms(_addresses(value for _, value in pairs), _OWN))
     for place, (line, value) in enumerate(pairs):
         reading.pair(value, line, f"{_PAIRS}[{place}]")
-    yield from reading.by_key.rows()
+    yield from reading.keys.padded(reading.by_key.rows())
 
 
 def _unfaulty(value: Any, tally: Tally, line: int) -> Any:

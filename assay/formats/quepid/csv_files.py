@@ -1,4 +1,4 @@
-"""CSV files of Quepid: basic ratings, ratings by rater, and information needs.
+"""CSV files of Quepid: basic ratings, ratings by rater, and information needs; and the judgments of quaerite.
 
 Quepid identifies queries by their text. In front of a cell that a spreadsheet might run as a formula it writes a space.
 """
@@ -21,11 +21,18 @@ from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow
-from assay.formats.text_keys import TextKeys, whole_rating
+from assay.formats.text_keys import (
+    TextKeys,
+    TextLabels,
+    labels_by_query,
+    number_text,
+    refuse_shared_texts,
+    whole_rating,
+)
 from assay.formats.text_lines import Content
-from assay.formats.writer import Written, export_order, whole_grade, write_csv
+from assay.formats.writer import Written, export_order, write_csv
 
-BASIC, BOOK, NEEDS = "quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv"
+BASIC, BOOK, NEEDS, QUAERITE = "quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv", "quaerite-csv"
 _FORMULA = re.compile(r"[-=+@]")
 _OWN = re.compile(r"(r\d+)")
 _BASIC = Columns({"query": (), "docid": (), "rating": ()}, ("query", "docid", "rating"))
@@ -65,26 +72,34 @@ def _checked(cells: Cells, keys: TextKeys, tally: Tally) -> tuple[str, str, str]
     return query_id, text, doc_id
 
 
-def _read_basic(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> Iterator[LabelRow]:
-    keys, by_key = TextKeys(tally), Keyed[LabelRow](tally, conflicts)
+def _read_basic(
+    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+) -> Iterator[LabelRow]:
+    labels = TextLabels(tally, conflicts, grades)
     for cells in read_table(content, tally, _BASIC, unescaped=False):
-        if not cells.of["docid"] and not cells.of["rating"]:
-            tally.put("blank")
-            tally.once("W65", cells.line, "a query without documents", done="skipped")
-            continue
-        try:
-            query_id, text, doc_id = _checked(cells, keys, tally)
-            written = cells.of["rating"].strip()
-            grade = whole_rating(written) if written else None
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
-            continue
-        row = LabelRow(query_id, doc_id, grade, query=text, line=cells.line, by_text=True)
-        by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw)
-    for row in by_key.rows():
-        if row.grade is not None:
-            tally.grade(row.grade)
-        yield row
+        _add_basic(cells, _unspaced(cells, "query", tally), labels)
+    yield from labels.rows()
+
+
+def _read_quaerite(
+    content: Content,
+    tally: Tally,
+    *,
+    grades: tuple[int, ...] | None = None,
+    columns: Mapping[str, str] | None = None,
+    conflicts: Pick | None = None,
+) -> Iterator[LabelRow]:
+    labels = TextLabels(tally, conflicts, grades)
+    for cells in read_table(content, tally, _BASIC, mapping=columns, unescaped=False):
+        _add_basic(cells, cells.of["query"], labels)
+    yield from labels.rows()
+
+
+def _add_basic(cells: Cells, query: str, labels: TextLabels) -> None:
+    if not cells.of["docid"] and not cells.of["rating"]:
+        labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
+    else:
+        labels.add(query, cells.of["docid"], cells.of["rating"].strip(), cells.line, cells.raw)
 
 
 def _write_basic(
@@ -95,17 +110,28 @@ def _write_basic(
     omit_unrated: bool = True,
 ) -> Written:
     """Write labels; Quepid's import page refuses a query with both a comma and a quote."""
-    ordered = export_order(row for row in rows if row.grade is not None or not omit_unrated)
-    texts = {row.query_id: _text_of(row.query_id, row.query, queries, BASIC) for row in ordered}
-    difficult = sum("," in text and '"' in text for text in texts.values())
+    groups = labels_by_query(BASIC, rows, queries, omit_unrated=omit_unrated)
+    difficult = sum("," in group.query and '"' in group.query for group in groups)
     notes = (f"{difficult:,} queries have a comma and a quote; Quepid's import page refuses them",) if difficult else ()
-
-    def cells(row: LabelRow) -> list[str]:
-        grade = "" if row.grade is None else whole_grade(row.grade, row.query_id, row.doc_id)
-        return [_spaced(texts[row.query_id]), row.doc_id, grade]
-
-    written = write_csv(stream, ["query", "docid", "rating"], ordered, cells, "document {0.doc_id!r}")
+    written = write_csv(
+        stream,
+        ["query", "docid", "rating"],
+        ((group.query, row) for group in groups for row in group.labels),
+        lambda one: [_spaced(one[0]), one[1].doc_id, "" if one[1].grade is None else number_text(one[1].grade)],
+        "document {0[1].doc_id!r}",
+    )
     return replace(written, notes=notes)
+
+
+def _write_quaerite(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
+    """Write labels with the columns of quaerite's own files."""
+    return write_csv(
+        stream,
+        ["rating", "docid", "query"],
+        ((group.query, row) for group in labels_by_query(QUAERITE, rows, queries) for row in group.labels),
+        lambda one: [number_text(one[1].grade or 0), one[1].doc_id, one[0]],
+        "document {0[1].doc_id!r}",
+    )
 
 
 def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:
@@ -138,7 +164,7 @@ def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:
             by_key.add((query_id, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
             if row.grade is not None:
                 tally.grade(row.grade)
-    yield from by_key.rows()
+    yield from keys.padded(by_key.rows())
 
 
 def _rated(pair: BookRating, names: Mapping[str, str], name: str, grade: int) -> BookRating:
@@ -153,13 +179,15 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
     ordered = export_order(chosen)
     raters = sorted({row.rater for row in ordered if row.grade is not None and row.source != _ADJUDICATED})
     final = [_FINAL] if any(row.source == _ADJUDICATED for row in ordered) else []
+    texts = {row.query_id: _text_of(row.query_id, row.query, queries, BOOK) for row in ordered}
+    refuse_shared_texts(BOOK, texts.items())
     stream.write(csv_row(["query", "docid", *raters, *final]).encode())
     for (query_id, doc_id), group in groupby(ordered, key=lambda row: (row.query_id, row.doc_id)):
         pair = list(group)
         grades = {_FINAL if row.source == _ADJUDICATED else row.rater: row.grade for row in pair}
         # Quepid writes an empty rating with quotes.
         given = ['""' if (grade := grades.get(name)) is None else f"{grade}.0" for name in (*raters, *final)]
-        pair_cells = csv_row([_spaced(_text_of(query_id, pair[0].query, queries, BOOK)), doc_id]).rstrip("\n")
+        pair_cells = csv_row([_spaced(texts[query_id]), doc_id]).rstrip("\n")
         stream.write((",".join([pair_cells, *given]) + "\n").encode())
     return Written(len(ordered))
 
@@ -169,17 +197,18 @@ def _read_needs(content: Content, tally: Tally) -> Iterator[QueryRow]:
     for cells in read_table(content, tally, _NEEDS, unescaped=False):
         try:
             text, need = (_unspaced(cells, name, tally) for name in ("query", "information_need"))
-            row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line)
+            row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line, by_text=True)
         except RowFault as fault:
             tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
             continue
-        by_key.add(row.query_id, need, row, cells.line, cells.raw)
-    yield from by_key.rows()
+        by_key.add(row.query, need, row, cells.line, cells.raw)
+    yield from keys.padded(by_key.rows())
 
 
 def _write_needs(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """Write the needs; Quepid keeps 255 characters of each."""
-    listed = list(rows)
+    listed = sorted(rows, key=lambda row: row.query_id)
+    refuse_shared_texts(NEEDS, ((row.query_id, row.query) for row in listed))
     long = sum(len(row.narrative) > 255 for row in listed)
     written = write_csv(
         stream,
@@ -201,7 +230,20 @@ BASIC_FORMAT = Format(
     read=reader(BASIC, "query,docid,rating", _read_basic),
     write=_write_basic,
     example="query,docid,rating\nstar trek,193,0\nstar wars,11,3\nstar wars,1891,2\n",
-    options=reader_options("conflicts encoding"),
+    options=reader_options("grades conflicts encoding"),
+    by_text=True,
+)
+QUAERITE_FORMAT = Format(
+    name=QUAERITE,
+    title="quaerite judgments, CSV",
+    tool="quaerite",
+    kind="qrels",
+    extensions=(".csv",),
+    description="Rating, document and query text, as quaerite reads them; other columns are not read.",
+    read=reader(QUAERITE, "rating,docid,query", _read_quaerite),
+    write=_write_quaerite,
+    example="rating,docid,query\n0,70,rambo\n4,7555,rambo\n4,1366,rocky\n",
+    options=reader_options("grades columns conflicts encoding", columns="maps columns, such as query=positive"),
     by_text=True,
 )
 BOOK_FORMAT = Format(

@@ -84,7 +84,7 @@ def test_anything_with_pairs_becomes_pairs(folder: Path):
             "convert qrels.txt --to trec-run",
             "cannot convert qrels (trec-qrels) to run (trec-run); possible formats: trec-qrels",
         ),
-        ("convert qrels.txt --to trec-run", "qrels-parquet, quepid-basic-csv, pairs-csv"),
+        ("convert qrels.txt --to trec-run", "qrels-parquet, quepid-basic-csv,"),
         ("convert qrels.txt --to trec-qrel", "'trec-qrel'; did you mean trec-qrels"),
         (
             "convert qrels.txt --to judgment-list",

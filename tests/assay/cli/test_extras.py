@@ -85,6 +85,7 @@ def test_each_extra_that_is_named_brings_its_library() -> None:
         "sentence_transformers": "sentence-transformers",
         "rouge_score": "rouge-score",
         "bert_score": "bert-score",
+        "ir_datasets": "ir-datasets",
     }
     for library, extra in EXTRAS.items():
         assert any(one.startswith(called.get(library, library)) for one in extras[extra]), library

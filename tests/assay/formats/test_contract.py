@@ -51,6 +51,8 @@ LARGE = [
     "\ufeff",
 ]
 WHOLE = ["query,count\n", "q1 0 d1 1\n", "q1 Q0 d1 1 1 x\n"]
+# Formats that read the other rows of a file whose first format is another one.
+SECOND = {"quepid-case-queries"}
 # What a format always has to say about itself.
 INHERENT = {"msmarco-run": {"W49"}}
 PIECES = st.sampled_from([*(text.encode() for text in (*SMALL, *LARGE, *WHOLE)), b"\xff"])
@@ -105,15 +107,19 @@ def test_its_example_is_read_without_a_word(member: Format):
 
 
 def test_its_example_comes_back_byte_for_byte(member: Format):
+    if member.write is None:
+        pytest.skip("Assay only reads this format")
     assert written(member, member.read(example(member), path="a").rows) == example(member)
 
 
 def test_its_example_is_recognized(member: Format):
-    assert member.binary or sniff(example(member)) == member.name
+    assert member.binary or member.name in SECOND or sniff(example(member)) == member.name
     assert sniff(example(member), member.kind) == member.name
 
 
 def test_an_empty_list_can_be_written(member: Format):
+    if member.write is None:
+        pytest.skip("Assay only reads this format")
     data = written(member, [])
     assert member.binary or data == b"" or data.endswith(b"\n")
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from assay.formats import FORMATS, sniff
+from assay.formats.qrels_and_runs import load_qrels
 from assay.formats.row_types import LabelRow
 
 LTR = FORMATS["ltr"]
@@ -45,7 +46,8 @@ def test_other_ids_are_numbered() -> None:
     rows = [LabelRow("q-b", "d1", 1, query="rope"), LabelRow("q-a", "d1", 2, query="tent  two\nlines")]
     text, result = written(rows)
     assert text == "# qid:1: tent two lines\n# qid:2: rope\n2 qid:1 # d1\n1 qid:2 # d1\n"
-    assert result.idmap == {"q-a": "1", "q-b": "2"}
+    assert (result.idmap, result.idmap_name) == ({"q-a": "1", "q-b": "2"}, "qidmap.tsv")
+    assert "q-a" in result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -63,3 +65,25 @@ def test_other_ids_are_numbered() -> None:
 def test_bad_lines_are_reported(line: str, code: str) -> None:
     report = read(f"# qid:7: tent\n1 qid:7 # d9\n{line}\n").report
     assert [(problem.code, problem.line) for problem in report.errors] == [(code, 3)]
+
+
+# LETOR 4.0, MQ2007, with fewer features
+LETOR = (
+    "2 qid:10032 1:0.056537 2:0.000000 46:0.076923 #docid = GX029-35-5894638 inc = 0.0119881192468859 prob = 0.139842\n"
+    "0 qid:10032 1:0.279152 2:0.000000 46:1.000000 #docid = GX030-77-6315042 inc = 1 prob = 0.341364\n"
+)
+
+
+def test_lines_of_letor() -> None:
+    result = read(LETOR)
+    assert [(row.doc_id, row.query, row.features) for row in result.rows] == [
+        ("GX029-35-5894638", "", "1:0.056537 2:0.000000 46:0.076923"),
+        ("GX030-77-6315042", "", "1:0.279152 2:0.000000 46:1.000000"),
+    ]
+    assert result.report.codes == {"W41": 2}
+    again = written(result.rows)[0]
+    assert written(read(again).rows)[0] == again
+
+
+def test_runs_and_labels_are_joined_by_qid() -> None:
+    assert load_qrels(b"# qid:1: tent\n1 qid:1 # d1\n")[0].to_dict() == {"1": {"d1": 1.0}}

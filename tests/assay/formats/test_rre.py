@@ -97,3 +97,30 @@ def test_round_trips(name: str) -> None:
 def test_two_queries_with_one_text_cannot_be_written() -> None:
     with pytest.raises(NotValid):
         written("rre", [LabelRow("q1", "1", 3, query="fender"), LabelRow("q2", "1", 1, query="fender")])
+
+
+def test_queries_of_a_group_share_its_labels_and_are_written_as_a_group() -> None:
+    group = {**GROUP, "queries": [FENDER, {**GIBSON, "template": "template.json"}]}
+    rows = read({"topics": [{"query_groups": [group]}]}).rows
+    assert {(row.query, row.group) for row in rows} == {("fender", "Brand"), ("gibson", "Brand")}
+    data = written("rre", rows)
+    [again] = json.loads(data)["topics"][0]["query_groups"]
+    assert (again["name"], len(again["queries"]), again["relevant_documents"]) == ("Brand", 2, GAINS)
+    assert written("rre", FORMATS["rre"].read(data, path="a").rows) == data
+
+
+def test_queries_of_a_group_whose_labels_differ_keep_their_own() -> None:
+    rows = [
+        LabelRow("q1", "1", 3, query="fender", group="Brand"),
+        LabelRow("q2", "1", 1, query="gibson", group="Brand"),
+        LabelRow("q3", "1", 1, query="Brand"),
+    ]
+    data = written("rre", rows)
+    groups = json.loads(data)["topics"][0]["query_groups"]
+    assert [group["name"] for group in groups] == ["Brand", "Brand (2)"]
+    assert [query["relevant_documents"] for query in groups[0]["queries"]] == [{"1": {"gain": 3}}, {"1": {"gain": 1}}]
+    assert {(row.query, row.grade) for row in FORMATS["rre"].read(data, path="a").rows} == {
+        ("fender", 3),
+        ("gibson", 1),
+        ("Brand", 1),
+    }

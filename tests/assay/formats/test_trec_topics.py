@@ -92,3 +92,41 @@ def test_bad_topics_are_reported_with_their_line(text: str, code: str) -> None:
     report = read("trec-topics", f"<top><num>1<title>tent</top>\n{text}\n").report
     assert code in {problem.code for problem in report.errors}
     assert report.errors[-1].line == 2
+
+
+# The shapes of TREC-1 (topic 51) and of the clinical trials track 2021
+EARLY = """<top>
+<head> Tipster Topic Description
+<num> Number: 051
+<dom> Domain: International Economics
+<title> Topic: Airbus Subsidies
+<desc> Description:
+Document will discuss prices < 100 and > 10.
+<con> Concept(s):
+1. Airbus
+</top>
+"""
+TRIALS = """<topics task="2021 TREC Clinical Trials">
+  <topic number="1">
+A 45-year-old man with anaplastic astrocytoma &lt; 5 cm.
+  </topic>
+</topics>
+"""
+
+
+def test_topics_of_early_tracks() -> None:
+    result = read("trec-topics", EARLY)
+    assert [(row.query_id, row.query, row.narrative) for row in result.rows] == [
+        ("051", "Airbus Subsidies", "Document will discuss prices < 100 and > 10.")
+    ]
+    assert result.report.codes == {"W41": 3}
+
+
+def test_a_topic_that_is_only_text() -> None:
+    [row] = read("trec-topics-xml", TRIALS).rows
+    assert (row.query_id, row.query) == ("1", "A 45-year-old man with anaplastic astrocytoma < 5 cm.")
+
+
+def test_text_after_a_closed_tag_is_an_error() -> None:
+    report = read("trec-topics", "<top><num>1</num><title>a</title> b </top>\n").report
+    assert [problem.code for problem in report.errors] == ["E10"]

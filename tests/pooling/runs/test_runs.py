@@ -169,3 +169,12 @@ def test_a_run_is_written_before_the_transaction_begins(example: Any, lead: Any,
     upload = ingestion.receive(example, kind="runs", file=io.BytesIO(BM25 + b"\n"), filename="x.run", actor=lead)
     ingestion.store(upload, actor=lead)
     assert open_then == [False]
+
+
+def test_a_snapshot_of_quepid_gets_the_queries_of_the_collection_by_text(example: Any, store: Any) -> None:
+    text = example.queries.get(query_id="q1").text
+    header = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\n"
+    lines = f"Now,2026-03-05T12:00:00Z,8,unknown,d1,1\nNow,2026-03-05T12:00:00Z,8,{text},d2,1\n"
+    run = Run.objects.get(uuid=store(example, "runs", (header + lines).encode(), "snapshot.csv")["id"])
+    assert runs.opened(run).whole().ranking("q1") == ["d2"]
+    assert (run.queries, run.health["of them in this collection"]) == (2, 1)

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from assay.core.errors import NotValid, UnreadableInput
 from assay.formats import FORMATS, sniff
 from assay.formats.qrels_and_runs import load_qrels
+from assay.formats.row_types import LabelRow, QueryRow, RatingRow
 from tests.conftest import SHARED
 
 CHORUS = SHARED / "data" / "chorus-ratings"
@@ -60,7 +62,7 @@ def test_a_query_with_a_comma_and_a_quote_is_noted() -> None:
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    [("a,d1,x", "E12"), ("a,d1,2.5", "E13"), (",d1,1", "E11"), ("a,,1", "E11"), ("a,d1", "E10"), ("a,d1,1,2", "E10")],
+    [("a,d1,x", "E12"), (",d1,1", "E11"), ("a,,1", "E11"), ("a,d1", "E10"), ("a,d1,1,2", "E10")],
 )
 def test_bad_lines_are_reported(line: str, code: str) -> None:
     report = read("quepid-basic-csv", f"query,docid,rating\nb,d1,1\n{line}\n").report
@@ -120,3 +122,58 @@ def test_files_of_chorus(name: str, format: str, rows: int) -> None:
     assert (len(result.rows), result.report.ok) == (rows, True)
     again = written(format, result.rows)
     assert written(format, read(format, again).rows) == again
+
+
+def test_fractions_are_kept_unless_there_is_a_scale() -> None:
+    text = "query,docid,rating\na,d1,2.5\na,d2,3.0\na,d3,7\n"
+    rows = read("quepid-basic-csv", text).rows
+    assert [row.grade for row in rows] == [2.5, 3.0, 7.0]
+    assert written("quepid-basic-csv", rows) == text.replace("3.0", "3")
+    result = FORMATS["quepid-basic-csv"].read(text.encode(), path="a", grades=(0, 1, 2, 3))
+    assert [row.grade for row in result.rows] == [3]
+    assert result.report.codes == {"E13": 1, "E14": 1, "W32": 1}
+
+
+def test_more_than_999_queries_keep_their_order() -> None:
+    lines = "".join(f"query {number},d1,1\n" for number in range(1_001))
+    rows = read("quepid-basic-csv", f"query,docid,rating\n{lines}").rows
+    assert (rows[0].query_id, rows[-1].query_id) == ("q0001", "q1001")
+    again = written("quepid-basic-csv", rows)
+    assert written("quepid-basic-csv", read("quepid-basic-csv", again).rows) == again
+
+
+@pytest.mark.parametrize("name", ["quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv"])
+def test_a_text_that_two_queries_share_cannot_be_written(name: str) -> None:
+    rows = {
+        "quepid-basic-csv": [LabelRow(query_id, "d1", 1.0, query="tent") for query_id in ("q1", "q2")],
+        "quepid-book-csv": [RatingRow(query_id, "d1", "r01", 1, query="tent") for query_id in ("q1", "q2")],
+        "quepid-needs-csv": [QueryRow(query_id, "tent") for query_id in ("q1", "q2")],
+    }
+    with pytest.raises(NotValid, match="q1 and q2"):
+        written(name, rows[name])
+
+
+# tballison/quaerite, quaerite-examples/example_files/movie_judgments.csv and movie_judgments_boosting.csv
+QUAERITE = "rating,docid,query\n4,7555,rambo\n3,1370,rambo\n0,70,rambo\n4,1366,rocky\n"
+BOOSTING = "rating,docid,positive,negative\n4,1370,rambo,kang\n4,7555,rambo,\n"
+
+
+def test_judgments_of_quaerite() -> None:
+    result = read("quaerite-csv", QUAERITE)
+    assert sniff(QUAERITE.encode()) == "quaerite-csv"
+    assert [(row.query, row.doc_id, row.grade) for row in result.rows][::3] == [
+        ("rambo", "7555", 4),
+        ("rocky", "1366", 4),
+    ]
+    again = written("quaerite-csv", result.rows)
+    assert again == "rating,docid,query\n3,1370,rambo\n0,70,rambo\n4,7555,rambo\n4,1366,rocky\n"
+    assert written("quaerite-csv", read("quaerite-csv", again).rows) == again
+
+
+def test_several_query_columns_of_quaerite_are_mapped() -> None:
+    with pytest.raises(UnreadableInput) as refused:
+        read("quaerite-csv", BOOSTING)
+    assert refused.value.code == "F04"
+    result = FORMATS["quaerite-csv"].read(BOOSTING.encode(), path="a", columns={"query": "positive"})
+    assert [(row.query, row.doc_id) for row in result.rows] == [("rambo", "1370"), ("rambo", "7555")]
+    assert result.report.codes == {"W41": 1, "W47": 1}

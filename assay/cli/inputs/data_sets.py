@@ -1,0 +1,123 @@
+"""Data sets as input and output of ``assay convert``: a folder, or an id of ir_datasets."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.inputs.files import print_warnings
+from assay.cli.options.reader import read_file
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid, UnreadableInput
+
+if TYPE_CHECKING:
+    from assay.core.read_report import Report
+    from assay.formats.data_sets.data_set import DataSet, Part
+    from assay.formats.row_types import DocumentRow, LabelRow, QueryRow
+
+
+def rows_of(args: argparse.Namespace, kind: str) -> tuple[Sequence[Any], Callable[[], Mapping[str, str]]]:
+    """Return the rows of a kind of a data set, and a function for the texts of its queries."""
+    from assay.formats.data_sets.data_set import KINDS, chosen_split
+
+    if args.source_format:
+        raise NotValid(f"--from {args.source_format} does not apply to a data set; its files are detected")
+    part = "qrels" if kind == "pairs" else kind
+    if part not in KINDS:
+        raise NotValid(f"{args.source} is a data set with documents, queries and qrels, which cannot become {kind}")
+    data = _opened(args)
+    split = chosen_split(data, args.split) if part == "qrels" else ""
+    if part != "qrels" and args.split:
+        raise NotValid(f"--split applies only to qrels, not to {part}; remove it")
+    rows = data.read(part, split).rows
+    return rows, lambda: {row.query_id: row.query for row in data.read("queries", "").rows}
+
+
+def write_data_set(
+    args: argparse.Namespace, with_ids: Callable[[argparse.Namespace, Sequence[Any]], Sequence[Any]]
+) -> None:
+    """Write a whole folder from a data set, or from qrels with their queries and documents."""
+    from assay.formats.data_sets.data_set import is_data_set
+    from assay.formats.data_sets.writing import write_folder
+
+    if args.out in (None, "-"):
+        raise NotValid(f"--to {args.target_format} writes a folder; name it with --out")
+    for name in ("tag", "encode_ids", "set", "labels_of"):
+        if getattr(args, name):
+            raise NotValid(f"--{name.replace('_', '-')} does not apply to {args.target_format}; remove it")
+    parts = _of_data_set(args) if is_data_set(args.source) else _of_files(args, with_ids)
+    for note in write_folder(args.target_format, Path(args.out), *parts):
+        sys.stderr.write(f"note: {note}\n")
+
+
+def _of_data_set(
+    args: argparse.Namespace,
+) -> tuple[Sequence[DocumentRow], Sequence[QueryRow], dict[str, Sequence[LabelRow]]]:
+    from assay.formats.data_sets.data_set import chosen_split
+
+    for name in ("source_format", "queries", "documents"):
+        if getattr(args, name):
+            option = "from" if name == "source_format" else name
+            raise NotValid(f"--{option} does not apply to a data set, which has its own files; remove it")
+    data = _opened(args)
+    splits = data.splits if args.split is None else (chosen_split(data, args.split),)
+    labels = {split: data.read("qrels", split).rows for split in splits}
+    return data.read("documents", "").rows, data.read("queries", "").rows, labels
+
+
+def _of_files(
+    args: argparse.Namespace, with_ids: Callable[[argparse.Namespace, Sequence[Any]], Sequence[Any]]
+) -> tuple[Sequence[DocumentRow], Sequence[QueryRow], dict[str, Sequence[LabelRow]]]:
+    from assay.formats.data_sets.data_set import USUAL_SPLIT
+    from assay.formats.row_types import QueryRow
+
+    source, read = read_file(args.source, args.source_format, args, likely="qrels", option="--from {}")
+    if source.kind != "qrels":
+        raise NotValid(f"{args.source} is {source.name}; a data set is written from qrels, --queries and --documents")
+    _check(args, args.source, [read.report])
+    rows = with_ids(args, read.rows) if source.by_text else read.rows
+    queries: Sequence[QueryRow] = _file(args, args.queries, "queries") if args.queries else ()
+    if not queries:
+        texts = {row.query_id: row.query for row in rows if row.query}
+        queries = [QueryRow(query_id, text) for query_id, text in texts.items()]
+    documents = _file(args, args.documents, "documents") if args.documents else ()
+    return documents, queries, {args.split or USUAL_SPLIT: rows}
+
+
+def _file(args: argparse.Namespace, path: str, kind: str) -> Sequence[Any]:
+    return _read(args, Path(path), kind).rows
+
+
+def _opened(args: argparse.Namespace) -> DataSet:
+    from assay.formats.data_sets.data_set import open_data_set
+
+    return open_data_set(args.source, lambda path, kind: _read(args, path, kind))
+
+
+def _read(args: argparse.Namespace, path: Path, kind: str) -> Part:
+    """Read a file whose kind its name or option tells."""
+    from assay.formats import FORMATS, sniff
+    from assay.formats.data_sets.data_set import Part
+    from assay.formats.text_lines import Content
+
+    with Content(path, str(path), hashed=False) as content:
+        name = sniff(content.head, kind)
+    if name is None:
+        known = ", ".join(name for name in FORMATS if FORMATS[name].kind == kind)
+        raise UnreadableInput(str(path), None, f"is not recognized as {kind}", f"expected one of {known}", "F03")
+    read = FORMATS[name].read(path, path=str(path))
+    _check(args, str(path), [read.report])
+    return Part(read.rows, (read.report,))
+
+
+def _check(args: argparse.Namespace, path: str, reports: Sequence[Report]) -> None:
+    """Stop at an error, or with ``--skip-errors`` only note it."""
+    for report in reports:
+        if not args.skip_errors:
+            report.raise_if_errors()
+        elif not report.ok:
+            sys.stderr.write(f"note: {path}: {amount(report.error_count, 'error')}; these rows were left out\n")
+    print_warnings(reports)

@@ -1,0 +1,176 @@
+"""JSON files of a Quepid case: its ratings, and the whole case with needs, ratings and search settings.
+
+Search settings may contain passwords. They are neither read nor reported with their values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+from assay.core.errors import NotValid
+from assay.core.read_report import Tally
+from assay.formats.format import Format, reader_options
+from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.json_lines import id_text, object_parts, refuse_unstorable
+from assay.formats.json_rows import text
+from assay.formats.reader import reader
+from assay.formats.row_types import LabelRow, QueryRow
+from assay.formats.text_keys import TextKeys, TextLabels, labels_by_query, number_text
+from assay.formats.text_lines import MAX_TEXT, Content
+from assay.formats.value_kinds import value_kind
+from assay.formats.writer import Written
+
+RATINGS, CASE, QUERIES = "quepid-ratings-json", "quepid-case", "quepid-case-queries"
+_LINE = '{"queries": [{"query": "star trek", "ratings": {"193": 1.0}}]}'
+_CASE_LINE = '{"case_name": "Films", "queries": [{"query_text": "star trek", "ratings": []}]}'
+_WRAPPER = "case"
+_EXAMPLE = (
+    '{"case_name": "Films", "queries": [\n'
+    ' {"query_text": "star wars", "information_need": "Films of the series", "ratings": [\n'
+    '  {"doc_id": "11", "rating": 3.0, "user_email": null}]}]}\n'
+)
+
+
+def _queries(content: Content, tally: Tally) -> Iterator[tuple[str, int, Any]]:
+    """Yield (path, line, value) of each query; other members of the case are not read."""
+    if not content.head.lstrip().startswith(b"{") or b'"queries"' not in content.head:
+        tally.refuse("is not a JSON object with queries")
+    number = 0
+    for key, line, value in object_parts(content, tally, MAX_TEXT, frozenset({"queries"})):
+        if key == "queries":
+            yield f"queries[{number}]", line, value
+            number += 1
+        elif key == _WRAPPER and isinstance(value, dict) and isinstance(value.get("queries"), list):
+            for at, one in enumerate(value["queries"]):
+                yield f"{_WRAPPER}.queries[{at}]", line, one
+        elif key == "try" and value:
+            tally.once("W41", line, "the search settings of the case (try)", done="ignored", column=key)
+
+
+def _query(value: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the text of a query and the query."""
+    if isinstance(value, RowFault):
+        raise value
+    if not isinstance(value, dict):
+        raise RowFault("E23", f"a query is {value_kind(value)}, not an object")
+    refuse_unstorable(value)
+    return value.get("query_text", value.get("query")), value
+
+
+def _read_labels(
+    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+) -> Iterator[LabelRow]:
+    labels = TextLabels(tally, conflicts, grades)
+    for where, line, value in _queries(content, tally):
+        tally.read()
+        try:
+            query, of = _query(value)
+            ratings = _ratings(of.get("ratings"))
+            labels.keys.query_id(query, line)
+        except RowFault as fault:
+            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
+            continue
+        if not ratings:
+            labels.without_labels(query, line, "", counted_as="header", column=where)
+            continue
+        tally.put("header")
+        for number, (doc_id, rating) in enumerate(ratings):
+            tally.read()
+            column = f"{where}.ratings[{number}]"
+            try:
+                name, numbered = id_text(doc_id)
+            except RowFault as fault:
+                tally.reject(fault.code, line, str(fault), fix=tally.expected, column=column)
+                continue
+            if numbered:
+                tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
+            raw = f"{column} {name} {rating}"
+            labels.add(query, name, rating, line, raw, column=column, repaired=numbered)
+    yield from labels.rows()
+
+
+def _ratings(value: Any) -> list[tuple[Any, Any]]:
+    """Return (document id, rating) from ``{"193": 1.0}`` or ``[{"doc_id": "193", "rating": 1.0}]``."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return [(one.get("doc_id"), one.get("rating")) for one in value]
+    if value is None:
+        return []
+    raise RowFault("E23", "ratings is neither an object nor a list of objects")
+
+
+def _read_queries(content: Content, tally: Tally) -> Iterator[QueryRow]:
+    keys, by_key = TextKeys(tally), Keyed[QueryRow](tally)
+    for where, line, value in _queries(content, tally):
+        tally.read()
+        try:
+            query, of = _query(value)
+            row = QueryRow(keys.query_id(query, line), query, text(of, "information_need"), line=line, by_text=True)
+        except RowFault as fault:
+            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
+            continue
+        by_key.add(query, row.narrative, row, line, where)
+    yield from keys.padded(by_key.rows())
+
+
+def _write(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
+    """Write one query per line."""
+    lines, written = [], 0
+    for one in labels_by_query(RATINGS, rows, queries):
+        ratings = ", ".join(f"{_quoted(row.doc_id)}: {number_text(row.grade or 0)}" for row in one.labels)
+        lines.append(f'  {{"query": {_quoted(one.query)}, "ratings": {{{ratings}}}}}')
+        written += len(one.labels)
+    body = "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+    try:
+        stream.write(f'{{"queries": {body}}}\n'.encode())
+    except UnicodeEncodeError as error:
+        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    return Written(written)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+RATINGS_FORMAT = Format(
+    name=RATINGS,
+    title="Quepid ratings, JSON",
+    tool="Quepid",
+    kind="qrels",
+    extensions=(".json",),
+    description="Each query of a case with the ratings of its documents.",
+    read=reader(RATINGS, _LINE, _read_labels),
+    write=_write,
+    example='{"queries": [\n  {"query": "star trek", "ratings": {"193": 3, "201": 0}}\n]}\n',
+    options=reader_options("grades conflicts encoding"),
+    by_text=True,
+)
+CASE_FORMAT = Format(
+    name=CASE,
+    title="Quepid case, JSON",
+    tool="Quepid",
+    kind="qrels",
+    extensions=(".json",),
+    description="The ratings of an exported case; its search settings, which may contain passwords, are not read.",
+    read=reader(CASE, _CASE_LINE, _read_labels),
+    write=None,
+    example=_EXAMPLE,
+    options=reader_options("grades conflicts encoding"),
+    by_text=True,
+)
+QUERIES_FORMAT = Format(
+    name=QUERIES,
+    title="Queries of a Quepid case, JSON",
+    tool="Quepid",
+    kind="queries",
+    extensions=(".json",),
+    description="The queries and information needs of an exported case, the same file as quepid-case.",
+    read=reader(QUERIES, _CASE_LINE, _read_queries),
+    write=None,
+    example=_EXAMPLE,
+    options=reader_options("encoding"),
+    by_text=True,
+)
