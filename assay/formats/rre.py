@@ -27,6 +27,7 @@ NAME, QUEPID = "rre", "quepid-rre"
 _LEVELS = ("topics", "query_groups", "queries")
 _LABELS = "relevant_documents"
 _PLACEHOLDER = "$query"
+_TOPIC = "Assay"
 _EXPECTED = '{"queries": [{"placeholders": {"$query": "..."}, "relevant_documents": {"doc-abc": {"gain": 3}}}]}'
 
 
@@ -73,12 +74,26 @@ class _Reading:
         if below is None:
             self._query(value, line, where, labels, "" if _LABELS in value else group)
             return
-        if below == "queries" and len(value[below]) > 1 and labels:
+        shared = below == "queries" and len(value[below]) > 1 and bool(labels)
+        self._note_names(value, line, named=shared)
+        if shared:
             group = self._group_name(value)
             done = "each query gets the labels of the group"
             self.tally.once("W66", line, "a group of several queries", done=done, column=_LABELS)
         for number, one in enumerate(value[below]):
             self.level(one, line, f"{where}.{below}[{number}]".lstrip("."), labels, group)
+
+    def _note_names(self, value: Mapping[str, Any], line: int, *, named: bool) -> None:
+        """Report descriptions and names that no row keeps; the name of a group with one query is usually its text."""
+        name, description = value.get("name"), value.get("description")
+        if description and description != _TOPIC and not (named and not name):
+            done = "ignored"
+            self.tally.once("W41", line, "a description of a topic or group", done=done, column="description")
+        queries = value.get("queries")
+        if name and not named and isinstance(queries, list):
+            texts = [one.get("placeholders") for one in queries if isinstance(one, dict)]
+            if not any(isinstance(text, dict) and text.get(self.placeholder) == name for text in texts):
+                self.tally.once("W41", line, "the name of a group with one query", done="ignored", column="name")
 
     def _group_name(self, value: Mapping[str, Any]) -> str:
         """Return the name of a group of several queries, or a number if it has no usable name."""
@@ -153,7 +168,7 @@ def _write(
     else:
         names: set[str] = set()
         groups = [_group(members, template, names) for members in queries_of.values()]
-        body = {"topics": [{"description": "Assay", "query_groups": groups}]}
+        body = {"topics": [{"description": _TOPIC, "query_groups": groups}]}
     whole = {"id_field": "id", "index": index, **({"template": template} if flat else {}), **body}
     try:
         stream.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())

@@ -124,3 +124,11 @@ def test_queries_of_a_group_whose_labels_differ_keep_their_own() -> None:
         ("gibson", 1),
         ("Brand", 1),
     }
+
+
+def test_names_and_descriptions_that_are_not_kept_are_reported() -> None:
+    group = {"name": "Brand", "description": "Spellings", "queries": [FENDER], "relevant_documents": GAINS}
+    assert read({"topics": [{"description": "Basses", "query_groups": [group]}]}).report.codes == {"W41": 3}
+    named = {**group, "queries": [FENDER, GIBSON], "description": ""}
+    assert read({"topics": [{"query_groups": [named]}]}).report.codes == {"W66": 1}
+    assert read({"topics": [{"query_groups": [{**named, "name": "fender", "queries": [FENDER]}]}]}).report.codes == {}
