@@ -23,7 +23,11 @@ from tests.assay.formats.table_bytes import PAIR, label_rows, parquet, run_rows,
 SCORES = {"q1": {"d1": 12.5, "my doc": 11.25, "d3": -0.1}, "q2": {"gr\u00fcn": 1e-5, "d1": 7.0}}
 GRADES = {"q1": {"d1": 3, "my doc": 0}, "q2": {"gr\u00fcn": 1}}
 # Neither TREC files nor MS MARCO's carry blanks in ids.
-RUNS = [name for name in FORMATS if FORMATS[name].kind == "run" and name not in ("trec-run", "msmarco-run")]
+RUNS = [
+    name
+    for name, member in FORMATS.items()
+    if member.kind == "run" and not member.by_text and name not in ("trec-run", "msmarco-run")
+]
 QRELS = [
     name
     for name, member in FORMATS.items()
