@@ -101,3 +101,21 @@ def test_ratings_and_snapshot_are_joined_by_text():
 @pytest.mark.parametrize("name", ["quepid-case-csv", "quepid-detailed-csv", "quepid-snapshot-csv"])
 def test_formats_that_are_only_read(name: str):
     assert FORMATS[name].write is None
+
+
+def test_the_trec_export_has_floats_and_the_numbers_of_quepid() -> None:
+    # app/views/api/v1/export/ratings/show_trec.txt.erb leaves blank lines.
+    data = b"\n17 0 3574597 3.0\n\n17 0 193 0.0\n"
+    rows, report = read("trec-qrels", data)
+    assert sniff(data) == "trec-qrels"
+    assert [(row.query_id, row.doc_id, row.grade) for row in rows] == [("17", "3574597", 3.0), ("17", "193", 0.0)]
+    assert set(report.codes) == {"W35"}
+
+
+def test_the_ltr_export() -> None:
+    # app/views/api/v1/export/ratings/show_ltr.txt.erb
+    data = b"\n3.0 qid:17 # 1370 star trek\n\n0.0 qid:17 # 193 star trek\n"
+    rows, report = read("ltr", data)
+    assert sniff(data) == "ltr"
+    assert [(row.query, row.doc_id, row.grade) for row in rows] == [("star trek", "1370", 3), ("star trek", "193", 0)]
+    assert set(report.codes) == {"W35"}
