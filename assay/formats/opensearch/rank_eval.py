@@ -226,8 +226,14 @@ def _parse_unrated(content: Content, tally: Tally) -> Iterator[PairRow]:
     by_key: Keyed[PairRow] = Keyed(tally)
     for query_id, value in _details(content, tally):
         hits = [one.get("hit") for one in value["hits"] if isinstance(one, dict)]
-        ranks = {hit.get("_id"): rank for rank, hit in enumerate(hits, 1) if isinstance(hit, dict)}
-        for at, one in enumerate(value.get("unrated_docs", value.get("unknown_docs")) or ()):
+        ids = [hit.get("_id") if isinstance(hit, dict) else None for hit in hits]
+        ranks = {str(doc_id): rank for rank, doc_id in enumerate(ids, 1) if isinstance(doc_id, str | int)}
+        unrated = value.get("unrated_docs", value.get("unknown_docs")) or []
+        if not isinstance(unrated, list):
+            tally.read()
+            tally.reject("E23", None, "unrated_docs is not a list", fix=tally.expected, column=f"details.{query_id}")
+            continue
+        for at, one in enumerate(unrated):
             tally.read()
             where = f"details.{query_id}.unrated_docs[{at}]"
             try:

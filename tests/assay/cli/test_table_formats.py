@@ -13,7 +13,11 @@ import pytest
 from assay.formats import FORMATS
 from tests.assay.conftest import Call
 
-RUNS = [name for name in FORMATS if FORMATS[name].kind == "run" and name != "msmarco-run"]
+RUNS = [
+    name
+    for name, member in FORMATS.items()
+    if member.kind == "run" and member.write and not member.by_text and name != "msmarco-run"
+]
 # Formats that contain the ids as they are.
 QRELS = [
     name

@@ -17,8 +17,8 @@ AFTER = [("judgments", "0026_standard_field_names"), ("evaluation", "0011_standa
 
 def migrate(targets: list[tuple[str, str]]) -> Any:
     """Migrate to the targets and return the models of that state."""
-    executor = MigrationExecutor(connection)
-    return executor.migrate(targets).apps
+    MigrationExecutor(connection).migrate(targets)
+    return MigrationExecutor(connection).loader.project_state(targets).apps
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def old_models() -> Iterator[Any]:
     try:
         yield migrate(BEFORE)
     finally:
-        migrate(AFTER)
+        migrate(MigrationExecutor(connection).loader.graph.leaf_nodes())
 
 
 def create_rows(old: Any) -> None:
