@@ -2,7 +2,7 @@
 
     make fuzz                 # ten minutes
     make fuzz SECONDS=60
-    python -m tests.assay.formats.fuzz [--seconds N] [--seed N] [--only FORMAT]
+    python -m tests.assay.formats.fuzz [--seconds N] [--rounds N] [--seed N] [--only FORMAT]
 
 Hypothesis damages the example of each format, in turn, until the time is over; it prints the smallest file that fails.
 """
@@ -174,13 +174,14 @@ def main() -> int:
     """Try all formats in turn until the time is over."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--rounds", type=int, metavar="N", help="end after N rounds at the latest")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", choices=list(FORMATS), action="append")
     args = parser.parse_args()
     # A file in another process takes too long for many tries.
     members = [FORMATS[name] for name in args.only or FORMATS if not FORMATS[name].binary]
     end, rounds = time.monotonic() + args.seconds, 0
-    while rounds == 0 or time.monotonic() < end:
+    while rounds == 0 or (time.monotonic() < end and rounds != args.rounds):
         for member in members:
             if rounds and time.monotonic() > end:
                 break
