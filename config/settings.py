@@ -210,7 +210,13 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 # Whether leads may invite people without an account through single-use links. If not, operators create accounts.
-INVITE_LINKS = env.bool("INVITE_LINKS", default=False)
+INVITE_LINKS = env.bool("INVITE_LINKS", default=True)
+# The mail server, such as smtp+tls://name:password@mail.example:587. Without one, leads copy invitation links.
+EMAIL_URL = env.str("EMAIL_URL", default="")
+if EMAIL_URL:
+    vars().update(environ.Env.email_url_config(EMAIL_URL))
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="Assay <assay@localhost>")
+EMAIL_TIMEOUT = 10
 # On behind TLS; over plain HTTP, as on a laptop, login would fail with them.
 SECURE = env.bool("SECURE", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE

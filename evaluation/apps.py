@@ -11,6 +11,7 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
+        from evaluation.decisions import watching
         from evaluation.effects import job as round_effects
         from evaluation.effects import pair_effects
         from evaluation.freshness import facts, refresh
@@ -26,6 +27,7 @@ class Config(AppConfig):
         from judgments.hooks import (
             ARCHIVE_KINDS,
             BASELINES,
+            CHOOSERS,
             CONFLICT_APPRAISERS,
             JOBS,
             LEVERAGE,
@@ -34,6 +36,7 @@ class Config(AppConfig):
             SNAPSHOT_LISTENERS,
             UNFINISHED_JOBS,
             ArchiveKind,
+            Chooser,
             ConflictAppraiser,
         )
         from judgments.hooks import IMPORT_KINDS as IMPORTS
@@ -71,6 +74,9 @@ class Config(AppConfig):
         )
         BASELINES.register("runs", facts.runs)
         PERIODIC_WORK.register("freshness", freshness_job.start_due)
+        PERIODIC_WORK.register("decisions", watching.look_at_open)
+        JOBS.register(watching.KIND, watching.work_on_look)
+        CHOOSERS.register("decisions", Chooser(watching.queue_look, lambda round_: None))
         CONFLICT_APPRAISERS.register(
             "runs", ConflictAppraiser(pair_effects.effects, pair_effects.detail, pair_effects.why_not)
         )

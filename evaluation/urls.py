@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.comparison import urls as comparison
+from evaluation.decisions import urls as decisions
 from evaluation.effects import urls as effects
 from evaluation.freshness import urls as freshness
 from evaluation.gates import urls as gates
@@ -17,6 +18,7 @@ urlpatterns = [
     *freshness.urlpatterns,
     *scoring.urlpatterns,
     *comparison.urlpatterns,
+    *decisions.urlpatterns,
     *gates.urlpatterns,
     *reuse.urlpatterns,
     *rag.urlpatterns,
@@ -27,6 +29,7 @@ api_urlpatterns = [
     *freshness.api_urlpatterns,
     *scoring.api_urlpatterns,
     *comparison.api_urlpatterns,
+    *decisions.api_urlpatterns,
     *gates.api_urlpatterns,
     *reuse.api_urlpatterns,
     *rag.api_urlpatterns,

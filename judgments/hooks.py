@@ -89,8 +89,8 @@ CHOOSERS: Family[Chooser] = Family("source of additional pairs", {})
 
 
 def notify_choosers(round_: Round) -> None:
-    """Notify the choosers of a round after the current transaction commits."""
-    if not round_.growing:
+    """Notify the choosers of a round that depends on its answers after the current transaction commits."""
+    if not round_.depends_on_answers:
         return
     for name in CHOOSERS:
         transaction.on_commit(lambda chooser=CHOOSERS[name]: chooser.wake(round_), robust=True)

@@ -172,8 +172,8 @@ def evaluate(
         Whether to compute how far ties and unjudged documents could move each mean, which takes about as long as the
         metrics themselves.
     overlap : bool
-        Whether to reject a run that has no documents in common with the labels. False if labels were removed on
-        purpose, or to measure how much of a run is judged.
+        Whether to reject a run that answers no judged query, or has no documents in common with the labels. False if
+        labels were removed on purpose, or to measure how much of a run is judged.
     watch : callable
         Called with the number of runs done, for a progress bar.
     profile : Profile, optional
@@ -349,7 +349,7 @@ def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
             an_id = an_id or next(iter(part.query_ids), None)
             a_document = a_document or (part.doc_ids[0] if len(part.doc_ids) else None)
             shared = shared or bool(len(matched.rows)) or shares_documents(qrels, part)
-    if findings.answered == 0:
+    if findings.answered == 0 and task.overlap:
         raise NotValid(
             f"the run {name!r} answers none of the judged queries; "
             f"query ids look like {qrels.query_ids[0]!r} in the qrels and {an_id or 'none'!r} in the run"

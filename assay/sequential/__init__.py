@@ -13,7 +13,10 @@ from assay.core.registry import Family
 if TYPE_CHECKING:
     from assay.sequential.method import Method
 
-__all__ = ["METHODS"]
+__all__ = ["ALPHA", "DELTA", "METHODS"]
+
+# The largest difference that does not matter, and the probability of a wrong verdict, unless given.
+DELTA, ALPHA = 0.02, 0.05
 
 METHODS: Family[Method] = Family(
     "sequential method",

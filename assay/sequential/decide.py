@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,11 +16,10 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.metrics.means import TIE
 from assay.scoring.results import SamplingDesign
-from assay.sequential import METHODS
+from assay.sequential import ALPHA, DELTA, METHODS
 from assay.sequential.method import Floats, Method, Observed, running_moments
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
-DELTA, ALPHA = 0.02, 0.05
 # Above this, the asymptotic sequence of a skewed sample has more false alarms than alpha.
 SKEWED = 1.0
 REASONS = {
@@ -122,6 +121,7 @@ def decide(
     design: SamplingDesign | None = None,
     missing: Literal["zero", "skip"] = "zero",
     scale_top: float | None = None,
+    overlap: bool = True,
 ) -> Decision:
     """Decide whether a candidate is better than its baseline, after any number of judged queries.
 
@@ -145,13 +145,16 @@ def decide(
         The number of candidates that are compared with this baseline; ``alpha`` is divided by it.
     order : sequence of str, optional
         The query ids in the order of judging; by default the order of the qrels. It may contain planned queries that
-        are not judged yet.
+        are not judged yet. Those with identical lists count with the difference 0, up to the first planned query that
+        still needs judging.
     design : SamplingDesign, optional
         How the queries were drawn; the difference is then weighted. Queries with weight 0 are left out.
     missing : {"zero", "skip"}
         Whether a judged query that a run does not answer scores 0 or is left out.
     scale_top : float, optional
         The top grade of the scale, for metrics that need it.
+    overlap : bool
+        Whether to reject a run that has no documents in common with the labels, as in `evaluate`.
 
     Returns
     -------
@@ -193,13 +196,13 @@ def decide(
         missing,
         scale_top=scale_top,
         ranges=False,
+        overlap=overlap,
     )
-    query_ids = _ordered(labels, order)
-    place = {query_id: at for at, query_id in enumerate(scored.query_ids)}
-    rows = [place[query_id] for query_id in query_ids]
-    first, second = (scored.tested(run, scored.metrics[0])[rows] for run in scored.runs)
-    differences = second - first
-    weights = np.array((design.weights_of(query_ids) if design else None) or [1.0] * len(rows), dtype=np.float64)
+    query_ids = _ordered(labels, order, lambda query_id: _identical(runs, [query_id], depth))
+    first, second = (scored.tested(run, scored.metrics[0]) for run in scored.runs)
+    by_query = dict(zip(scored.query_ids, (second - first).tolist(), strict=True))
+    differences = np.array([by_query.get(query_id, 0.0) for query_id in query_ids], dtype=np.float64)
+    weights = np.array((design.weights_of(query_ids) if design else None) or [1.0] * len(query_ids), dtype=np.float64)
     defined, weighted = ~np.isnan(differences), weights > 0
     if not weighted.any():
         raise NotValid("all queries have the weight 0; give at least one query a weight above 0")
@@ -357,8 +360,9 @@ def _check(
         raise NotValid(f"the method {member.name} needs a metric between 0 and 1, such as nDCG@10; or use asymptotic")
 
 
-def _ordered(labels: Qrels, order: Sequence[str] | None) -> list[str]:
-    """Return the judged queries in the order of judging."""
+def _ordered(labels: Qrels, order: Sequence[str] | None, same: Callable[[str], bool]) -> list[str]:
+    """Return the judged queries in the order of judging, with those that need no judging because their lists are the
+    same, up to the first query that still needs judging."""
     if order is None:
         return list(labels.in_source_order)
     judged, listed = set(labels.query_ids), set(order)
@@ -369,7 +373,9 @@ def _ordered(labels: Qrels, order: Sequence[str] | None) -> list[str]:
         raise NotValid(
             f"the order lacks {len(absent)} of {len(judged)} judged queries, such as {absent[0]!r}; add them"
         )
-    return [query_id for query_id in order if query_id in judged]
+    needs_judging = (at for at, query_id in enumerate(order) if query_id not in judged and not same(query_id))
+    reached = next(needs_judging, len(order))
+    return [query_id for at, query_id in enumerate(order) if query_id in judged or at < reached]
 
 
 def _identical(runs: Sequence[Run], query_ids: Sequence[str], depth: int | None) -> bool:
@@ -381,7 +387,7 @@ def _judgments(labels: Qrels, runs: Sequence[Run], query_ids: Sequence[str], dep
     """Count the judged documents in both lists of these queries."""
     judged = labels.to_dict()
     return sum(
-        len({doc_id for run in runs for doc_id in run.ranking(query_id)[:depth]} & judged[query_id].keys())
+        len({doc_id for run in runs for doc_id in run.ranking(query_id)[:depth]} & judged.get(query_id, {}).keys())
         for query_id in query_ids
     )
 

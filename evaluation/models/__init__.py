@@ -1,5 +1,6 @@
 """Database models of the evaluation app."""
 
+from evaluation.models.decision import Candidate, Decision
 from evaluation.models.gate import GateVerdict
 from evaluation.models.rag import (
     RagCriticCall,
@@ -14,6 +15,8 @@ from evaluation.models.rag import (
 from evaluation.models.score import FreshnessCheck, FreshnessReading, RoundEffect, Score, Scoring
 
 __all__ = [
+    "Candidate",
+    "Decision",
     "FreshnessCheck",
     "FreshnessReading",
     "GateVerdict",

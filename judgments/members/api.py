@@ -263,6 +263,7 @@ class LinkBody(serializers.Serializer):
 
     id = serializers.UUIDField(source="uuid")
     meant_for = serializers.CharField()
+    role = serializers.ChoiceField(choices=Role.choices)
     round = serializers.UUIDField(source="round.uuid", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
@@ -278,9 +279,10 @@ class FreshLink(LinkBody):
 
 
 class NewLink(Strict):
-    """Recipient, round and lifetime of a link."""
+    """Recipient, role, round and lifetime of a link."""
 
     meant_for = serializers.CharField(required=False, allow_blank=True, default="", max_length=100)
+    role = serializers.ChoiceField(choices=Role.choices, required=False, default=Role.RATER)
     round = serializers.UUIDField(required=False, allow_null=True, default=None)
     days = serializers.IntegerField(min_value=1, max_value=invite_links.MOST_DAYS, default=invite_links.USUAL_DAYS)
 
@@ -294,7 +296,7 @@ class InviteLinks(Rows):
 
     @extend_schema(summary="List invitation links")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return all links, including used, revoked and expired ones. The status is 404 if the operator has not enabled
+        """Return all links, including used, revoked and expired ones. The status is 404 if the operator has disabled
         links."""
         invite_links.switched_on()
         return self.list(request)
@@ -307,7 +309,7 @@ class InviteLinks(Rows):
         example=("For a week", {"meant_for": "Rosa", "days": 7}),
     )
     def post(self) -> Response:
-        """One person can use the link once, to create an account and become a rater. Only this response contains
+        """One person can use the link once, to create an account and become a member. Only this response contains
         the address."""
         invite_links.switched_on()
         body = self.read_body(NewLink)

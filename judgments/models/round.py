@@ -34,6 +34,9 @@ DEFAULT_GRADES = (
     (3, "Perfect", "This is just what I am looking for."),
 )
 
+# The strategy of a round that is judged until there is a verdict (`evaluation.decisions`).
+DECISION = "decision"
+
 
 class Scale(PublicModel):
     """A set of named grades. A round has one; another scale needs a new round."""
@@ -190,6 +193,11 @@ class Round(Named, PublicModel, Archivable):
     def planned_ratings(self, pairs: int) -> int:
         """Return the number of planned ratings for this many pairs: k for overlapping pairs, one for the others."""
         return pairs + round(pairs * self.overlap) * (self.ratings_per_pair - 1)
+
+    @property
+    def depends_on_answers(self) -> bool:
+        """Whether the answers so far decide what is judged next: more pairs are chosen, or the round may end."""
+        return self.growing or self.provenance.get("strategy") == DECISION
 
     @property
     def of_answers(self) -> bool:

@@ -72,7 +72,7 @@ class Ledger:
                 tally.last_at, tally.reached = timezone.now(), self.reached[tally.rater_id]
         # The rows exist and are locked, so one statement updates all of them.
         Tally.objects.bulk_create(tallies, update_conflicts=True, unique_fields=["pk"], update_fields=COUNTED)
-        if self.round.growing:
+        if self.round.depends_on_answers:
             hooks.notify_choosers(self.round)
 
 

@@ -243,7 +243,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.state != Round.State.DRAFT:
         raise Conflict(f"Round {round_} is {round_.state}; only a draft can be opened.")
-    if not round_.raters.exists():
+    if not round_.raters.exists() and not round_.invite_links.exists():
         raise NotValid(
             "The round has no raters.", {"raters": "Invite at least one rater; measuring agreement needs two."}
         )

@@ -10,6 +10,7 @@ from django.utils.http import content_disposition_header
 
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
     "json": "application/json",
     "jsonl": "application/x-ndjson",
     "md": "text/markdown; charset=utf-8",

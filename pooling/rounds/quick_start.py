@@ -11,7 +11,7 @@ import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from judgments.guidelines.guidelines import DEFAULT_TEMPLATE, add_version, lates
 from judgments.imports import ingestion
 from judgments.models import Collection, Document, Query, Round, User
 from judgments.rounds import rounds
+from pooling.models import Run
 from pooling.pools import pools
 from pooling.runs import runs
 
@@ -92,6 +93,33 @@ def read_results(text: str) -> list[Result]:
     return list(dict.fromkeys(results))
 
 
+def read_systems(text: str) -> dict[str, list[Start]]:
+    """Return the queries with their results by system, from lines with ``system,query,title,url,text``.
+
+    The columns may be separated by tabs, as in text pasted from a spreadsheet.
+
+    Examples
+    --------
+    >>> list(read_systems("system,query,title\\nold,tent,Fell 2\\nnew,tent,Fell 3"))
+    ['old', 'new']
+    """
+    reader = _reader(text, ("system", "query"))
+    systems: dict[str, dict[str, list[Result]]] = {}
+    for record in _records(reader):
+        system = " ".join((record.get("system") or "").split())
+        if not system:
+            raise _odd(f"Line {reader.line_num} has no system. Add its name in the column system.")
+        query, result = _record(record, reader.line_num)
+        systems.setdefault(system, {}).setdefault(query, []).append(result)
+    if not systems:
+        raise _odd("The table has a header but no results. Add one result per line.")
+    read_queries("\n".join(query for by_query in systems.values() for query in by_query))
+    return {
+        system: [Start(query, tuple(dict.fromkeys(results))) for query, results in by_query.items()]
+        for system, by_query in systems.items()
+    }
+
+
 def read_csv(text: str) -> list[Start]:
     """Return queries with their results from a file with the columns ``query,title,url,text``, one result per record.
 
@@ -100,22 +128,37 @@ def read_csv(text: str) -> list[Start]:
     >>> read_csv("query,title,url,text\\ntent,Fell 2,https://shop.example/1,For two.")[0].results
     (Result(title='Fell 2', url='https://shop.example/1', text='For two.'),)
     """
-    reader = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
+    reader = _reader(text, ("query",))
     by_query: dict[str, list[Result]] = {}
-    try:
-        names = [name.strip().lower() for name in reader.fieldnames or ()]
-        if "query" not in names or not {"title", "url"} & set(names):
-            raise _odd("Line 1: the header must be query,title,url,text. The last two columns are optional.")
-        reader.fieldnames = names
-        for record in reader:
-            query, result = _record(record, reader.line_num)
-            by_query.setdefault(query, []).append(result)
-    except csv.Error as error:
-        raise _odd(f"Line {reader.line_num} is not valid CSV ({error}).") from error
+    for record in _records(reader):
+        query, result = _record(record, reader.line_num)
+        by_query.setdefault(query, []).append(result)
     if not by_query:
         raise _odd("The file has a header but no results. Add one result per line.")
     read_queries("\n".join(by_query))
     return [Start(query, tuple(dict.fromkeys(results))) for query, results in by_query.items()]
+
+
+def _reader(text: str, needed: Sequence[str]) -> csv.DictReader[str]:
+    """Return a reader of a table with commas or tabs; its first line is the header."""
+    delimiter = "\t" if "\t" in text.lstrip().split("\n", 1)[0] else ","
+    reader = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True, delimiter=delimiter)
+    try:
+        names = [name.strip().lower() for name in reader.fieldnames or ()]
+    except csv.Error as error:
+        raise _odd(f"Line 1 is not valid CSV ({error}).") from error
+    if not set(needed) <= set(names) or not {"title", "url"} & set(names):
+        header = ",".join((*needed, "title", "url", "text"))
+        raise _odd(f"Line 1: the header must be {header}. The last two columns are optional.")
+    reader.fieldnames = names
+    return reader
+
+
+def _records(reader: csv.DictReader[str]) -> Iterator[dict[str, Any]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise _odd(f"Line {reader.line_num} is not valid CSV ({error}).") from error
 
 
 def _record(record: dict[str, Any], line: int) -> tuple[str, Result]:
@@ -156,19 +199,13 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
 
 def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: str) -> Round:
     """Create queries, documents, pool and round."""
-    queries = _queries(collection, [start.query for start in starts])
-    pairs = [
-        (queries[start.query].query_id, _document(collection, result).doc_id)
-        for start in starts
-        for result in start.results
-    ]
-    _store_run(collection, list(dict.fromkeys(pairs)), actor)
+    pairs = store_lists(collection, starts, actor=actor)
     pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": pairs}, actor=actor)
     guidelines = latest(collection) or add_version(collection, markdown=DEFAULT_TEMPLATE, actor=actor)
     made = pools.make_round(
         pool,
         actor=actor,
-        name=_free_name(collection.rounds, name),
+        name=free_name(collection.rounds, name),
         guidelines=guidelines,
         ratings_per_pair=1,
         raters=[actor],
@@ -176,21 +213,45 @@ def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: s
     return rounds.open_round(made, actor=actor)
 
 
-def _store_run(collection: Collection, pairs: Sequence[tuple[str, str]], actor: User) -> None:
-    """Store the pasted results as a run, or reuse an equal run; make it the baseline if there is none."""
+def store_lists(
+    collection: Collection, starts: Sequence[Start], *, actor: User, name: str = RUN
+) -> list[tuple[str, str]]:
+    """Store pasted results as queries, documents and a run, and return the pairs in their order."""
+    queries = _queries(collection, [start.query for start in starts])
+    pairs = [
+        (queries[start.query].query_id, _document(collection, result).doc_id)
+        for start in starts
+        for result in start.results
+    ]
+    pairs = list(dict.fromkeys(pairs))
+    _store_run(collection, pairs, actor, name)
+    return pairs
+
+
+def run_of(collection: Collection, pairs: Sequence[tuple[str, str]]) -> Run:
+    """Return the run that holds these pairs."""
+    return collection.runs.get(sha256=hashlib.sha256(_run_file(pairs)).hexdigest())
+
+
+def _run_file(pairs: Sequence[tuple[str, str]]) -> bytes:
     places: Counter[str] = Counter()
     lines = [csv_row(["query_id", "doc_id", "score", "rank"])]
     for query_id, doc_id in pairs:
         places[query_id] += 1
         cells = [query_id, doc_id, str(MOST_RESULTS + 1 - places[query_id]), str(places[query_id])]
         lines.append(csv_row([escape(cell) for cell in cells]))
-    content = "".join(lines).encode()
+    return "".join(lines).encode()
+
+
+def _store_run(collection: Collection, pairs: Sequence[tuple[str, str]], actor: User, name: str) -> None:
+    """Store the pasted results as a run, or reuse an equal run; make it the baseline if there is none."""
+    content = _run_file(pairs)
     if collection.runs.filter(sha256=hashlib.sha256(content).hexdigest()).exists():
         return
     upload = ingestion.receive(
         collection, kind="runs", format="run-csv", file=io.BytesIO(content), filename="pasted.csv", actor=actor
     )
-    options = {"name": _free_name(collection.runs, RUN), "description": "Search results pasted in the quick start"}
+    options = {"name": free_name(collection.runs, name), "description": "Pasted search results"}
     made = ingestion.store(upload, actor=actor, options=options)
     if not collection.runs.filter(baseline=True).exists():
         runs.set_baseline(collection, collection.runs.get(uuid=made["id"]), actor=actor)
@@ -220,6 +281,7 @@ def _document(collection: Collection, result: Result) -> Document:
     return document
 
 
-def _free_name(rows: Any, wanted: str) -> str:
+def free_name(rows: Any, wanted: str) -> str:
+    """Return the name, with a number if another of these rows has it."""
     names = set(rows.values_list("name", flat=True))
     return next(name for name in (wanted, *(f"{wanted} {number}" for number in range(2, 999))) if name not in names)

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods
 from assay.core.errors import AssayError, NotValid, TooMany
 from judgments.members import invite_links, login_limits
 from judgments.members.tokens import digest
-from judgments.models import Collection, InviteLink, Round, User
+from judgments.models import Collection, InviteLink, Role, Round, User
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
@@ -123,7 +123,7 @@ def _come_in(request: HttpRequest) -> HttpResponse:
 
 def _inside(request: HttpRequest, link: InviteLink) -> HttpResponse:
     request.session.pop(SESSION_KEY, None)
-    messages.success(request, f"You are now a rater in {link.collection.name}.")
+    messages.success(request, f"You are now a member of {link.collection.name}.")
     if link.round is not None and link.round.state == Round.State.OPEN:
         return redirect("rate", link.round.uuid)
     return redirect("home")
@@ -154,6 +154,7 @@ class LinkForm(AssayForm):
         to_field_name="uuid",
         empty_label="no round yet",
     )
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.RATER)
     days = forms.IntegerField(
         label="Days until the link expires",
         min_value=1,
@@ -230,6 +231,7 @@ def _links(request: HttpRequest, collection: Collection) -> Listing:
                 head=True,
                 style="clip",
             ),
+            Column("role", "Role", order="role"),
             Column("round", "Round", value=lambda link: str(link.round or collection.name), style="clip"),
             Column("state", "State", value=now, show=shown, style="nowrap"),
             Column("expires_at", "Expires", order="expires_at", style="nowrap"),

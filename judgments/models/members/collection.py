@@ -100,10 +100,11 @@ class MemberInvitation(PublicModel, Authored):
 
 
 class InviteLink(PublicModel):
-    """A lead's invitation of one person as a rater. Only the code's SHA-256 is stored, so the link is shown once."""
+    """A lead's invitation of one person. Only the code's SHA-256 is stored, so the link is shown once."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="invite_links")
-    # The round that the person joins; without one they only become a rater of the collection.
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.RATER)
+    # The round that a rater joins; without one they only become a member of the collection.
     round = models.ForeignKey("judgments.Round", null=True, on_delete=models.CASCADE, related_name="invite_links")
     meant_for = models.CharField(max_length=100, blank=True)
     digest = models.CharField(max_length=64, unique=True, editable=False)
@@ -117,6 +118,7 @@ class InviteLink(PublicModel):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
+            check("invite_link_role_known", role__in=Role.values),
             check(
                 "invite_link_used_once",
                 Q(used_at__isnull=True, used_by__isnull=True)

@@ -1,0 +1,195 @@
+"""API of decisions: list and start them, read their state, and download the trace."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.core.errors import NotAllowed
+from assay.sequential import METHODS
+from evaluation.decisions import decisions, findings, live
+from evaluation.models import Decision
+from evaluation.models.decision import VERDICTS
+from judgments.rounds.api import members_called
+from judgments.web import access
+from judgments.web.downloads import attachment
+from judgments.web.endpoints import AnyAccept, InCollection, Rows, call, rows_called
+from judgments.web.serializers import Strict
+
+HIDDEN = "You may still grade pairs of this decision. You can read it after you finish rating or the round closes."
+USUAL = decisions.Settings()
+
+
+class CandidateBody(serializers.Serializer):
+    """The verdict on a candidate with its numbers at that moment, or now if undecided; null while you rate."""
+
+    run = serializers.UUIDField(source="run.uuid")
+    name = serializers.CharField(source="run.name")
+    verdict = serializers.ChoiceField(choices=VERDICTS, allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+    difference = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    queries = serializers.IntegerField(allow_null=True)
+    judgments = serializers.IntegerField(allow_null=True)
+    expected_more = serializers.IntegerField(allow_null=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+
+
+class DecisionBody(serializers.Serializer):
+    """A decision between a baseline and candidates."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    round = serializers.UUIDField(source="round.uuid", allow_null=True, default=None)
+    baseline = serializers.UUIDField(source="baseline.uuid")
+    metric = serializers.CharField()
+    depth = serializers.IntegerField()
+    delta = serializers.FloatField()
+    alpha = serializers.FloatField()
+    method = serializers.CharField()
+    planned = serializers.IntegerField(allow_null=True)
+    skips_same_rank = serializers.BooleanField()
+    closes = serializers.BooleanField()
+    seed = serializers.IntegerField()
+    queries = serializers.SerializerMethodField(help_text="The number of queries in the plan.")
+    identical = serializers.IntegerField(help_text="Queries that need no judging, because their lists are identical.")
+    created_at = serializers.DateTimeField()
+    candidates = serializers.SerializerMethodField()
+
+    def get_queries(self, row: Decision) -> int:
+        return len(row.order)
+
+    @extend_schema_field(CandidateBody(many=True))
+    def get_candidates(self, row: Decision) -> list[dict[str, Any]]:
+        seen = findings.visible(self.context["request"].user, row)
+        bodies = []
+        for one in row.candidates.select_related("run"):
+            numbers: dict[str, Any] = {}
+            if seen:
+                numbers = one.result or live.standing(row, one.run).outcome.to_dict()
+            names = ("verdict", "reason", "difference", "low", "high", "queries", "judgments", "expected_more")
+            bodies.append(
+                {
+                    "run": str(one.run.uuid),
+                    "name": one.run.name,
+                    **{name: numbers.get(name) for name in names},
+                    "decided_at": one.decided_at.isoformat() if seen and one.decided_at else None,
+                }
+            )
+        return bodies
+
+
+class NewDecision(Strict):
+    """The systems, people and settings of a decision."""
+
+    name = serializers.CharField(max_length=120)
+    baseline = serializers.UUIDField()
+    candidates = serializers.ListField(
+        child=serializers.UUIDField(), allow_empty=False, max_length=decisions.MOST_CANDIDATES
+    )
+    query_ids = serializers.ListField(
+        child=serializers.CharField(max_length=512),
+        required=False,
+        allow_null=True,
+        default=None,
+        max_length=decisions.MOST_QUERIES,
+        help_text="The queries to compare on; by default all that a system answers.",
+    )
+    raters = serializers.ListField(
+        child=serializers.CharField(max_length=150), allow_empty=False, help_text="User names of members who rate."
+    )
+    metric = serializers.CharField(max_length=100, default=USUAL.metric)
+    delta = serializers.FloatField(min_value=0.001, max_value=0.5, default=USUAL.delta)
+    alpha = serializers.FloatField(min_value=0.001, max_value=0.4, default=USUAL.alpha)
+    method = serializers.ChoiceField(choices=list(METHODS), default=USUAL.method)
+    skips_same_rank = serializers.BooleanField(default=USUAL.skips_same_rank)
+    closes = serializers.BooleanField(default=USUAL.closes)
+    weighted = serializers.BooleanField(default=USUAL.weighted)
+    ratings_per_pair = serializers.IntegerField(min_value=1, max_value=5, default=USUAL.ratings_per_pair)
+    overlap = serializers.FloatField(min_value=0, max_value=1, default=USUAL.overlap)
+    seed = serializers.IntegerField(min_value=0, max_value=2**53 - 1, default=USUAL.seed)
+
+
+class Decisions(Rows):
+    """The decisions of a collection."""
+
+    queryset = Decision.objects.select_related("round", "baseline", "collection")
+    serializer_class = DecisionBody
+    also = (409,)
+    tag = "decisions"
+
+    @extend_schema(summary="List decisions")
+    def get(self, request: Request, slug: str) -> Response:
+        """Return the decisions, newest first."""
+        return self.list(request, slug)
+
+    @call(
+        "Start a decision",
+        DecisionBody,
+        NewDecision,
+        status=201,
+        example=("Two runs", {"name": "neural", "baseline": "<id>", "candidates": ["<id>"], "raters": ["ada"]}),
+    )
+    def post(self, body: dict[str, Any]) -> Decision:
+        """Open a round whose queries are judged whole and in random order, until there is a verdict."""
+        runs = self.collection.runs.active()
+        (baseline,) = rows_called(runs, [body.pop("baseline")], "baseline", "run")
+        candidates = rows_called(runs, body.pop("candidates"), "candidates", "run")
+        raters = members_called(self.collection, body.pop("raters"))
+        name, query_ids = body.pop("name"), body.pop("query_ids")
+        made, _ = decisions.start(
+            baseline,
+            candidates,
+            actor=self.user,
+            name=name,
+            settings=decisions.Settings(**body),
+            query_ids=query_ids,
+            raters=raters,
+        )
+        return made
+
+
+class InDecision(InCollection):
+    tag = "decisions"
+
+    def decision(self) -> Decision:
+        rows = self.collection.decisions.select_related("round__scale", "baseline", "collection", "created_by")
+        return access.existing(rows.filter(uuid=self.kwargs["uuid"]), "This collection has no such decision.")
+
+
+class OneDecision(InDecision):
+    serializer_class = DecisionBody
+
+    @call("Get a decision", DecisionBody)
+    def get(self) -> Decision:
+        """Return the verdicts that the judgments allow now; a verdict remains once it is reached."""
+        row = self.decision()
+        if findings.visible(self.user, row):
+            decisions.look(row)
+        return row
+
+
+class Trace(AnyAccept, InDecision):
+    """The state after each judged query."""
+
+    @extend_schema(
+        summary="Download the trace of a decision",
+        responses={(200, "application/x-ndjson"): OpenApiResponse(description="One JSON line a candidate and query.")},
+    )
+    def get(self, request: Request, slug: str, uuid: Any) -> HttpResponse:
+        """Return the lines of `assay decide --trace` for each candidate, with its name."""
+        row = self.decision()
+        if not findings.visible(request.user, row):
+            raise NotAllowed(HIDDEN)
+        lines = []
+        for one in row.candidates.select_related("run"):
+            for step in live.standing(row, one.run).outcome.to_rows():
+                lines.append(json.dumps({"candidate": one.run.name, **step}, ensure_ascii=False) + "\n")
+        return attachment("trace.jsonl", "".join(lines))
