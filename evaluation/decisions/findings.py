@@ -15,7 +15,7 @@ from django.utils.safestring import mark_safe
 from assay.core.counted_nouns import amount
 from assay.metrics.means import TIE
 from evaluation.decisions import decisions, live
-from evaluation.decisions.chart import sequence
+from evaluation.decisions.chart import NARROW, sequence
 from evaluation.decisions.live import Judged, Labels
 from evaluation.models import Candidate, Decision
 from judgments.agreement import agreement_summary, round_report
@@ -73,6 +73,7 @@ class Part:
     sentence: str
     numbers: Mapping[str, Any]
     chart: Chart
+    narrow_chart: Chart
     tiers: Sequence[Tier]
     gains: Sequence[Changed]
     losses: Sequence[Changed]
@@ -134,6 +135,7 @@ def _part(decision: Decision, candidate: Candidate, judged: Judged) -> Part:
     gains = [query_id for query_id, value in reversed(moved[-CHANGED:]) if value > TIE]
     losses = [query_id for query_id, value in moved[:CHANGED] if value < -TIE]
     shown = _changed(decision, run, [*gains, *losses], differences, judged.labels)
+    label = f"{decision.metric} of {run} minus {decision.baseline}, over the judged queries"
     unjudged = [key for key in judged.unrateable if key[0] in differences]
     return Part(
         candidate,
@@ -141,7 +143,8 @@ def _part(decision: Decision, candidate: Candidate, judged: Judged) -> Part:
         verdict,
         sentence(decision, run, verdict, numbers),
         numbers,
-        sequence(outcome, f"{decision.metric} of {run} minus {decision.baseline}, over the judged queries"),
+        sequence(outcome, label),
+        sequence(outcome, label, NARROW),
         _tiers(decision, run, judged.labels, list(differences)),
         [shown[query_id] for query_id in gains],
         [shown[query_id] for query_id in losses],
