@@ -51,7 +51,13 @@ class SystemsForm(AssayForm):
         Connector.objects.none(), label="Or: engine", required=False, to_field_name="uuid", empty_label="choose one"
     )
     baseline_file = forms.FileField(label="Run file of the current system", required=False)
-    candidates = forms.ModelMultipleChoiceField(Run.objects.none(), label="Runs", required=False, to_field_name="uuid")
+    candidates = forms.ModelMultipleChoiceField(
+        Run.objects.none(),
+        label="Runs",
+        required=False,
+        to_field_name="uuid",
+        widget=forms.CheckboxSelectMultiple,
+    )
     candidate_engine = forms.ModelChoiceField(
         Connector.objects.none(), label="Or: engine", required=False, to_field_name="uuid", empty_label="choose one"
     )

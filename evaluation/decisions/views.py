@@ -73,7 +73,8 @@ def _systems_page(request: HttpRequest, collection: Collection | None) -> HttpRe
 def _usual_systems(collection: Collection | None) -> dict[str, Any]:
     if collection is None:
         return {"name": "Search comparison"}
-    return {"baseline": collection.runs.active().filter(baseline=True).first()}
+    usual = collection.runs.active().filter(baseline=True).first()
+    return {"baseline": usual.uuid} if usual else {}
 
 
 @transaction.atomic
