@@ -41,6 +41,17 @@ POST   c/<slug:slug>/connectors/<uuid:uuid>/remove/                   404 403 30
 POST   c/<slug:slug>/connectors/<uuid:uuid>/try/                      404 403 422 422 302
 GET    c/<slug:slug>/connectors/new/                                  404 403 200 200 302
 POST   c/<slug:slug>/connectors/new/                                  404 403 422 422 302
+GET    compare/                                                       403 403 200 200 302
+POST   compare/                                                       403 403 422 422 302
+GET    c/<slug:slug>/decisions/                                       404 403 200 200 302
+GET    c/<slug:slug>/decisions/<uuid:uuid>/                           404 403 200 200 302
+POST   c/<slug:slug>/decisions/<uuid:uuid>/close/                     404 403 403 302 302
+GET    c/<slug:slug>/decisions/<uuid:uuid>/report/                    404 403 200 200 302
+GET    c/<slug:slug>/decisions/new/                                   404 403 403 200 302
+POST   c/<slug:slug>/decisions/new/                                   404 403 403 422 302
+GET    c/<slug:slug>/decisions/new/fetching/                          404 403 403 404 302
+GET    c/<slug:slug>/decisions/new/plan/                              404 403 403 302 302
+POST   c/<slug:slug>/decisions/new/plan/                              404 403 403 302 302
 GET    c/<slug:slug>/documents/                                       404 403 200 200 302
 GET    c/<slug:slug>/documents/<uuid:uuid>/                           404 403 200 200 302
 GET    c/<slug:slug>/documents/new/                                   404 403 403 200 302
@@ -322,6 +333,10 @@ GET    api/v1/collections/<slug:slug>/freshness/                      404 403 20
 POST   api/v1/collections/<slug:slug>/freshness/                      404 403 400 400 401
 POST   api/v1/collections/<slug:slug>/freshness/check/                404 403 202 202 401
 POST   api/v1/collections/<slug:slug>/freshness/pool/                 404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/decisions/                      404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/decisions/                      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/decisions/<uuid:uuid>/          404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/decisions/<uuid:uuid>/trace/    404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/gates/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/gates/                          404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/gates/<uuid:uuid>/              404 403 200 200 401
@@ -478,6 +493,7 @@ def address(route: str, world: World) -> str:
         "jobs": world.job,
         "uploads": world.session if route.startswith("api/") else world.upload,
         "gates": world.verdict,
+        "decisions": world.decision,
         "guidelines": world.version,
         "examples": world.example,
         "tokens": world.token,

@@ -13,8 +13,9 @@ from typing import Any
 from django.utils import timezone
 
 from assay.connectors import CONNECTORS
+from evaluation.decisions import decisions
 from evaluation.gates import verdicts
-from evaluation.models import GateVerdict, RagSampleSet, RagSystem, Scoring
+from evaluation.models import Decision, GateVerdict, RagSampleSet, RagSystem, Scoring
 from evaluation.scoring import scoring
 from judgments.guidelines import guidelines
 from judgments.imports import ingestion
@@ -101,6 +102,7 @@ class World:
     answer: Judgment  # rater's only answer in the open round
     session: UploadSession  # the lead's, of which nothing arrived
     verdict: GateVerdict
+    decision: Decision  # about the closed round
 
 
 def make_world(collection: Collection, *, lead: User, engineer: User, rater: User, rater2: User) -> World:
@@ -170,7 +172,15 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
             collection=collection, kind="runs", filename="large.run", bytes=10, sha256="0" * 64, created_by=lead
         ),
         verdict=_verdict(snapshot, runs, engineer),
+        decision=_decision(closed, runs, lead),
     )
+
+
+def _decision(round_: Round, runs: list[Run], actor: User) -> Decision:
+    """A decision between the two runs, whose only query is judged."""
+    planned = decisions.plan(runs[0], runs[1:], decisions.Settings(metric="nDCG@3"))
+    path = decisions.keep_lists(planned, round_.collection)
+    return decisions.record(planned, runs[0], runs[1:], path, actor, "neural", round_)
 
 
 def _verdict(snapshot: Snapshot, runs: list[Run], actor: User) -> GateVerdict:

@@ -45,7 +45,10 @@ def sequence(outcome: Outcome, label: str, width: float = WIDTH) -> Chart:
         Stroke(f"M{LEFT},{y(0):g}H{width - 8:g}", "axis"),
         Stroke("M" + " ".join(f"{across.at(one.n)},{y(one.mean):g}" for one in shown), "line"),
     ]
-    words = [Words(LEFT - 6, y(tick) + 4, f"{tick:+.2f}".replace("-", "−") if tick else "0", "end", "mute") for tick in up.ticks(7)]
+    words = [
+        Words(LEFT - 6, y(tick) + 4, f"{tick:+.2f}".replace("-", "−") if tick else "0", "end", "mute")
+        for tick in up.ticks(7)
+    ]
     words += [Words(across.at(tick), HEIGHT - FOOT + 16, f"{tick:.0f}", "middle", "mute") for tick in _whole(across)]
     words.append(Words(width - 8, HEIGHT - 4, "judged queries", "end", "mute"))
     decided = next((one for one in trace if one.verdict != "undecided"), None)

@@ -215,23 +215,29 @@ def start(
     taken = Conflict(f"Another decision or round is already called {name}. Choose another name.")
     if collection.decisions.filter(name=name).exists() or collection.rounds.filter(name=name).exists():
         raise taken
-    content = gzip.compress(json.dumps(planned.lists).encode(), 6, mtime=0)
-    path = storage.keep("decisions", f"{collection.slug}.json.gz", content)
+    path = keep_lists(planned, collection)
     try:
         with duplicates_raise(taken), transaction.atomic():
             made = _create_round(planned, [baseline, *candidates], actor, name, raters)
             links = invite_links.make_all(collection, people, actor=actor, round_=made, role=role)
             if made is not None:
                 made = rounds.open_round(made, actor=actor)
-            return _create(planned, baseline, candidates, path, actor, name, made), links
+            return record(planned, baseline, candidates, path, actor, name, made), links
     except BaseException:
         storage.forget(path)
         raise
 
 
-def _create(
+def keep_lists(planned: Plan, collection: Collection) -> str:
+    """Store the first documents of each run in a file, and return its path."""
+    content = gzip.compress(json.dumps(planned.lists).encode(), 6, mtime=0)
+    return storage.keep("decisions", f"{collection.slug}.json.gz", content)
+
+
+def record(
     planned: Plan, baseline: Run, candidates: Sequence[Run], path: str, actor: User, name: str, made: Round | None
 ) -> Decision:
+    """Store a decision with its round."""
     settings, collection = planned.settings, baseline.collection
     decision = Decision.objects.create(
         collection=collection,

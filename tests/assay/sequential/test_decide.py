@@ -87,6 +87,15 @@ def test_identical_lists_are_equivalent_before_any_judgment(method: str) -> None
     assert (decision.queries, decision.judgments, decision.expected_more) == (0, 0, 0)
 
 
+def test_planned_queries_with_identical_lists_count_as_0_up_to_the_first_that_needs_judging() -> None:
+    same, differs = {"d1": 2.0, "d2": 1.0}, {"d2": 2.0, "d1": 1.0}
+    old = {name: dict(same) for name in "abcdef"}
+    new = {**old, "b": dict(differs), "d": dict(differs), "f": dict(differs)}
+    # Of the queries whose lists differ, b is judged and d is not; c and a need no judging, e stands after d.
+    decision = assay.decide({"b": {"d1": 1}}, old, new, "RR", order=list("abcdef"))
+    assert [(step.query_id, step.difference) for step in decision.trace] == [("a", 0.0), ("b", -0.5), ("c", 0.0)]
+
+
 def test_lists_that_differ_below_the_cutoff_are_identical_for_the_metric() -> None:
     longer = {query: {**ranked, "more": -9.0} for query, ranked in hits(1).items()}
     assert assay.decide(QRELS, hits(1), longer, "nDCG@5").reason == "identical_lists"

@@ -65,7 +65,9 @@ def test_the_code_is_stored_as_a_hash_and_shown_once(
     client_of: Make, api_of: Make, lead: Any, collection: Any, round_: Round
 ) -> None:
     client, path = client_of(lead), f"/c/{collection.slug}/members/links/"
-    made = client.post(path, {"meant_for": "Nina", "round_": str(round_.uuid), "days": "3"}).content.decode()
+    made = client.post(
+        path, {"meant_for": "Nina", "role": "rater", "round_": str(round_.uuid), "days": "3"}
+    ).content.decode()
     [code] = re.findall(r"http://testserver/invite/#([\w-]{40,})<", made)
     api = f"/api/v1/collections/{collection.slug}/invite-links/"
     by_api = api_of(lead).post(api, {"days": 3}, format="json")
@@ -285,7 +287,7 @@ def test_a_link_names_no_round_of_another_collection(
     other = collections.create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
     path = f"/c/{other.slug}/members/links/"
     for value in (str(round_.uuid), "junk", "\0"):
-        assert client_of(outsider).post(path, {"round_": value, "days": "3"}).status_code == 422
+        assert client_of(outsider).post(path, {"role": "rater", "round_": value, "days": "3"}).status_code == 422
     api = f"/api/v1/collections/{other.slug}/invite-links/"
     assert api_of(outsider).post(api, {"round": str(round_.uuid)}, format="json").status_code == 400
     assert not InviteLink.objects.exists()

@@ -23,9 +23,9 @@ def page(client_of):
     return lambda user: client_of(user).get(PAGE).content.decode()
 
 
-def test_empty_collection_begins_with_a_log(page, collection, lead):
+def test_empty_collection_offers_a_comparison(page, collection, lead):
     html = page(lead)
-    assert main_buttons(html) == ["Add query log"]
+    assert main_buttons(html) == ["Compare two systems"]
     assert reverse("start", args=["shop"]) in html
 
 
