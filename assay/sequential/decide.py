@@ -293,15 +293,16 @@ def decide_differences(
     observed = Observed(values, sizes, alpha / candidates, planned)
     low, high = member.bounds(observed)
     means = running_moments(observed)[0]
-    verdicts = _verdicts(low, high, delta)
+    found = _first_verdict(low, high, delta)
     ids = query_ids or [str(at + 1) for at in range(len(values))]
+    decided, verdict = found or (len(values), "undecided")
+    rows = zip(ids, values.tolist(), means.tolist(), low.tolist(), high.tolist(), strict=True)
     trace = tuple(
-        Step(at + 1, ids[at], float(values[at]), float(means[at]), _number(low[at]), _number(high[at]), verdict)
-        for at, verdict in enumerate(verdicts)
+        Step(at + 1, name, value, mean, _number(lowest), _number(highest), verdict if at >= decided else "undecided")
+        for at, (name, value, mean, lowest, highest) in enumerate(rows)
     )
     skewness = _skewness(values)
-    decided = next((at for at, verdict in enumerate(verdicts) if verdict != "undecided"), None)
-    if decided is not None:
+    if found is not None:
         step = trace[decided]
         return Decision(
             step.verdict, step.mean, step.low, step.high, step.n, 0, 0, skewness=skewness, trace=trace, **settings
@@ -392,20 +393,14 @@ def _judgments(labels: Qrels, runs: Sequence[Run], query_ids: Sequence[str], dep
     )
 
 
-def _verdicts(low: Floats, high: Floats, delta: float) -> list[Verdict]:
-    """Return the verdict after each query; the first verdict remains."""
-    verdicts: list[Verdict] = []
-    now: Verdict = "undecided"
-    for lowest, highest in zip(low.tolist(), high.tolist(), strict=True):
-        if now == "undecided":
-            if lowest > 0:
-                now = "better"
-            elif highest < 0:
-                now = "worse"
-            elif -delta < lowest and highest < delta:
-                now = "equivalent"
-        verdicts.append(now)
-    return verdicts
+def _first_verdict(low: Floats, high: Floats, delta: float) -> tuple[int, Verdict] | None:
+    """Return the place and kind of the first verdict; comparisons with NaN are false."""
+    better, worse, equivalent = low > 0, high < 0, (low > -delta) & (high < delta)
+    reached = np.flatnonzero(better | worse | equivalent)
+    if not len(reached):
+        return None
+    at = int(reached[0])
+    return at, "better" if better[at] else "worse" if worse[at] else "equivalent"
 
 
 def _number(value: float) -> float | None:
@@ -434,5 +429,5 @@ def _expected_more(member: Method, observed: Observed, delta: float) -> int | No
         return None
     rows = np.arange(observed.planned or max(member.farthest, seen)) % seen
     ahead = Observed(observed.differences[rows], observed.weights[rows], observed.alpha, observed.planned)
-    verdicts = _verdicts(*member.bounds(ahead), delta)
-    return next((at + 1 - seen for at, verdict in enumerate(verdicts) if verdict != "undecided"), None)
+    found = _first_verdict(*member.bounds(ahead), delta)
+    return None if found is None else found[0] + 1 - seen

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 WIDTH, NARROW, HEIGHT, LEFT, TOP, FOOT = 900.0, 340.0, 260.0, 44.0, 10.0, 34.0
 # A step function with more points is thinned out, because a screen cannot show them.
-MOST_POINTS = 600
+MOST_POINTS = 300
 LARGEST = 0.6
 
 

@@ -89,7 +89,7 @@ def plan(
     systems = [baseline, *candidates]
     ranked = {run: stored_runs.ranked(run) for run in systems}
     rows = collection.queries.all() if query_ids is None else collection.queries.filter(query_id__in=query_ids)
-    known = [row.query_id for row in rows.only("query_id")]
+    known = list(rows.values_list("query_id", flat=True))
     answered = {run: set(ranked[run].query_ids) for run in systems}
     for run in systems:
         if not answered[run] & set(known):
@@ -313,14 +313,15 @@ def _candidates(planned: Plan, collection: Collection) -> Iterator[rounds.Candid
 
 
 @lru_cache(maxsize=16)
-def _stored_lists(path: str) -> Lists:
+def stored_lists(path: str) -> Lists:
+    """Return the first documents of each run from a decision's file, which never changes."""
     lists: Lists = json.loads(gzip.decompress(storage.read_bytes(path)))
     return lists
 
 
 def lists_of(decision: Decision, run: Run) -> Mapping[str, Sequence[str]]:
     """Return the first documents of a run by query, as they were when the decision started."""
-    return _stored_lists(decision.path)[str(run.uuid)]
+    return stored_lists(decision.path)[str(run.uuid)]
 
 
 def look(decision: Decision) -> None:

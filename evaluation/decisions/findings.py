@@ -145,7 +145,7 @@ def _part(decision: Decision, candidate: Candidate, judged: Judged) -> Part:
         numbers,
         sequence(outcome, label),
         sequence(outcome, label, NARROW),
-        _tiers(decision, run, judged.labels, list(differences)),
+        _tiers(decision, differences),
         [shown[query_id] for query_id in gains],
         [shown[query_id] for query_id in losses],
         sum(value > TIE for value in differences.values()),
@@ -175,22 +175,25 @@ def sentence(decision: Decision, run: Run, verdict: str, numbers: Mapping[str, A
     return f"It is not decided yet whether {run} is better than {decision.baseline}."
 
 
-def _tiers(decision: Decision, run: Run, labels: Labels, query_ids: Sequence[str]) -> list[Tier]:
-    rows = Query.objects.filter(collection=decision.collection, query_id__in=query_ids).exclude(tier="")
+def _tiers(decision: Decision, differences: Mapping[str, float]) -> list[Tier]:
+    from assay.sequential.decide import decide_differences
+
+    rows = Query.objects.filter(collection=decision.collection, query_id__in=list(differences)).exclude(tier="")
     tier_of = dict(rows.values_list("query_id", "tier"))
     found = []
     for name in TIERS:
-        wanted = {query_id for query_id in query_ids if tier_of.get(query_id) == name}
+        wanted = [query_id for query_id in differences if tier_of.get(query_id) == name]
         if not wanted:
             continue
-        order = [query_id for query_id in decision.order if query_id in wanted]
-        outcome = live.outcome_of(decision, run, labels, order)
-        found.append(Tier(name, len(outcome.trace), *_last(outcome.trace)))
+        outcome = decide_differences(
+            [differences[query_id] for query_id in wanted],
+            [decision.weights[query_id] for query_id in wanted] if decision.weights else None,
+            forecast=False,
+            **live.rule_of(decision),
+        )
+        last = outcome.trace[-1]
+        found.append(Tier(name, len(wanted), last.mean, last.low, last.high))
     return found
-
-
-def _last(trace: Sequence[Any]) -> tuple[float | None, float | None, float | None]:
-    return (trace[-1].mean, trace[-1].low, trace[-1].high) if trace else (None, None, None)
 
 
 def _changed(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 from django.db.models import Sum
@@ -102,33 +103,35 @@ def standing(decision: Decision, run: Run) -> Standing:
     return Standing(so_far, outcome)
 
 
-def outcome_of(decision: Decision, run: Run, labels: Labels, query_ids: Sequence[str] | None = None) -> Outcome:
-    """Return the outcome for these labels, over all queries of the decision or some of them."""
-    from assay.core.qrels import Qrels
-    from assay.scoring.results import SamplingDesign
-    from assay.sequential.decide import decide, decide_differences
-
-    order = decision.order if query_ids is None else query_ids
-    how = {
+def rule_of(decision: Decision) -> dict[str, Any]:
+    """Return the arguments of the library that say when there is a verdict."""
+    return {
         "delta": decision.delta,
         "alpha": decision.alpha,
         "method": decision.method,
         "planned": decision.planned,
         "candidates": decision.candidates.count(),
     }
+
+
+def outcome_of(decision: Decision, run: Run, labels: Labels) -> Outcome:
+    """Return the outcome for these labels."""
+    from assay.core.qrels import Qrels
+    from assay.scoring.results import SamplingDesign
+    from assay.sequential.decide import decide, decide_differences
+
+    how = rule_of(decision)
     if not labels:
         return decide_differences([], identical=_identical(decision, run), **how)
-    wanted = set(order)
-    qrels: Qrels = Qrels.from_dict({query_id: dict(of) for query_id, of in labels.items() if query_id in wanted})
+    qrels: Qrels = Qrels.from_dict({query_id: dict(of) for query_id, of in labels.items()})
     top = max(decision.round.scale.values()) if decision.round else None
-    weights = {query_id: decision.weights[query_id] for query_id in order} if decision.weights else {}
     return decide(
         qrels,
         _ranked(decision, decision.baseline),
         _ranked(decision, run),
         decision.metric,
-        order=order,
-        design=SamplingDesign(weights=weights, sampled=False) if weights else None,
+        order=decision.order,
+        design=SamplingDesign(weights=decision.weights, sampled=False) if decision.weights else None,
         scale_top=float(top) if top is not None else None,
         overlap=False,
         **how,
@@ -140,13 +143,18 @@ def _identical(decision: Decision, run: Run) -> bool:
 
 
 def _ranked(decision: Decision, run: Run) -> RankedRun:
+    return _ranked_lists(decision.path, str(run.uuid)).named(run.name)
+
+
+@lru_cache(maxsize=16)
+def _ranked_lists(path: str, run: str) -> RankedRun:
     from assay.core.run import Run as RankedRun
 
-    lists = decisions.lists_of(decision, run)
+    lists = decisions.stored_lists(path)[run]
     scored = {
         query_id: {doc_id: float(-rank) for rank, doc_id in enumerate(ranking)} for query_id, ranking in lists.items()
     }
-    return RankedRun.from_dict({query_id: of for query_id, of in scored.items() if of}, name=run.name)
+    return RankedRun.from_dict({query_id: of for query_id, of in scored.items() if of}, name=run)
 
 
 def minutes(round_: Round) -> float | None:
