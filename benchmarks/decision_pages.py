@@ -3,7 +3,8 @@
     python benchmarks/decision_pages.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
 `verdict` is the time from the labels to verdict and chart; its limit is 50 ms. `pages` loads the pages of the walk from
-the home page to the report; the limit is 200 ms each. "decision after an answer" also reads all judgments again and has no limit.
+the home page to the report; the limit is 200 ms each. "decision after an answer" also reads all judgments again and has
+no limit.
 PostgreSQL is measured in a separate database if ASSAY_BENCH_POSTGRES names a server.
 """
 

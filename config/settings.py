@@ -112,6 +112,7 @@ TEMPLATES = [
                 "evaluation.freshness.tags",
                 "evaluation.overview.tags",
                 "evaluation.scoring.tags",
+                "judgments.documents.tags",
                 "judgments.rounds.answer_tags",
                 "judgments.web.components",
                 "judgments.web.figures",

@@ -14,6 +14,7 @@ from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from judgments.documents import result_templates
 from judgments.members import collections as verbs
 from judgments.members import invitations, invite_links, tokens
 from judgments.members.tokens import PasswordAuthentication
@@ -115,6 +116,7 @@ class CollectionBody(serializers.Serializer):
     slug = serializers.CharField()
     name = serializers.CharField()
     description = serializers.CharField()
+    result_template = serializers.CharField()
     embedding_changed_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
 
@@ -132,6 +134,12 @@ class CollectionChange(serializers.Serializer):
 
     name = serializers.CharField(max_length=120, required=False)
     description = serializers.CharField(required=False, allow_blank=True)
+    result_template = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=result_templates.LONGEST,
+        help_text="How documents look as search results, such as `title: {title}`; empty for the usual view.",
+    )
     embedding_changed_at = serializers.DateTimeField(
         required=False, allow_null=True, help_text="When the embeddings changed; earlier grades may be stale."
     )
@@ -186,7 +194,7 @@ class OneCollection(InCollection):
 
     @call("Change a collection", CollectionBody, CollectionChange)
     def patch(self, body: dict[str, Any]) -> Collection:
-        """Change the name, the description, or the date of the last embedding change. The slug cannot change."""
+        """Change name, description, result template, or the date of the last embedding change. The slug cannot change."""
         return verbs.update_collection(self.collection, actor=self.user, **body)
 
 

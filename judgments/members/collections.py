@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from assay.core.errors import Conflict, NotValid
+from judgments.documents import result_templates
 from judgments.members import recorded_changes, round_raters
 from judgments.members.round_raters import tags
 from judgments.models import Collection, Membership, Role, User, audit
@@ -53,13 +54,16 @@ def update_collection(
     actor: User,
     name: str | None = None,
     description: str | None = None,
+    result_template: str | None = None,
     embedding_changed_at: datetime | None = _UNCHANGED,
 ) -> Collection:
     """Update a collection. The slug never changes, so that links stay valid; omitted fields do not change."""
-    wanted = {"name": name, "description": description}
+    wanted = {"name": name, "description": description, "result_template": result_template}
     changes: dict[str, Any] = {key: value.strip() for key, value in wanted.items() if value is not None}
     if changes.get("name") == "":
         raise NotValid("The name of the collection is missing.", {"name": "Enter a name."})
+    if changes.get("result_template"):
+        result_templates.check(collection, changes["result_template"])
     if embedding_changed_at is not _UNCHANGED:
         changes["embedding_changed_at"] = embedding_changed_at
     changes = {key: value for key, value in changes.items() if getattr(collection, key) != value}
@@ -89,6 +93,7 @@ def _plain(value: Any) -> str | None:
 _FIELD_NAMES = {
     "name": "the name",
     "description": "the description",
+    "result_template": "the result template",
     "embedding_changed_at": "the date of the embeddings",
 }
 

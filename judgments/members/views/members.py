@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
+from judgments.documents import result_templates
 from judgments.members import collections as verbs
 from judgments.members import invitations
 from judgments.models import Collection, Membership, Role
@@ -54,6 +55,14 @@ class CollectionSettingsForm(AssayForm):
     description = forms.CharField(
         label="Description (optional)", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3})
     )
+    result_template = forms.CharField(
+        label="Result template (optional)",
+        required=False,
+        max_length=result_templates.LONGEST,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "placeholder": result_templates.EXAMPLE}),
+        help_text=f"Shows documents as your users see them. One line each for {', '.join(result_templates.PARTS)}; "
+        "{name} is a field of the document, {text|160} its first 160 characters. Badges are separated by commas.",
+    )
     embedding_changed_at = forms.DateTimeField(
         label="Embeddings last changed (optional)",
         required=False,
@@ -88,14 +97,15 @@ def new(request: HttpRequest) -> HttpResponse:
 @form_page
 def collection_settings(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
-    fields = ("name", "description", "embedding_changed_at")
+    fields = ("name", "description", "result_template", "embedding_changed_at")
     form = CollectionSettingsForm(request.POST or None, initial={name: getattr(collection, name) for name in fields})
     if request.method == "POST" and form.is_valid():
         with form.telling():
             verbs.update_collection(collection, actor=request.user, **form.cleaned_data)
             messages.success(request, "Saved.")
             return redirect("collection_settings", collection.slug)
-    context = {"collection": collection, "form": form}
+    examples = collection.documents.filter(stub=False)[:3] if collection.result_template else ()
+    context = {"collection": collection, "form": form, "examples": examples}
     return render(request, "judgments/members/collection_settings.html", context, status=form.status)
 
 

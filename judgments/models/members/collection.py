@@ -25,6 +25,8 @@ class Collection(Named, PublicModel, Archivable):
     description = models.TextField(blank=True)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    # How documents look as search results (`judgments.documents.result_templates`).
+    result_template = models.TextField(blank=True)
     # Recorded by a lead, since the data cannot show that the embeddings changed.
     embedding_changed_at = models.DateTimeField(null=True, blank=True)
 
