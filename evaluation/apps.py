@@ -11,7 +11,7 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.decisions import watching
+        from evaluation.decisions import list_preferences, watching
         from evaluation.effects import job as round_effects
         from evaluation.effects import pair_effects
         from evaluation.freshness import facts, refresh
@@ -31,6 +31,7 @@ class Config(AppConfig):
             CONFLICT_APPRAISERS,
             JOBS,
             LEVERAGE,
+            LISTS_SEEN,
             PERIODIC_WORK,
             PROVIDER_USERS,
             SNAPSHOT_LISTENERS,
@@ -75,6 +76,7 @@ class Config(AppConfig):
         BASELINES.register("runs", facts.runs)
         PERIODIC_WORK.register("freshness", freshness_job.start_due)
         PERIODIC_WORK.register("decisions", watching.look_at_open)
+        LISTS_SEEN.append(list_preferences.seen_by)
         JOBS.register(watching.KIND, watching.work_on_look)
         CHOOSERS.register("decisions", Chooser(watching.queue_look, lambda round_: None))
         CONFLICT_APPRAISERS.register(

@@ -37,6 +37,9 @@ BASELINES: Family[Callable[[Freezing], dict[str, Any]]] = Family("baseline", {})
 # Called after a snapshot is committed.
 SNAPSHOT_LISTENERS: list[Callable[[Snapshot, User], object]] = []
 
+# The users, among some, who have seen whole result lists of a round's queries and cannot rate its pairs blind.
+LISTS_SEEN: list[Callable[[Round, Sequence[User]], set[int]]] = []
+
 # The collection's systems that may be of the same model family as a judge.
 SYSTEM_LISTS: Family[Callable[[Collection], Sequence[System]]] = Family("list of systems", {})
 # Whether runs of another app are calling a provider.

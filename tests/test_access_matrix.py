@@ -46,6 +46,8 @@ POST   compare/                                                       403 403 42
 GET    c/<slug:slug>/decisions/                                       404 403 200 200 302
 GET    c/<slug:slug>/decisions/<uuid:uuid>/                           404 403 200 200 302
 POST   c/<slug:slug>/decisions/<uuid:uuid>/close/                     404 403 403 302 302
+GET    c/<slug:slug>/decisions/<uuid:uuid>/lists/                     404 200 200 200 302
+POST   c/<slug:slug>/decisions/<uuid:uuid>/lists/                     404 302 302 302 302
 GET    c/<slug:slug>/decisions/<uuid:uuid>/report/                    404 403 200 200 302
 GET    c/<slug:slug>/decisions/new/                                   404 403 403 200 302
 POST   c/<slug:slug>/decisions/new/                                   404 403 403 422 302

@@ -14,8 +14,9 @@ from django.utils.safestring import mark_safe
 
 from assay.core.counted_nouns import amount
 from assay.metrics.means import TIE
-from evaluation.decisions import decisions, live
+from evaluation.decisions import decisions, list_preferences, live
 from evaluation.decisions.chart import NARROW, sequence
+from evaluation.decisions.list_preferences import Summary
 from evaluation.decisions.live import Judged, Labels
 from evaluation.models import Candidate, Decision
 from judgments.agreement import agreement_summary, round_report
@@ -84,6 +85,7 @@ class Part:
     could_change: bool
     betting_advised: bool
     trace: Sequence[Any]
+    lists: Summary | None  # preferences of people who compared whole lists
     left: int  # planned queries that are not judged yet
 
     @property
@@ -155,6 +157,7 @@ def _part(decision: Decision, candidate: Candidate, judged: Judged) -> Part:
         bool(unjudged) and _could_change(decision, run, judged, verdict),
         outcome.advises_betting,
         counted,
+        list_preferences.summary(decision, candidate),
         len(decision.order) - judged.queries,
     )
 

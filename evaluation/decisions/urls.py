@@ -15,6 +15,7 @@ urlpatterns = [
     path("c/<slug:slug>/decisions/<uuid:uuid>/", views.decision, name="decision"),
     path("c/<slug:slug>/decisions/<uuid:uuid>/report/", views.report, name="decision_report"),
     path("c/<slug:slug>/decisions/<uuid:uuid>/close/", views.close, name="decision_close"),
+    path("c/<slug:slug>/decisions/<uuid:uuid>/lists/", views.lists_page, name="decision_lists"),
 ]
 
 api_urlpatterns = [

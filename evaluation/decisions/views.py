@@ -19,12 +19,12 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 
 from assay.core.errors import NotValid
-from evaluation.decisions import decisions, estimate, findings, systems
+from evaluation.decisions import decisions, estimate, findings, list_preferences, systems
 from evaluation.decisions.forms import PlanForm, SystemsForm
-from evaluation.models import Decision
+from evaluation.models import Decision, ListJudge
 from judgments.charts.chart_files import picture
 from judgments.members import collections, invite_links
-from judgments.models import Collection
+from judgments.models import Collection, Query
 from judgments.queries import narratives
 from judgments.rounds.rounds import close_round
 from judgments.web import access
@@ -345,3 +345,37 @@ def close(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpRespon
         close_round(row.round, actor=request.user)  # type: ignore[arg-type]
         messages.success(request, "The round is closed.")
     return redirect("decision", slug, uuid)
+
+
+@never_cache
+@form_page
+def lists_page(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpResponse:
+    """Compare whole lists, one query after the other, without the systems' names."""
+    row = _decision(request, slug, uuid, access.EVERYBODY)
+    user: Any = request.user
+    judge = row.list_judges.select_related("decision__collection", "decision__baseline").filter(user=user).first()
+    if request.method == "POST":
+        with errors_as_messages(request):
+            _answer_lists(request, row, judge)
+        return redirect("decision_lists", slug, uuid)
+    context = {
+        "collection": row.collection,
+        "step": "scores",
+        "decision": row,
+        "staff": access.role_in(user, row.collection) in access.STAFF,
+        **list_preferences.page_context(judge),
+    }
+    return render(request, "evaluation/decisions/lists.html", context)
+
+
+def _answer_lists(request: HttpRequest, row: Decision, judge: ListJudge | None) -> None:
+    if judge is None or "begin" in request.POST:
+        list_preferences.join(row, request.user)  # type: ignore[arg-type]
+    elif "undo" in request.POST:
+        list_preferences.undo(judge)
+    else:
+        queries = Query.objects.filter(collection=row.collection)
+        query = access.existing(queries.filter(uuid=uuid_of(request.POST.get("query", ""))), "There is no such query.")
+        candidates = row.candidates.filter(run__uuid=uuid_of(request.POST.get("candidate", "")))
+        candidate = access.existing(candidates, "There is no such candidate.")
+        list_preferences.prefer(judge, candidate, query, side=request.POST.get("side", ""))

@@ -1,6 +1,6 @@
 """Database models of the evaluation app."""
 
-from evaluation.models.decision import Candidate, Decision
+from evaluation.models.decision import Candidate, Decision, ListJudge, ListPreference
 from evaluation.models.gate import GateVerdict
 from evaluation.models.rag import (
     RagCriticCall,
@@ -20,6 +20,8 @@ __all__ = [
     "FreshnessCheck",
     "FreshnessReading",
     "GateVerdict",
+    "ListJudge",
+    "ListPreference",
     "RagCriticCall",
     "RagCriticRun",
     "RagGrading",

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from assay.sequential import ALPHA, DELTA
-from judgments.models import Collection, Round, User
+from judgments.models import Collection, Query, Round, User
 from judgments.models.fields import Named, PublicModel, check, unique
 from pooling.models import Run
 
@@ -73,3 +73,42 @@ class Candidate(models.Model):
 
     def __str__(self) -> str:
         return self.run.name
+
+
+class ListJudge(PublicModel):
+    """A person who compares whole lists of a decision, and therefore rates no documents of its queries."""
+
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="list_judges")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [unique("list_judge_once", "decision", "user")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.decision_id}"
+
+
+class ListPreference(models.Model):
+    """Which of two lists a person preferred for a query; the newest counts."""
+
+    class Choice(models.TextChoices):
+        CANDIDATE = "candidate", "candidate"
+        BASELINE = "baseline", "baseline"
+        SAME = "same", "same"
+
+    judge = models.ForeignKey(ListJudge, on_delete=models.CASCADE, related_name="preferences")
+    candidate = models.ForeignKey(Candidate, on_delete=models.CASCADE, related_name="preferences")
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
+    choice = models.CharField(max_length=9, choices=Choice.choices)
+    # Whether the candidate was on the left.
+    candidate_left = models.BooleanField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [check("list_choice_known", choice__in=["candidate", "baseline", "same"])]
+
+    def __str__(self) -> str:
+        return f"{self.query_id}: {self.choice}"

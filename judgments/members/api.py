@@ -194,7 +194,7 @@ class OneCollection(InCollection):
 
     @call("Change a collection", CollectionBody, CollectionChange)
     def patch(self, body: dict[str, Any]) -> Collection:
-        """Change name, description, result template, or the date of the last embedding change. The slug cannot change."""
+        """Change name, description, result template, or the date of the last embedding change, but not the slug."""
         return verbs.update_collection(self.collection, actor=self.user, **body)
 
 

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotAllowed, NotValid
+from judgments import hooks
 from judgments.models import (
     AuditRow,
     Collection,
@@ -164,6 +165,12 @@ def ask(round_: Round, raters: Sequence[User]) -> None:
         f"This round requires the qualification {round_.qualification}.",
         "Set it for these users on the Members page, or leave them out",
     )
+    saw_lists = _saw_lists(round_, raters)
+    _refuse(
+        [rater for rater in raters if rater.pk in saw_lists],
+        "Users who have compared result lists of this round's queries cannot rate its documents blind.",
+        "Leave out these users",
+    )
     keys = {rater.pk for rater in raters}
     round_.raters.filter(user__in=keys, left_at__isnull=False).update(left_at=None)
     present = set(round_.raters.values_list("user_id", flat=True))
@@ -210,7 +217,12 @@ def refuse_readers(round_: Round, raters: Sequence[User]) -> None:
 
 def _barred(round_: Round, raters: Sequence[User]) -> set[int]:
     """Return the users who cannot rate the round blind: they could see its grades, or guidelines reveal one."""
-    return _has_seen(round_, raters) | (set() if round_.state == Round.State.DRAFT else _readers(round_, raters))
+    seen = _has_seen(round_, raters) | _saw_lists(round_, raters)
+    return seen | (set() if round_.state == Round.State.DRAFT else _readers(round_, raters))
+
+
+def _saw_lists(round_: Round, raters: Sequence[User]) -> set[int]:
+    return {key for saw in hooks.LISTS_SEEN for key in saw(round_, raters)} if raters else set()
 
 
 def _readers(round_: Round, raters: Sequence[User]) -> set[int]:

@@ -141,3 +141,23 @@ def test_a_changed_value_changes_the_effort_in_place(
     page.get_by_label("Ratings per pair").blur()
     page.wait_for_function("text => document.querySelector('#effort').innerText !== text", arg=first)
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_stakeholder_compares_lists_on_a_phone(
+    page: Page, live_server: Any, start: Any, rater2: Any, enter: Any
+) -> None:
+    decision = start(*lists(0.5, queries=4))
+    enter(rater2)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{live_server.url}/c/shop/decisions/{decision.uuid}/lists/")
+    page.get_by_role("button", name="Begin").click()
+    for side in ("Left", "Right", "Same"):
+        expect(page.get_by_role("heading", name="Left")).to_be_visible()
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        heading = page.get_by_role("heading", level=1).inner_text()
+        page.get_by_role("button", name=side).click()
+        expect(page.get_by_role("heading", level=1)).not_to_have_text(heading)
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name="Done, thank you")).to_be_visible()
+    assert decision.list_judges.get().preferences.count() == 4
