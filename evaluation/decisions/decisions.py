@@ -26,6 +26,7 @@ from judgments.models.fields import duplicates_raise
 from judgments.models.round import DECISION
 from judgments.rounds import rounds
 from pooling.models import Run
+from pooling.pools import pools
 from pooling.runs import runs as stored_runs
 
 if TYPE_CHECKING:
@@ -83,7 +84,10 @@ class Plan:
 def plan(
     baseline: Run, candidates: Sequence[Run], settings: Settings, *, query_ids: Sequence[str] | None = None
 ) -> Plan:
-    """Plan a decision over the given queries of the collection, or over all that a system answers."""
+    """Plan a decision over the given queries of the collection, or over all that a system answers.
+
+    Without candidates, the plan is to rate the documents of one system.
+    """
     collection = baseline.collection
     depth = _check(baseline, candidates, settings)
     systems = [baseline, *candidates]
@@ -118,15 +122,13 @@ def plan(
     pairs = {}
     for query_id in order:
         of_query = [lists[str(run.uuid)][query_id] for run in systems]
-        if any(ranking != of_query[0] for ranking in of_query[1:]):
+        if not candidates or any(ranking != of_query[0] for ranking in of_query[1:]):
             pairs[query_id] = _documents(of_query, settings.skips_same_rank)
     return Plan(settings, depth, tuple(order), pairs, lists, weights, unanswered, weightless)
 
 
 def _check(baseline: Run, candidates: Sequence[Run], settings: Settings) -> int:
     """Check the settings and return the depth to which lists are judged."""
-    if not candidates:
-        raise NotValid("No candidate is selected.", {"candidates": "Choose at least one run to compare."})
     if len(candidates) > MOST_CANDIDATES:
         raise NotValid("Too many candidates.", {"candidates": f"Choose at most {MOST_CANDIDATES}."})
     if len({baseline, *candidates}) <= len(candidates):
@@ -208,6 +210,8 @@ def start(
     role: str = Role.RATER,
 ) -> tuple[Decision, list[invite_links.Made]]:
     """Create the decision, open its round and invite people; without anything to judge, record the verdict at once."""
+    if not candidates:
+        raise NotValid("No candidate is selected.", {"candidates": "Choose at least one run to compare."})
     planned = plan(baseline, candidates, settings, query_ids=query_ids)
     collection, name = baseline.collection, name.strip()
     if not name:
@@ -226,6 +230,39 @@ def start(
     except BaseException:
         storage.forget(path)
         raise
+
+
+@transaction.atomic
+def rate_one(
+    run: Run,
+    *,
+    actor: User,
+    name: str,
+    settings: Settings,
+    query_ids: Sequence[str] | None = None,
+    raters: Sequence[User] = (),
+    people: Sequence[str] = (),
+    role: str = Role.RATER,
+) -> tuple[Round, list[invite_links.Made]]:
+    """Open a round over the first documents of one system, and invite people; nothing is decided."""
+    planned = plan(run, (), settings, query_ids=query_ids)
+    pairs = [(query_id, doc_id) for query_id in planned.order for doc_id in planned.pairs[query_id]]
+    collection = run.collection
+    pool = pools.draw_pool(
+        collection, strategy="list", runs=[run], parameters={"pairs": pairs}, seed=settings.seed, actor=actor
+    )
+    made = pools.make_round(
+        pool,
+        actor=actor,
+        name=name,
+        guidelines=latest(collection) or add_version(collection, markdown=DEFAULT_TEMPLATE, actor=actor),
+        ratings_per_pair=settings.ratings_per_pair,
+        overlap=settings.overlap,
+        raters=raters,
+        seed=settings.seed,
+    )
+    links = invite_links.make_all(collection, people, actor=actor, round_=made, role=role)
+    return rounds.open_round(made, actor=actor), links
 
 
 def keep_lists(planned: Plan, collection: Collection) -> str:

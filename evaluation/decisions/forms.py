@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.safestring import SafeString
 
 from assay.core.errors import NotValid
 from assay.sequential import METHODS
@@ -215,6 +216,11 @@ class PlanForm(AssayForm):
             self.fields["people"].help_text = invite_links.how_people_learn()
 
     @property
+    def hidden_settings(self) -> list[SafeString]:
+        """Return the settings of a verdict as hidden fields, for a round of one system, which has none."""
+        return [self[name].as_hidden() for name in ("delta", "method")]
+
+    @property
     def settings(self) -> Settings:
         """Return the settings of the decision."""
         values = self.cleaned_data
@@ -273,6 +279,6 @@ SETTINGS = (
 
 
 def _free_name(collection: Collection, candidates: Sequence[Run]) -> str:
-    wanted = " and ".join(run.name for run in candidates)[:100] or "Comparison"
+    wanted = " and ".join(run.name for run in candidates)[:100] or "First round"
     taken = {*collection.decisions.values_list("name", flat=True), *collection.rounds.values_list("name", flat=True)}
     return next(name for name in (wanted, *(f"{wanted} {n}" for n in range(2, 9_999))) if name not in taken)

@@ -160,14 +160,14 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     runs = collection.runs.active()
     baseline, candidates = _row(runs, request.GET.get("baseline", "")), _rows(runs, request, "candidate")
-    if baseline is None or not candidates:
+    if baseline is None or (request.GET.getlist("candidate") and not candidates):
         return redirect("decision_new", collection.slug)
     form = PlanForm(
         request.POST or None,
         collection=collection,
         actor=request.user,
         candidates=candidates,
-        initial=_usual_plan(collection),
+        initial=_usual_plan(collection, baseline, candidates),
     )
     if request.method == "POST" and request.POST.get("act") == "start" and form.is_valid():
         with form.telling():
@@ -184,7 +184,10 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/decisions/plan.html", context, status=200 if counting else form.status)
 
 
-def _usual_plan(collection: Collection) -> dict[str, Any]:
+def _usual_plan(collection: Collection, baseline: Run, candidates: Sequence[Run]) -> dict[str, Any]:
+    if not candidates:
+        # All that was pasted is rated.
+        return {"metric": f"nDCG@{min(max(baseline.depth, 10), decisions.DEEPEST)}"}
     last = collection.decisions.first()
     return {} if last is None else {"metric": last.metric, "delta": last.delta, "method": last.method}
 
@@ -197,7 +200,7 @@ def _estimate(collection: Collection, baseline: Run, candidates: Sequence[Run], 
     elif form.is_bound:
         return {"no_plan": "Correct the values to see the effort."}
     else:
-        settings = decisions.Settings(**_usual_plan(collection))
+        settings = decisions.Settings(**_usual_plan(collection, baseline, candidates))
     try:
         planned = decisions.plan(baseline, candidates, settings, query_ids=query_ids)
     except NotValid as error:
@@ -207,8 +210,9 @@ def _estimate(collection: Collection, baseline: Run, candidates: Sequence[Run], 
     known = collection.documents.filter(stub=False)
     return {
         "plan": planned,
-        "scenarios": estimate.scenarios(planned, speed, raters),
+        "scenarios": estimate.scenarios(planned, speed, raters) if candidates else (),
         "pace": speed,
+        "total": speed.cost(planned.pair_count * (1 + settings.overlap * (settings.ratings_per_pair - 1))),
         "raters": raters,
         "hours_a_day": estimate.HOURS_A_DAY,
         "textless": len(documents) - known.filter(doc_id__in=documents).count() if len(documents) < 5_000 else 0,
@@ -220,33 +224,42 @@ def _estimate(collection: Collection, baseline: Run, candidates: Sequence[Run], 
 def _begin(
     request: HttpRequest, collection: Collection, baseline: Run, candidates: Sequence[Run], form: PlanForm
 ) -> HttpResponse:
-    decision, links = decisions.start(
-        baseline,
-        candidates,
-        actor=request.user,  # type: ignore[arg-type]
-        name=form.cleaned_data["name"],
-        settings=form.settings,
-        query_ids=form.query_ids,
-        raters=form.selected_raters,
-        people=form.invited,
-        role=form.cleaned_data.get("role") or "rater",
-    )
-    rates = request.user in form.selected_raters and decision.round is not None
+    actor: Any = request.user
+    how: dict[str, Any] = {
+        "actor": actor,
+        "name": form.cleaned_data["name"],
+        "settings": form.settings,
+        "query_ids": form.query_ids,
+        "raters": form.selected_raters,
+        "people": form.invited,
+        "role": form.cleaned_data.get("role") or "rater",
+    }
+    decision: Decision | None = None
+    if candidates:
+        decision, links = decisions.start(baseline, candidates, **how)
+        made = decision.round
+        page = reverse("decision", args=[collection.slug, decision.uuid])
+    else:
+        made, links = decisions.rate_one(baseline, **how)
+        page = reverse("round_progress", args=[made.uuid])
+    rates = actor in form.selected_raters and made is not None
     if links:
         # Shown only in the response to the POST: not stored in the session, not shown again after a reload.
-        page = request.build_absolute_uri(reverse("invite"))
+        invited = invite_links.deliver(links, page=request.build_absolute_uri(reverse("invite")))
         context = {
             "collection": collection,
-            "step": "scores",
-            "decision": decision,
-            "invited": invite_links.deliver(links, page=page),
+            "step": "scores" if decision else "round",
+            "name": form.cleaned_data["name"],
+            "round": made,
+            "page": page,
+            "invited": invited,
             "rates": rates,
         }
         return render(request, "evaluation/decisions/started.html", context)
-    if rates:
-        return redirect("rate", decision.round.uuid)  # type: ignore[union-attr]
-    messages.success(request, f"{decision} has started.")
-    return redirect("decision", collection.slug, decision.uuid)
+    if rates and made is not None:
+        return redirect("rate", made.uuid)
+    messages.success(request, f"{form.cleaned_data['name']} has started.")
+    return redirect(page)
 
 
 def _verdict(decision: Decision, hidden: bool) -> SafeString:

@@ -1,7 +1,6 @@
-"""Quick start without a log or runs: ten queries and their current search results.
+"""Quick start without a log or run files: pasted queries and results become queries, documents and a run.
 
-Pasted queries and results become queries, documents, a run, a list pool and an open round in one step, so that rating
-starts within minutes. The run contains the pasted results in their order; it is scored when the labels are frozen.
+The run contains the results in their order. `evaluation.decisions` starts a round over it.
 """
 
 from __future__ import annotations
@@ -22,12 +21,9 @@ from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import Conflict, NotValid
 from assay.core.ids import MAX_LENGTH
 from assay.formats.queries import numbered_ids
-from judgments.guidelines.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.imports import ingestion
-from judgments.models import Collection, Document, Query, Round, User
-from judgments.rounds import rounds
+from judgments.models import Collection, Document, Query, User
 from pooling.models import Run
-from pooling.pools import pools
 from pooling.runs import runs
 
 MOST_QUERIES = 100
@@ -179,8 +175,10 @@ def _odd(message: str) -> NotValid:
     return NotValid(message, {"file": message})
 
 
-def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name: str = "First round") -> Round:
-    """Store queries and results, and open a round over them with the actor as its rater."""
+def store_lists(
+    collection: Collection, starts: Sequence[Start], *, actor: User, name: str = RUN
+) -> list[tuple[str, str]]:
+    """Store pasted results as queries, documents and a run, and return the pairs in their order."""
     starts = [start for start in starts if start.results]
     if not starts:
         raise NotValid(
@@ -192,31 +190,12 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
             raise NotValid(message, {"results": message})
     try:
         with transaction.atomic():
-            return _begin(collection, starts, actor, name)
+            return _store_lists(collection, starts, actor, name)
     except IntegrityError as error:
         raise Conflict("Another user submitted at the same time. Nothing was stored; submit again.") from error
 
 
-def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: str) -> Round:
-    """Create queries, documents, pool and round."""
-    pairs = store_lists(collection, starts, actor=actor)
-    pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": pairs}, actor=actor)
-    guidelines = latest(collection) or add_version(collection, markdown=DEFAULT_TEMPLATE, actor=actor)
-    made = pools.make_round(
-        pool,
-        actor=actor,
-        name=free_name(collection.rounds, name),
-        guidelines=guidelines,
-        ratings_per_pair=1,
-        raters=[actor],
-    )
-    return rounds.open_round(made, actor=actor)
-
-
-def store_lists(
-    collection: Collection, starts: Sequence[Start], *, actor: User, name: str = RUN
-) -> list[tuple[str, str]]:
-    """Store pasted results as queries, documents and a run, and return the pairs in their order."""
+def _store_lists(collection: Collection, starts: Sequence[Start], actor: User, name: str) -> list[tuple[str, str]]:
     queries = _queries(collection, [start.query for start in starts])
     pairs = [
         (queries[start.query].query_id, _document(collection, result).doc_id)

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from assay.coefficients.rater_pairs import ENOUGH_QUERIES, ENOUGH_UNITS
 from assay.core.errors import NotValid
@@ -338,8 +339,10 @@ def _read(text: str) -> list[quick_start.Start]:
 
 
 def _rate(request: HttpRequest, collection: Collection, starts: list[quick_start.Start]) -> HttpResponse:
-    made = quick_start.begin(collection, starts=starts, actor=request.user)
-    return redirect("rate", made.uuid)
+    pairs = quick_start.store_lists(collection, starts, actor=request.user)
+    # The app above continues with people and effort.
+    address = reverse("decision_plan", args=[collection.slug])
+    return redirect(f"{address}?baseline={quick_start.run_of(collection, pairs).uuid}")
 
 
 def _results_page(request: HttpRequest, collection: Collection, form: ResultsForm) -> HttpResponse:

@@ -99,6 +99,7 @@ def test_a_start_counts_while_one_types(page: Any, live_server: Any, enter: Any,
     page.get_by_label("Queries", exact=True).fill("rain jacket\ntent")
     page.get_by_role("button", name="Continue to results").click()
     page.get_by_label("rain jacket").fill("Fell 3L\nTarn poncho")
-    page.get_by_role("button", name="Rate 2 pairs").click()
+    page.get_by_role("button", name="Continue with 2 pairs").click()
+    page.get_by_role("button", name="Start").click()
     page.wait_for_url("**/rate/")
     assert "Fell 3L" in page.content() or "Tarn poncho" in page.content()

@@ -1,4 +1,4 @@
-"""Tests of the quick start: an open round from typed queries, without log and runs."""
+"""Tests of the quick start: an a run from typed queries, without log and runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay.core.errors import NotValid
-from judgments.models import Document, Round
+from judgments.models import Document
 from pooling.rounds import quick_start
 from pooling.rounds.quick_start import Result, Start
 from pooling.runs import runs
@@ -16,13 +16,7 @@ from pooling.runs import runs
 def _begin(collection: Any, lead: Any) -> Any:
     jacket = [Result("Fell 3L", "https://shop.example/1", "Taped."), Result("Tarn", "", "")]
     starts = [Start("rain jacket", jacket), Start("tent", [Result("Fell 3L", "https://shop.example/1", "Taped.")])]
-    return quick_start.begin(collection, starts=starts, actor=lead)
-
-
-def test_a_start_opens_a_round_for_the_one_who_starts(collection: Any, lead: Any) -> None:
-    made = _begin(collection, lead)
-    assert (made.state, made.pairs.count(), made.ratings_per_pair) == (Round.State.OPEN, 3, 1)
-    assert [expected.user for expected in made.raters.all()] == [lead]
+    return quick_start.store_lists(collection, starts, actor=lead)
 
 
 def test_a_link_names_a_document_once(collection: Any, lead: Any) -> None:
@@ -33,18 +27,18 @@ def test_a_link_names_a_document_once(collection: Any, lead: Any) -> None:
 
 def test_a_link_that_is_no_id_is_not_made_one(collection: Any, lead: Any) -> None:
     starts = [Start("tent", [Result("A", "https://shop.example/a b", ""), Result("B", "https://x/" + "y" * 600, "")])]
-    quick_start.begin(collection, starts=starts, actor=lead)
+    quick_start.store_lists(collection, starts, actor=lead)
     assert all(doc_id.startswith("d-") for doc_id in Document.objects.values_list("doc_id", flat=True))
 
 
-def test_a_second_start_takes_the_next_name(collection: Any, lead: Any) -> None:
-    assert [_begin(collection, lead).name, _begin(collection, lead).name] == ["First round", "First round 2"]
+def test_a_second_start_adds_no_query(collection: Any, lead: Any) -> None:
+    assert _begin(collection, lead) == _begin(collection, lead)
     assert collection.queries.count() == 2
 
 
 def test_nothing_to_rate_stores_nothing(collection: Any, lead: Any) -> None:
     with pytest.raises(NotValid, match="nothing to rate"):
-        quick_start.begin(collection, starts=[Start("tent", [])], actor=lead)
+        quick_start.store_lists(collection, [Start("tent", [])], actor=lead)
     assert not collection.queries.exists()
 
 
@@ -90,12 +84,12 @@ def test_the_pasted_lists_are_stored_as_a_run_in_their_order(collection: Any, le
     # The same lists once more are the same run.
     _begin(collection, lead)
     assert collection.runs.count() == 1
-    quick_start.begin(collection, starts=[Start("stove", [Result("Primus", "", "")])], actor=lead)
+    quick_start.store_lists(collection, [Start("stove", [Result("Primus", "", "")])], actor=lead)
     names = list(collection.runs.order_by("pk").values_list("name", "baseline"))
     assert names == [(quick_start.RUN, True), (f"{quick_start.RUN} 2", False)]
 
 
 def test_one_link_twice_under_a_query_is_one_row(collection: Any, lead: Any) -> None:
     twice = [Result("Fell", "https://shop.example/1", ""), Result("Fell again", "https://shop.example/1", "")]
-    quick_start.begin(collection, starts=[Start("tent", twice)], actor=lead)
+    quick_start.store_lists(collection, [Start("tent", twice)], actor=lead)
     assert collection.runs.get().rows == 1

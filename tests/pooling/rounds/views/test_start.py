@@ -26,16 +26,21 @@ def test_queries_become_boxes(page: str, client_of: Any, lead: Any) -> None:
 
 def test_boxes_become_an_open_round(page: str, client_of: Any, lead: Any) -> None:
     form_data = {"texts": "rain jacket\ntent", "results-0": "Fell 3L | https://shop.example/1\nTarn", "results-1": ""}
-    answer = client_of(lead).post(page, form_data)
+    browser = client_of(lead)
+    plan = browser.post(page, form_data).headers["Location"]
+    form = browser.get(plan).context["form"]
+    values = {name: value for name, value in form.initial.items() if value not in (None, False)}
+    answer = browser.post(plan, {**values, "act": "start"})
     made = Round.objects.get()
     assert answer.headers["Location"] == f"/rounds/{made.uuid}/rate/"
-    assert made.pairs.count() == 2
+    assert (made.state, made.pairs.count(), made.ratings_per_pair) == (Round.State.OPEN, 2, 1)
+    assert [expected.user for expected in made.raters.all()] == [lead]
     assert list(Query.objects.values_list("text", flat=True)) == ["rain jacket"]
 
 
 def test_results_are_counted_on_request(page: str, client_of: Any, lead: Any) -> None:
     form_data = {"texts": "tent", "results-0": "A\nB\nC", "act": "count"}
-    assert "Rate 3 pairs" in client_of(lead).post(page, form_data).content.decode()
+    assert "3 pairs" in client_of(lead).post(page, form_data).content.decode()
     assert not Round.objects.exists()
 
 
@@ -50,13 +55,13 @@ def test_too_few_and_too_many_queries(page: str, client_of: Any, lead: Any, fiel
     assert client_of(lead).post(page, fields).status_code == 422
 
 
-def test_a_file_is_shown_before_it_is_stored(page: str, client_of: Any, lead: Any) -> None:
+def test_a_file_is_shown_before_it_is_stored(page: str, client_of: Any, collection: Any, lead: Any) -> None:
     client = client_of(lead)
     shown = client.post(page, {"file": SimpleUploadedFile("start.csv", CSV)}).content.decode()
-    assert "Rate 2 pairs" in shown
+    assert "2 pairs" in shown
     assert not Query.objects.exists()
     client.post(page, {"csv": CSV.decode()})
-    assert Round.objects.get().pairs.count() == 2
+    assert collection.runs.get().rows == 2
 
 
 @pytest.mark.parametrize("content", [b"title\nFell\n", "query,title\ntent,é\n".encode("latin-1"), b"query,title\n,x\n"])
