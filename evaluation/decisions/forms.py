@@ -73,6 +73,13 @@ class SystemsForm(AssayForm):
         required=False,
         help_text="A file with the columns query_id,query. Without one, the query ids of the runs serve as texts.",
     )
+    typed = forms.CharField(
+        label="Or: type queries (optional)",
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text="One query per line. Engines are asked for their results.",
+    )
     documents = forms.FileField(
         label="Documents (optional)",
         required=False,
@@ -90,14 +97,14 @@ class SystemsForm(AssayForm):
     def __init__(self, *args: Any, collection: Collection | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if collection is None:
-            names: tuple[str, ...] = ("baseline", "candidates", "baseline_engine", "candidate_engine")
+            names: tuple[str, ...] = ("baseline", "candidates", "typed", *ENGINES)
         else:
             runs, connectors = collection.runs.active(), collection.connectors.all()
             self.fields["baseline"].queryset = self.fields["candidates"].queryset = runs
             self.fields["baseline_engine"].queryset = self.fields["candidate_engine"].queryset = connectors
             names = ("name",)
             names += () if runs.exists() else ("baseline", "candidates")
-            names += () if connectors.exists() and collection.queries.exists() else ENGINES
+            names += () if connectors.exists() else ("typed", *ENGINES)
         for name in names:
             del self.fields[name]
 

@@ -51,6 +51,17 @@ def store_run(collection: Collection, file: UploadedFile, *, actor: User, field:
     return known or collection.runs.get(uuid=store_file(collection, "runs", file, actor=actor, field=field))
 
 
+def store_queries(collection: Collection, file: UploadedFile | None, typed: str, *, actor: User) -> None:
+    """Store the queries that engines are asked, from a file or typed one per line."""
+    if file:
+        store_file(collection, "queries", file, actor=actor, field="queries")
+    if typed.strip():
+        quick_start.add_queries(collection, quick_start.read_queries(typed))
+    if not collection.queries.exists():
+        message = "Engines need queries. Type some, choose a file, or draw them from a query log first."
+        raise NotValid(message, {"typed": message})
+
+
 def store_pasted(collection: Collection, text: str, *, actor: User) -> tuple[Run, list[Run]]:
     """Store pasted lists of two or more systems as runs; the first system is the baseline."""
     systems = quick_start.read_systems(text)

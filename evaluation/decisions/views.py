@@ -99,6 +99,7 @@ def _plan_address(collection: Collection, baseline: Run, candidates: Sequence[Ru
 def _fetch(collection: Collection, form: SystemsForm, actor: Any) -> str:
     """Start to fetch the results of the chosen engines; the systems given otherwise are stored now."""
     address = []
+    systems.store_queries(collection, form.cleaned_data.get("queries"), form.cleaned_data.get("typed", ""), actor=actor)
     for role, engine, files, runs in form.by_role:
         if engine is not None:
             name = quick_start.free_name(collection.runs, engine.name)

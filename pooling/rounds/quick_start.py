@@ -196,7 +196,7 @@ def store_lists(
 
 
 def _store_lists(collection: Collection, starts: Sequence[Start], actor: User, name: str) -> list[tuple[str, str]]:
-    queries = _queries(collection, [start.query for start in starts])
+    queries = add_queries(collection, [start.query for start in starts])
     pairs = [
         (queries[start.query].query_id, _document(collection, result).doc_id)
         for start in starts
@@ -236,7 +236,7 @@ def _store_run(collection: Collection, pairs: Sequence[tuple[str, str]], actor: 
         runs.set_baseline(collection, collection.runs.get(uuid=made["id"]), actor=actor)
 
 
-def _queries(collection: Collection, texts: Sequence[str]) -> dict[str, Query]:
+def add_queries(collection: Collection, texts: Sequence[str]) -> dict[str, Query]:
     """Return the queries by text, creating missing ones."""
     queries = {query.text: query for query in collection.queries.filter(text__in=texts)}
     taken = set(collection.queries.values_list("query_id", flat=True))
