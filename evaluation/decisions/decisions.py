@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from assay.metrics.metric import BoundMetric
 
 MOST_QUERIES, MOST_CANDIDATES, DEEPEST = 5_000, 8, 100
+# More pairs take too long to create in a request, and to rate.
+MOST_PAIRS = 100_000
 METRIC = "nDCG@10"
 # Metrics whose difference does not depend on documents at the same rank in both lists.
 ADDITIVE = ("DCG", "P", "RBP")
@@ -124,6 +126,9 @@ def plan(
         of_query = [lists[str(run.uuid)][query_id] for run in systems]
         if not candidates or any(ranking != of_query[0] for ranking in of_query[1:]):
             pairs[query_id] = _documents(of_query, settings.skips_same_rank)
+    if (count := sum(map(len, pairs.values()))) > MOST_PAIRS:
+        message = f"{count:,} pairs exceed the limit of {MOST_PAIRS:,}. Choose fewer queries or a lower cutoff."
+        raise NotValid(message, {"metric": message})
     return Plan(settings, depth, tuple(order), pairs, lists, weights, unanswered, weightless)
 
 
@@ -137,6 +142,9 @@ def _check(baseline: Run, candidates: Sequence[Run], settings: Settings) -> int:
         )
     if len({run.collection_id for run in (baseline, *candidates)}) > 1:
         raise NotValid("Some runs belong to another collection.", {"candidates": "Choose runs of one collection."})
+    if pools.is_large([baseline, *candidates]):
+        message = "These runs are too large to compare on a page. Cut them to the first 100 documents of each query."
+        raise NotValid(message, {"candidates": message})
     bound = metric_of(settings.metric)
     if METHODS[settings.method].needs_bounded and (not bound.metric.bounded or bound.metric.mean == "geometric"):
         message = f"The method {settings.method} needs a metric between 0 and 1, such as {METRIC}."

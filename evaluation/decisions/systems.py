@@ -10,8 +10,9 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from assay.core.errors import AssayError, NotValid
+from assay.core.errors import AssayError, BeyondLimits, NotValid
 from judgments.imports import ingestion
+from judgments.jobs.file_reading import small, turns
 from judgments.models import Collection, Query, User
 from pooling.models import Run
 from pooling.rounds import quick_start
@@ -26,15 +27,21 @@ def store_file(collection: Collection, kind: str, file: UploadedFile, *, actor: 
         message = f"This page takes files of up to {limit} MB. Import {name} on its own page, then choose it here."
         raise NotValid(message, {field: message})
     try:
-        upload = ingestion.receive(collection, kind=kind, file=file.file, filename=name, actor=actor)
+        upload = ingestion.take_in(collection, kind=kind, file=file.file, filename=name, actor=actor)
         try:
-            made = ingestion.store(upload, actor=actor)
+            if not upload.report:
+                raise BeyondLimits("It takes too long to read here.")
+            with turns().turn():
+                made = ingestion.store(upload, actor=actor, limits=small())
         except ingestion.NothingNew:
             ingestion.throw_away(upload)
             return ""
         except BaseException:
             ingestion.throw_away(upload)
             raise
+    except BeyondLimits as error:
+        message = f"{name} takes too long to read here. Import it on its own page, then choose it here."
+        raise NotValid(message, {field: message}) from error
     except NotValid as error:
         message = f"{name}: {error}" if name not in str(error) else str(error)
         raise NotValid(message, {field: message}) from error
