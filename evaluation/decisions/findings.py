@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.staticfiles import finders
+from django.db.models import Max
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
@@ -21,7 +22,7 @@ from evaluation.decisions.live import Judged, Labels
 from evaluation.models import Candidate, Decision
 from judgments.agreement import agreement_summary, round_report
 from judgments.labels.grade_visibility import means_visible
-from judgments.models import Collection, Document, Query, Round
+from judgments.models import Collection, Document, Query, Round, Slot
 from judgments.web.figures import number
 from pooling.models import Run
 
@@ -116,6 +117,7 @@ def page(decision: Decision) -> dict[str, Any]:
         "planned": len(decision.order),
         "raters": decision.round.tallies.filter(graded__gt=0).count() if decision.round else 0,
         "minutes": minutes,
+        **_waiting(decision, judged),
         "agreement": _agreement(decision),
         "decided": all(part.verdict != "undecided" for part in parts),
         "sha256": manifest_hash(decision, judged.labels),
@@ -244,6 +246,19 @@ def _could_change(decision: Decision, run: Run, judged: Judged, verdict: str) ->
 
 def _rank(ranking: Sequence[str], doc_id: str) -> int:
     return list(ranking).index(doc_id) if doc_id in ranking else len(ranking) + 1
+
+
+def _waiting(decision: Decision, judged: Judged) -> dict[str, Any]:
+    """Return the query that the verdict waits for with its missing answers, and the time of the last answer."""
+    round_ = decision.round
+    if round_ is None:
+        return {}
+    missing = Slot.objects.filter(round=round_, filled_by__isnull=True, pair__query__query_id=judged.waits_for)
+    return {
+        "waits_for": Query.objects.filter(collection=decision.collection, query_id=judged.waits_for).first(),
+        "missing": missing.count(),
+        "last_answer": round_.tallies.aggregate(last=Max("last_at"))["last"],
+    }
 
 
 def _agreement(decision: Decision) -> GateAnswer | None:
