@@ -60,17 +60,17 @@ def _ids(column: IdColumn, order: Places) -> polars.Series:
     import polars
 
     names = [polars.Series(part, dtype=polars.String) for part in column.parts()]
-    return polars.concat(names or [polars.Series(dtype=polars.String)]).gather(column.codes[order])
+    return polars.concat(names or [polars.Series(dtype=polars.String)]).rechunk().gather(column.codes[order])
 
 
 def stored_order(rows: RunRows) -> Places:
     """Return the rows by query, then score descending, then document descending."""
-    query, scores = grouped(rows.query_ids).query_of, rows.scores
-    falls = (query[1:] == query[:-1]) & (scores[1:] <= scores[:-1])
-    order: Places = np.arange(len(scores))
-    if not (falls | (query[1:] > query[:-1])).all():
-        order = np.lexsort((-scores, query))
-        query, scores = query[order], scores[order]
+    groups = grouped(rows.query_ids)
+    order: Places = np.arange(len(rows.scores)) if groups.order is None else groups.order
+    query, scores = groups.query_of[order], rows.scores[order]
+    if ((query[1:] == query[:-1]) & (scores[1:] > scores[:-1])).any():
+        again = np.lexsort((-scores, query))
+        order, query, scores = order[again], query[again], scores[again]
     same = (query[1:] == query[:-1]) & (scores[1:] == scores[:-1])
     if same.any():
         # Only rows with the same score are ordered by document.
