@@ -38,7 +38,7 @@ def summary(report: ChangeReport) -> list[str]:
         weights = " weighted by traffic" if report.weighted else ""
         lines.append(
             f"Expected change of {report.metric}{weights}: {points(-report.expected_loss)}, if unjudged documents have "
-            "the grades of judged documents at similar ranks."
+            f"the grades of judged documents at similar ranks.{_favored(report)}"
         )
     if newcomers:
         entered, them = amount(newcomers, "unjudged document"), "it" if newcomers == 1 else "them"
@@ -48,6 +48,17 @@ def summary(report: ChangeReport) -> list[str]:
         sentence = report.turning.sentence(report.seconds)
         lines.append(f"{sentence[:1].upper()}{sentence[1:]}.")
     return lines
+
+
+def _favored(report: ChangeReport) -> str:
+    """Return a sentence on the run that random grades favor: that with more unjudged documents."""
+    old, new = report.unjudged
+    if old == new or all(query.expected_loss == query.loss for query in report.changed):
+        return ""
+    name, (fewer, more) = report.names[new > old], sorted((old, new))
+    return (
+        f" They usually have lower grades, so this favors {name}, with {more:,} unjudged documents against {fewer:,}."
+    )
 
 
 def minutes(report: ChangeReport) -> str:
