@@ -36,9 +36,10 @@ def summary(report: ChangeReport) -> list[str]:
         lines.append(f"{report.comparison.reason[:1].upper()}{report.comparison.reason[1:]}.")
     if changed:
         weights = " weighted by traffic" if report.weighted else ""
+        assumption = ", if unjudged documents have the grades of judged documents at similar ranks"
         lines.append(
-            f"Expected change of {report.metric}{weights}: {points(-report.expected_loss)}, if unjudged documents have "
-            f"the grades of judged documents at similar ranks.{_favored(report)}"
+            f"Expected change of {report.metric}{weights}: {points(-report.expected_loss)}"
+            f"{assumption if any(report.unjudged) else ''}.{_favored(report)}"
         )
     if newcomers:
         entered, them = amount(newcomers, "unjudged document"), "it" if newcomers == 1 else "them"
