@@ -57,6 +57,8 @@ check: $(VENV)/.dev
 	$(BIN)/hadolint deploy/Containerfile
 	$(BIN)/yamllint --strict --config-data '{extends: default, rules: {line-length: {max: 120}}}' deploy
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions deploy/ci/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci deploy/ci/gitlab.yml
 
 # The OpenAPI document that the server hands out at /api/schema/. `make check` and a test compare it with the code.
 schema: $(VENV)/.dev

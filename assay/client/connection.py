@@ -221,8 +221,12 @@ class Connection:
         import httpx
 
         address = f"{self.url}{API}{path}" + (f"?{urlencode(query)}" if query else "")
+        fields, body = dict(headers), None
+        if content:
+            # An iterator drops the bytes when they are sent; httpx would keep them until the garbage collection.
+            fields["Content-Length"], body = str(len(content)), iter((content,))
         try:
-            with self._http.stream(method, address, content=content, headers=dict(headers)) as response:
+            with self._http.stream(method, address, content=body, headers=fields) as response:
                 if 300 <= response.status_code < 400:
                     place = self._hidden(response.headers.get("Location", "another address"))[:EXCERPT]
                     raise ServerFault(

@@ -102,6 +102,13 @@ class ChangeReport:
         return [(query, result) for query in self.changed for result in query.newcomers]
 
     @property
+    def unjudged(self) -> tuple[int, int]:
+        """Return the number of unjudged documents in the lists of the baseline and of the candidate."""
+        lists = ([query.before for query in self.changed], [query.after for query in self.changed])
+        before, after = (sum(result.grade is None for results in run for result in results) for run in lists)
+        return before, after
+
+    @property
     def minutes(self) -> float:
         """Return the time that one rater needs to judge the newcomers."""
         return len(self.newcomers) * self.seconds / 60

@@ -36,9 +36,10 @@ def summary(report: ChangeReport) -> list[str]:
         lines.append(f"{report.comparison.reason[:1].upper()}{report.comparison.reason[1:]}.")
     if changed:
         weights = " weighted by traffic" if report.weighted else ""
+        assumption = ", if unjudged documents have the grades of judged documents at similar ranks"
         lines.append(
-            f"Expected change of {report.metric}{weights}: {points(-report.expected_loss)}, if unjudged documents have "
-            "the grades of judged documents at similar ranks."
+            f"Expected change of {report.metric}{weights}: {points(-report.expected_loss)}"
+            f"{assumption if any(report.unjudged) else ''}.{_favored(report)}"
         )
     if newcomers:
         entered, them = amount(newcomers, "unjudged document"), "it" if newcomers == 1 else "them"
@@ -48,6 +49,17 @@ def summary(report: ChangeReport) -> list[str]:
         sentence = report.turning.sentence(report.seconds)
         lines.append(f"{sentence[:1].upper()}{sentence[1:]}.")
     return lines
+
+
+def _favored(report: ChangeReport) -> str:
+    """Return a sentence on the run that random grades favor: that with more unjudged documents."""
+    old, new = report.unjudged
+    if old == new or all(query.expected_loss == query.loss for query in report.changed):
+        return ""
+    name, (fewer, more) = report.names[new > old], sorted((old, new))
+    return (
+        f" They usually have lower grades, so this favors {name}, with {more:,} unjudged documents against {fewer:,}."
+    )
 
 
 def minutes(report: ChangeReport) -> str:

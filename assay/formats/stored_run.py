@@ -19,6 +19,7 @@ from assay.core.read_report import Tally
 from assay.core.run import Run
 from assay.core.text_column import Groups, Places, Texts, grouped, padded
 from assay.formats.run_reader import RunFile, RunRows, whole_queries
+from assay.formats.run_table import NO_RANK, IdColumn, RunTable
 
 if TYPE_CHECKING:
     import polars
@@ -28,50 +29,56 @@ if TYPE_CHECKING:
 NAME = "run-parquet"
 # Number of rows that are compressed and read together: a few megabytes of memory.
 GROUP = 1 << 17
-HEADING = b"assay run 1\n"
-NO_RANK = -1
+HEADING, NEWLINE = b"assay run 1\n", "\n"
 
 
 def write_stored(rows: Sequence[RunRow]) -> tuple[bytes, str]:
     """Return the Parquet file of a run, and the hash of its content."""
-    columns = RunRows.of(rows)
-    order = stored_order(columns)
-    query_ids, doc_ids = columns.query_ids.take(order).tolist(), columns.doc_ids.take(order).tolist()
-    ranks = np.array([NO_RANK if row.rank is None else row.rank for row in rows], dtype="<i8")[order]
-    scores = columns.scores[order].astype("<f8")
-    return _parquet(query_ids, doc_ids, ranks, scores), _content_hash(query_ids, doc_ids, ranks, scores)
+    import polars
+
+    table = RunTable.of(rows)
+    order = stored_order(table.rows())
+    ranks, scores = table.ranks[order].astype("<i8"), table.scores[order].astype("<f8")
+    columns = {
+        "query_id": _ids(table.query_ids, order),
+        "doc_id": _ids(table.doc_ids, order),
+        "rank": polars.Series(ranks).set(polars.Series(ranks == NO_RANK), None),
+        "score": polars.Series(scores),
+    }
+    digest = hashlib.sha256(HEADING)
+    for name in ("query_id", "doc_id"):
+        for low in range(0, len(order), GROUP):
+            digest.update(f"{columns[name].slice(low, GROUP).str.join(NEWLINE).item()}{NEWLINE}".encode())
+    digest.update(ranks.tobytes())
+    digest.update(scores.tobytes())
+    buffer = BytesIO()
+    polars.DataFrame(columns).write_parquet(buffer, compression="zstd", row_group_size=GROUP)
+    return buffer.getvalue(), digest.hexdigest()
+
+
+def _ids(column: IdColumn, order: Places) -> polars.Series:
+    import polars
+
+    names = [polars.Series(part, dtype=polars.String) for part in column.parts()]
+    return polars.concat(names or [polars.Series(dtype=polars.String)]).rechunk().gather(column.codes[order])
 
 
 def stored_order(rows: RunRows) -> Places:
     """Return the rows by query, then score descending, then document descending."""
-    query = grouped(rows.query_ids).query_of
-    by_document = rows.doc_ids.descending(query)
-    order: Places = by_document[np.lexsort((-rows.scores[by_document], query[by_document]))]
+    groups = grouped(rows.query_ids)
+    order: Places = np.arange(len(rows.scores)) if groups.order is None else groups.order
+    query, scores = groups.query_of[order], rows.scores[order]
+    if ((query[1:] == query[:-1]) & (scores[1:] > scores[:-1])).any():
+        again = np.lexsort((-scores, query))
+        order, query, scores = order[again], query[again], scores[again]
+    same = (query[1:] == query[:-1]) & (scores[1:] == scores[:-1])
+    if same.any():
+        # Only rows with the same score are ordered by document.
+        first = np.concatenate(([True], ~same))
+        places = np.flatnonzero(~(first & np.append(first[1:], True)))
+        tied = order[places]
+        order[places] = tied[rows.doc_ids.take(tied).descending(np.cumsum(first)[places])]
     return order
-
-
-def _parquet(query_ids: list[str], doc_ids: list[str], ranks: Places, scores: np.ndarray) -> bytes:
-    import polars
-
-    absent = polars.Series(ranks == NO_RANK)
-    columns = {
-        "query_id": polars.Series(query_ids, dtype=polars.String),
-        "doc_id": polars.Series(doc_ids, dtype=polars.String),
-        "rank": polars.Series(ranks).set(absent, None),
-        "score": polars.Series(scores),
-    }
-    buffer = BytesIO()
-    polars.DataFrame(columns).write_parquet(buffer, compression="zstd", row_group_size=GROUP)
-    return buffer.getvalue()
-
-
-def _content_hash(query_ids: list[str], doc_ids: list[str], ranks: Places, scores: np.ndarray) -> str:
-    digest = hashlib.sha256(HEADING)
-    for ids in (query_ids, doc_ids):
-        digest.update("".join(f"{text}\n" for text in ids).encode("utf-8", "surrogatepass"))
-    digest.update(ranks.tobytes())
-    digest.update(scores.tobytes())
-    return digest.hexdigest()
 
 
 class StoredRun(RunFile):

@@ -354,6 +354,8 @@ def _displaced(rows: RunRows, groups: Groups, order: Places) -> tuple[np.ndarray
     if not rows.ranks.any():
         return np.zeros(len(order), dtype=np.bool_), np.zeros(len(order), dtype=np.bool_)
     query, ranks = groups.query_of[order], rows.ranks_within(groups)[order]
+    if ((query[1:] != query[:-1]) | (ranks[1:] >= ranks[:-1])).all():
+        return np.zeros(len(order), dtype=np.bool_), np.zeros(len(order), dtype=np.bool_)
     scores = rows.scores[order]
     without = np.bincount(query, weights=np.isinf(ranks), minlength=len(groups.names)) > 0
     by_rank = np.lexsort((ranks, query))

@@ -61,6 +61,8 @@ class ImportKind:
     asks: tuple[str, ...] = ()
     read: Callable[..., tuple[Any, Report]] | None = None
     watched: bool = False
+    # Converts the rows in the reading process to one small object; None if `check` needs the rows.
+    compact: Callable[[Sequence[Any]], Sequence[Any] | None] = lambda rows: None
     prepare: Callable[..., Checked] | None = None
     questions: Callable[[Upload], dict[str, Any]] = lambda upload: {}
     names: Callable[[Collection, Sequence[str]], Sequence[str]] | None = None

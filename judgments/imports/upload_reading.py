@@ -58,8 +58,9 @@ def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> I
             yield upload.format, rows, report
             return
         content = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
-    yield upload.format, None, content.report
-    for first in range(0, len(content.rows), PART):
+    whole = member.compact(content.rows)
+    yield upload.format, whole, content.report
+    for first in range(0, len(content.rows) if whole is None else 0, PART):
         yield content.rows[first : first + PART]
 
 

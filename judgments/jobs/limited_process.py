@@ -124,6 +124,7 @@ def _end() -> None:
     process, asking = _started.pop(os.getpid(), (None, None))
     if process is not None and asking is not None:
         asking.close()
+        process.terminate()  # it may still be importing
         process.wait(GRACE)
 
 

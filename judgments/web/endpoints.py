@@ -170,8 +170,11 @@ class Endpoint(GenericAPIView):
 
     def _give_back(self) -> None:
         """Release a large body now; otherwise it stays in memory until the next garbage collection."""
+        parsed = not isinstance(self.request._full_data, bytes)
         self.request._data = self.request._full_data = None
-        gc.collect()
+        # The objects of parsed JSON may be part of cycles. A full collection takes longer than storing a chunk.
+        if parsed:
+            gc.collect()
 
     @property
     def user(self) -> Any:

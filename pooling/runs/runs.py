@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,6 +28,7 @@ from pooling.models import Run
 if TYPE_CHECKING:
     from assay.core.run import Run as RankedRun
     from assay.formats.run_reader import RunFile
+    from assay.formats.run_table import RunTable
     from assay.scoring.diagnostics import Figures
 
 HELP = (
@@ -70,52 +70,55 @@ def questions(upload: Upload) -> dict[str, forms.Field]:
 TOP = 10
 
 
+def compact(rows: Sequence[RunRow]) -> RunTable | None:
+    """Return the run as a table, unless its queries still need the ids of the collection."""
+    from assay.formats.run_table import RunTable
+
+    return None if rows and rows[0].by_text else RunTable.of(rows)
+
+
 def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
     """Compare a run with the collection; unknown queries and documents are reported, and stored unchanged."""
+    from assay.formats.run_table import RunTable
+    from assay.scoring.diagnostics import figures as figures_of
+
     earlier = collection.runs.filter(sha256=upload.sha256).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is already stored as the run {earlier}. Nothing was stored again.")
     # All rows of a file identify queries in the same way.
     rows, ambiguous = with_query_ids(collection, rows) if rows and rows[0].by_text else (rows, [])
-    queries = dict(collection.queries.values_list("query_id", "text"))
+    table = RunTable.of(rows)
+    queries = set(collection.queries.values_list("query_id", flat=True))
     documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
-    strange_queries = Counter(row.query_id for row in rows if row.query_id not in queries)
-    strange_documents = Counter(row.doc_id for row in rows if row.doc_id not in documents)
     findings = [*ambiguous]
+    strange_queries, at = table.query_ids.unknown(queries)
     if strange_queries and queries:
-        first = next(row for row in rows if row.query_id in strange_queries)
-        what = f"{len(strange_queries):,} queries that are not in this collection; the first is {first.query_id}"
+        first = table[at]
+        what = f"{strange_queries:,} queries that are not in this collection; the first is {first.query_id}"
         findings.append(
             _warning(
                 first, "W57", what, "stored, not scored", "Import these queries if they belong to this collection."
             )
         )
+    strange_documents, at = table.doc_ids.unknown(documents)
     if strange_documents and documents:
-        first = next(row for row in rows if row.doc_id in strange_documents)
-        what = f"{len(strange_documents):,} documents without content in this collection; the first is {first.doc_id}"
+        first = table[at]
+        what = f"{strange_documents:,} documents without content in this collection; the first is {first.doc_id}"
         findings.append(_warning(first, "W38", what, "stored; raters see no text", "Import these documents."))
-    figures = _figures(rows)
+    figures = figures_of(table.rows())
     if figures.mostly_tied:
         findings.append(_mostly_tied(figures))
-    return Checked(rows, findings, health(rows, set(queries), figures))
+    known = figures.queries - strange_queries
+    return Checked(table, findings, health(figures, known, len(queries) - known))
 
 
-def _figures(rows: Sequence[RunRow]) -> Figures:
-    from assay.formats.run_reader import RunRows
-    from assay.scoring.diagnostics import figures
-
-    return figures(RunRows.of(rows))
-
-
-def health(rows: Sequence[RunRow], queries: set[str], figures: Figures | None = None) -> dict[str, Any]:
+def health(figures: Figures, known: int, left_out: int) -> dict[str, Any]:
     """Return rows, queries, depth, ties and ranks of a run for its import report."""
-    figures = figures or _figures(rows)
-    answered = {row.query_id for row in rows}
     return {
         "rows": figures.rows,
         "queries": figures.queries,
-        "of them in this collection": len(queries & answered),
-        "queries left out": len(queries - answered),
+        "of them in this collection": known,
+        "queries left out": left_out,
         "median depth": figures.median,
         "smallest depth": figures.smallest,
         "largest depth": figures.largest,
@@ -296,6 +299,7 @@ RUNS = ImportKind(
     title="Run",
     format_kind="run",
     default_format="trec-run",
+    compact=compact,
     check=check,
     store=store,
     prepare=prepare,

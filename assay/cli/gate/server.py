@@ -15,7 +15,7 @@ from assay.core.errors import NotFound, NotValid
 if TYPE_CHECKING:
     from assay.client.client import Client
 
-NEWEST = "newest"
+NEWEST, LONGEST_LABEL = "newest", 200
 ONLY_WITH_SERVER = ("collection", "snapshot", "baseline_run", "label", "link", "no_push", "token", "token_stdin")
 
 
@@ -87,7 +87,9 @@ class ServerGate:
         """Record the verdict, unless the user does not want it."""
         if self._args.no_push:
             return
-        about = {"snapshot": self._snapshot["id"], "label": self._args.label or "", "link": self._args.link or ""}
+        # Titles of pull requests may be longer than labels.
+        label = (self._args.label or "")[:LONGEST_LABEL]
+        about = {"snapshot": self._snapshot["id"], "label": label, "link": self._args.link or ""}
         recorded = self._client.push_verdict({**verdict, **about})
         page = f"{self._client.connection.url}/c/{self._client.collection}/gates/{recorded['id']}/"
         sys.stderr.write(f"note: the verdict is recorded at {page}\n")

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from judgments.jobs import storage
+from judgments.jobs import limited_process, storage
 from judgments.models import Snapshot, Upload
 
 
@@ -26,6 +26,7 @@ class Command(BaseCommand):
             job = "django_tasks_rq.Job"
             call_command("rqworker", "default", job_class=job, serializer=json, verbosity=options["verbosity"])
         else:
+            limited_process.warm()
             # With DEBUG the worker would watch every file of the checkout, and a changed file would end the running
             # job.
             call_command("db_worker", interval=0.5, reload=False, verbosity=options["verbosity"])

@@ -101,6 +101,16 @@ def test_expected_losses_are_possible_and_their_mean_adds_up(seed: int, queries:
     assert report.expected_loss == pytest.approx(total, abs=1e-12)
 
 
+def test_the_run_with_more_unjudged_documents_is_named() -> None:
+    report, swapped = report_of(), report_of(old=NEW, new=OLD)
+    assert (report.unjudged, swapped.unjudged) == ((4, 2), (2, 4))
+    assert "favors old" in as_markdown(report)
+    assert "favors new" in as_markdown(swapped)
+    judged = {query_id: {"x": 0, "a": 0, "b": 0, "c": 0} | grades for query_id, grades in QRELS.items()}
+    assert "favors" not in as_markdown(report_of(qrels=judged))
+    assert "favors" not in as_markdown(report_of(new={**NEW, "q4": {"x": 1.0, "y": 1.0}}))
+
+
 def test_weights_change_the_order() -> None:
     equal = [query.query_id for query in report_of().changed]
     weighted = report_of(weights={"q1": 0.98, "q2": 0.01, "q3": 0.0, "q4": 0.01})
