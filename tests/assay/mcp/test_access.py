@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from judgments.models import Judgment, Round
+from judgments.models import ApiToken, Judgment, Round
 from judgments.rounds import rounds
 from pooling.models import Run
+from pooling.pools import pools
 from tests.assay.mcp.conftest import Agent, Session, environment_of, http_server, over_http, over_stdio, running
 from tests.faulty_proxy import FaultyProxy
 from tests.world import SECRETS, World
@@ -89,14 +90,17 @@ def test_every_tool_has_the_rights_of_the_token(
     assert Round.objects.filter(name="New").exists() is (who == "lead")
 
 
-def test_a_lead_who_may_still_grade_reads_no_grade(agent_of: Session, world: World, engineer: Any, lead: Any) -> None:
-    rounds.invite(world.round, [lead], actor=lead)
+def test_a_lead_who_may_still_grade_reads_no_grade(agent_of: Session, world: World, lead: Any) -> None:
+    again = pools.make_round(world.pool, actor=lead, name="Again", guidelines=world.version, raters=[lead])
+    rounds.open_round(again, actor=lead)
     with agent_of(lead) as agent:
         (row,) = agent.answer("list_snapshots")["rows"]
         assert "by_grade" not in row["summary"]
-        for tool in ("evaluate", "compare_runs", "decision_critical_pairs", "decide", "gate", "unjudged_pairs"):
-            arguments = next(one for name, one, _ in TABLE if name == tool)
-            assert ask(agent, world, tool, {**arguments, "labels": "first"}) is False, agent.texts[-1]
+        (run,) = agent.answer("evaluate", runs=["bm25"])["runs"]
+        assert [one for one in run["metrics"].values() if "mean" in one] == []
+        for tool, arguments, _ in TABLE:
+            if tool in ("compare_runs", "decision_critical_pairs", "decide", "gate", "unjudged_pairs"):
+                assert ask(agent, world, tool, {**arguments, "labels": "first"}) is False, agent.texts[-1]
         progress = agent.answer("round_progress", round=str(world.round.uuid))
         assert {"confusion", "grades", "shares"} & {
             name for name, value in progress["agreement"].items() if value
@@ -108,7 +112,7 @@ def test_requests_need_a_valid_token(mcp_url: str, token_of: Callable[[Any], str
     assert post(mcp_url, Authorization=f"Bearer {token}") == 200
     for wrong in ({}, {"Authorization": f"Bearer {token}x"}, {"Authorization": "Bearer "}, {"Authorization": token}):
         assert post(mcp_url, **wrong) == 401, wrong
-    lead.api_tokens.all().delete()
+    ApiToken.objects.filter(user=lead).delete()
     assert post(mcp_url, Authorization=f"Bearer {token}") == 401
 
 
