@@ -49,6 +49,7 @@ COMMANDS = {
     "logout": "delete the stored token of a server",
     "pull": "download a snapshot's labels or a run from a server",
     "push": "store a run, samples, outputs, documents, queries or labels on a server",
+    "mcp": "serve the library and a server's API to agents as MCP tools, over stdio or HTTP",
     "formats": "list the file formats, or explain a format with an example",
 }
 # Optional libraries, each with the extra that installs it.
@@ -63,6 +64,7 @@ EXTRAS = {
     "sacrebleu": "rag",
     "bert_score": "semantic",
     "ir_datasets": "datasets",
+    "mcp": "mcp",
 }
 # Subcommands that need an extra.
 COMMAND_EXTRAS = {"serve": "server"}
@@ -120,7 +122,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print(_overview())
         return DONE if words else REFUSED
     if words[0] == "--version":
-        _print(f"assay {_version()}\n")
+        _print(f"assay {installed_version()}\n")
         return DONE
     return _run(words[0], words[1:])
 
@@ -195,7 +197,8 @@ def _refuse(who: str, message: object) -> int:
     return REFUSED
 
 
-def _version() -> str:
+def installed_version() -> str:
+    """Return the version of the installed package."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

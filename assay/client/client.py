@@ -109,11 +109,11 @@ class Client:
 
     def snapshots(self) -> list[dict[str, Any]]:
         """Return the snapshots with labels of documents, newest first."""
-        return self._rows(self._path("snapshots/"), labels="documents")
+        return self._rows(self.path("snapshots/"), labels="documents")
 
     def runs(self) -> list[dict[str, Any]]:
         """Return the runs."""
-        return self._rows(self._path("runs/"))
+        return self._rows(self.path("runs/"))
 
     def snapshot(self, name: str = NEWEST) -> dict[str, Any]:
         """Return the description of a snapshot by name or id.
@@ -124,7 +124,7 @@ class Client:
             When the collection has no such snapshot.
         """
         query = {} if name == NEWEST or _is_id(name) else {"name": name}
-        rows = self._rows(self._path("snapshots/"), most=1000 if _is_id(name) else 1, labels="documents", **query)
+        rows = self._rows(self.path("snapshots/"), most=1000 if _is_id(name) else 1, labels="documents", **query)
         matching = [row for row in rows if not _is_id(name) or row["id"] == name]
         if not matching:
             raise NotFound(
@@ -141,7 +141,7 @@ class Client:
         NotFound
             When the collection has no such run.
         """
-        matching = self._rows(self._path("runs/"), most=1, name=name)
+        matching = self._rows(self.path("runs/"), most=1, name=name)
         if not matching:
             raise NotFound(f"{self.collection} has no run named {name!r}")
         return matching[0]
@@ -201,7 +201,7 @@ class Client:
     ) -> dict[str, Any]:
         """Download a run as a TREC file, and return its description."""
         run, path = self.run(name), Path(target)
-        self.connection.download(self._path(f"runs/{run['id']}/export/trec-run/"), path, progress)
+        self.connection.download(self.path(f"runs/{run['id']}/export/trec-run/"), path, progress)
         with path.open("rb") as file:
             rows = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
         if rows != run["rows"]:
@@ -251,7 +251,7 @@ class Client:
             raise NotValid(f"unknown kind {kind!r}; known: {', '.join(KINDS)}")
         path, of = KINDS[kind]
         given = {name: value for name, value in options.items() if value not in (None, "", False)}
-        outcome = send(self.connection, self._path("uploads/"), self._path(path), of, Path(file), given, progress)
+        outcome = send(self.connection, self.path("uploads/"), self.path(path), of, Path(file), given, progress)
         if outcome.job and wait:
             job = self.wait(outcome.job)
             return Outcome(stored=job["result"] or {}, job=outcome.job)
@@ -307,17 +307,34 @@ class Client:
         dict
             By metric: ``mean``, ``queries``, ``low``, ``high`` and ``weighted``, as ``assay evaluate --format json``.
         """
-        on = self.snapshot(snapshot)
         of = self.run(run) if isinstance(run, str) else run
-        body: dict[str, Any] = {"snapshot": on["id"], "runs": [of["id"]]}
-        if metrics is not None:
-            body["metrics"] = list(metrics)
-        scored = self.connection.json("POST", self._path("scores/"), body)
-        if "job" in scored:
-            self.wait(scored["job"])
-            (scored,) = self._rows(self._path("scores/"), most=1, snapshot=on["id"])
+        scored = self.score([of], snapshot, metrics)
         values: dict[str, dict[str, Any]] = next(row["metrics"] for row in scored["runs"] if row["name"] == of["name"])
         return values if metrics is None else {name: values[name] for name in values if name in set(metrics)}
+
+    def score(
+        self, runs: Sequence[Mapping[str, Any]], snapshot: str = NEWEST, metrics: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """Compute the scores of several runs on a snapshot, and return the server's whole report.
+
+        Parameters
+        ----------
+        runs : sequence of dict
+            What `run` or `push_run` returned.
+        snapshot : str
+            Name or id of the snapshot, or ``newest``.
+        metrics : sequence of str, optional
+            Metrics; by default those of ``assay evaluate``.
+        """
+        on = self.snapshot(snapshot)
+        body: dict[str, Any] = {"snapshot": on["id"], "runs": [run["id"] for run in runs]}
+        if metrics is not None:
+            body["metrics"] = list(metrics)
+        scored: dict[str, Any] = self.connection.json("POST", self.path("scores/"), body)
+        if "job" in scored:
+            self.wait(scored["job"])
+            (scored,) = self._rows(self.path("scores/"), most=1, snapshot=on["id"])
+        return scored
 
     def push_verdict(self, verdict: Mapping[str, Any]) -> dict[str, Any]:
         """Record the verdict of a gate.
@@ -329,7 +346,7 @@ class Client:
             ``link``, which name the change that was checked.
         """
         body = {"client_id": str(uuid_module.uuid4()), **verdict}
-        recorded: dict[str, Any] = self.connection.json("POST", self._path("gates/"), body)
+        recorded: dict[str, Any] = self.connection.json("POST", self.path("gates/"), body)
         return recorded
 
     def wait(self, job: str) -> dict[str, Any]:
@@ -338,20 +355,23 @@ class Client:
         Raises
         ------
         AssayError
-            When the job failed or was canceled.
+            When the job failed, was canceled, or takes longer than the patience allows.
         """
-        pause = FIRST_LOOK
+        pause, began = FIRST_LOOK, time.monotonic()
         while True:
             row: dict[str, Any] = self.connection.get(f"jobs/{quote(job, safe='')}/")
             if row["state"] not in ("queued", "running"):
                 break
+            if time.monotonic() - began > self.connection.patience.longest_job:
+                raise ServerFault(f"{row['title']}: the job {job} is still {row['state']}; ask again later")
             time.sleep(pause)
             pause = min(LAST_LOOK, 1.2 * pause)
         if row["state"] != "done":
             raise AssayError(f"{row['title']}: {row['error'] or row['state']}")
         return row
 
-    def _path(self, rest: str) -> str:
+    def path(self, rest: str) -> str:
+        """Return a path of the API below the collection."""
         return f"collections/{quote(self.collection, safe='')}/{rest}"
 
     def _rows(self, path: str, most: int | None = None, **query: str) -> list[dict[str, Any]]:

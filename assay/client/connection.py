@@ -37,6 +37,8 @@ class Patience:
     # A server may ask for a longer wait than the back-off, up to this.
     longest_requested: float = 120.0
     timeout: float = 60.0
+    # The wait for a job of the server.
+    longest_job: float = float("inf")
 
 
 class ServerFault(AssayError):

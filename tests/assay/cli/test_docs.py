@@ -35,8 +35,8 @@ PAGES = (
     "pooling.md",
     "reuse.md",
 )
-# Tested with a server in tests/assay/client.
-SERVER = {"serve", "login", "logout", "pull", "push"}
+# Tested with a server in tests/assay/client and tests/assay/mcp.
+SERVER = {"serve", "login", "logout", "pull", "push", "mcp"}
 PAGES += ("sampling.md", "significance.md", "../README.md")
 
 

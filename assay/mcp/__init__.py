@@ -1,0 +1,1 @@
+"""MCP server: the tools with which an agent lists, evaluates, compares, gates, and requests judgments."""
