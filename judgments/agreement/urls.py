@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.agreement import api, bulk_api
-from judgments.agreement.views import agreement, conflict, conflicts
+from judgments.agreement.views import agreement, by_rule, conflict, conflicts, keyboard
 from judgments.agreement.views import conflict as resolutions
 
 urlpatterns = [
@@ -13,6 +13,10 @@ urlpatterns = [
     path("rounds/<uuid:uuid>/gate/", agreement.set_gate, name="round_gate"),
     path("rounds/<uuid:uuid>/rejudge/", agreement.rejudge, name="round_rejudge"),
     path("rounds/<uuid:uuid>/conflicts/", conflicts.conflict_list, name="conflicts"),
+    path("rounds/<uuid:uuid>/conflicts/keyboard/", keyboard.keyboard, name="conflicts_keyboard"),
+    path("rounds/<uuid:uuid>/conflicts/keyboard/next/", keyboard.next_conflicts, name="conflicts_keyboard_next"),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/", by_rule.by_rule, name="conflicts_by_rule"),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/<uuid:act>/undo/", by_rule.undo, name="conflicts_by_rule_undo"),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/", conflict.conflict, name="conflict"),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/example/", conflict.example, name="conflict_example"),
     path("rounds/<uuid:uuid>/settled/", resolutions.settled, name="settled"),
