@@ -108,11 +108,11 @@ def resolve_by_rule(
     since = Q(created_at__gt=previewed_at) if previewed_at is not None else Q(pk__in=[])
     meanwhile = Adjudication.objects.current().filter(since, pair__in=all_.order_by().values("pk"))
     counts = {
-        "resolved": len(decided),
         "skipped_resolved": meanwhile.count() + len(keys) - len(pairs),
         "skipped_changed": waiting.filter(Exists(changed)).count(),
         "undecided": len(pairs) - len(decided),
     }
+    counts["resolved"] = len(decided)
     counts["remaining"] = max(waiting.count() - len(pairs) - counts["skipped_changed"], 0)
     if not decided:
         raise Conflict(_nothing(counts))

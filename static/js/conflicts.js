@@ -122,15 +122,16 @@ function showEmpty(message = "") {
   const link = { href: data.list, textContent: "View all conflicts", className: "btn" };
   if (deck.empty === "done") {
     head = skipped.length ? `${skipped.length} skipped conflict${skipped.length > 1 ? "s" : ""} left` : "No open conflicts are left";
-    text = skipped.length ? "Press Enter to see them again." : "You can still undo your last resolutions.";
+    text = skipped.length ? `Press Enter to see ${skipped.length > 1 ? "them" : "it"} again.` : "You can still undo your last resolutions.";
   } else if (deck.empty === "login") {
     Object.assign(link, { href: data.login, textContent: "Log in", target: stored.fleeting ? "_blank" : "" });
   }
   const part = Object.assign(document.createElement("section"), { className: "stack stack--s" });
-  const made = [["h2", { textContent: head }], ["p", { textContent: text }]];
-  if (deck.empty === "done" && skipped.length) made.push(["button", { type: "button", textContent: "Show skipped conflicts", className: "btn btn--main", onclick: again }]);
-  if (deck.empty) made.push(["a", link]);
-  for (const [tag, has] of made) part.append(Object.assign(document.createElement(tag), has));
+  const made = (tag, has) => Object.assign(document.createElement(tag), has);
+  const row = made("div", { className: "row row--tight" });
+  if (deck.empty === "done" && skipped.length) row.append(made("button", { type: "button", textContent: "Show skipped conflicts", className: "btn btn--main", onclick: again }));
+  if (deck.empty) row.append(made("a", link));
+  part.append(made("h2", { textContent: head }), made("p", { textContent: text }), row);
   shown.replaceChildren(part);
   aloud(`${message} ${head}. ${text}`.trim());
 }
