@@ -189,6 +189,12 @@ POST   rounds/<uuid:uuid>/calibration/                                404 403 40
 POST   rounds/<uuid:uuid>/close/                                      404 403 403 302 302
 POST   rounds/<uuid:uuid>/reopen/                                     404 403 403 302 302
 GET    rounds/<uuid:uuid>/conflicts/                                  404 403 403 200 302
+GET    rounds/<uuid:uuid>/conflicts/by-rule/                          404 403 403 200 302
+POST   rounds/<uuid:uuid>/conflicts/by-rule/                          404 403 403 422 302
+POST   rounds/<uuid:uuid>/conflicts/by-rule/<uuid:act>/undo/          404 403 403 302 302
+GET    rounds/<uuid:uuid>/conflicts/keyboard/                         404 403 403 200 302
+POST   rounds/<uuid:uuid>/conflicts/keyboard/                         404 403 403 302 302
+POST   rounds/<uuid:uuid>/conflicts/keyboard/next/                    404 403 403 200 401
 GET    rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 200 302
 POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 422 302
 POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/example/              404 403 403 302 302
@@ -432,10 +438,15 @@ POST   api/v1/rounds/<uuid:uuid>/batch/                               404 200 40
 GET    api/v1/rounds/<uuid:uuid>/calibration/                         404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/close/                               404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/reopen/                              404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/resolutions/                         404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/resolutions/<uuid:client_id>/undo/   404 403 403 404 401
 POST   api/v1/collections/<slug:slug>/archive/                        404 403 403 400 401
 POST   api/v1/collections/<slug:slug>/restore/                        404 403 403 400 401
 POST   api/v1/collections/<slug:slug>/delete/                         404 403 403 400 401
 GET    api/v1/rounds/<uuid:uuid>/conflicts/                           404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/conflicts/by-rule/                   404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/conflicts/by-rule/                   404 403 403 409 401
+POST   api/v1/rounds/<uuid:uuid>/conflicts/by-rule/<uuid:act>/undo/   404 403 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/resolve/       404 403 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/        404 403 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/join/                                404 200 403 403 401
@@ -536,6 +547,7 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<uuid:query>", str(world.conflict.query.uuid))
     filled = filled.replace("<uuid:gold_pair>", str(world.conflict.uuid))  # is none: the round has no known grade
     filled = filled.replace("<str:rater>", "r01").replace("<str:username>", "rudi").replace("<str:check>", "gold")
+    filled = filled.replace("<uuid:act>", str(world.conflict.uuid))  # is none: no conflict was resolved by rule
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
     filled = filled.replace("<str:run_format>", "trec-run")
     return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)

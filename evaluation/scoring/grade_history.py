@@ -143,7 +143,7 @@ def _settled(query: Query) -> Iterable[tuple[str, Event]]:
             row.created_at,
             "adjudication",
             "adjudicator",
-            "settled",
+            "settled" if row.grade is not None else "undone",
             row.grade,
             row.pair.round.name,
             row.reason,

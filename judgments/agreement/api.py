@@ -25,7 +25,7 @@ from judgments.agreement.conflicts import Effects
 from judgments.agreement.resolutions import resolved_pairs_for
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
-from judgments.models import Adjudication, Pair
+from judgments.models import Adjudication, Pair, Round
 from judgments.rating.api import DocumentNamed, QueryNamed
 from judgments.rounds import rounds
 from judgments.rounds.api import DocumentOfPair, QueryOfPair, RoundBody, serialize_round
@@ -214,6 +214,16 @@ class Unrateable(Listed, InRound):
         return conflicts.with_details(conflicts.unrateable_pairs(self.round, viewer=self.request.user))
 
 
+def visible_pair(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
+    """Return a pair of the round if the lead may see its grades."""
+    row = access.pair_for(user, round_, str(uuid))
+    if not grade_visibility.grades_visible(user, row):
+        raise NotAllowed(
+            "You may still grade this pair yourself. Resolve it after you have graded it, or after the round is closed."
+        )
+    return row
+
+
 class Resolve(InRound):
     """The resolution of a conflict or an unrateable pair."""
 
@@ -230,12 +240,7 @@ class Resolve(InRound):
     )
     def post(self, request: Request, uuid: uuid_module.UUID, pair: uuid_module.UUID) -> Response:
         """A new resolution supersedes the earlier one. Both remain in the history."""
-        row = access.pair_for(request.user, self.round, pair)
-        if not grade_visibility.grades_visible(request.user, row):
-            raise NotAllowed(
-                "You may still grade this pair yourself. Resolve it after you have graded it, or after the round is "
-                "closed."
-            )
+        row = visible_pair(request.user, self.round, pair)
         resolution = self.read_body(SettleSent)
         with transaction.atomic():
             proposed = resolution.pop("example")

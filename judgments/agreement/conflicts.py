@@ -96,7 +96,7 @@ def with_details(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
     answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
     answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")
-    settled = Adjudication.objects.filter(superseded_by__isnull=True).select_related("resolved_by")
+    settled = Adjudication.objects.current().select_related("resolved_by")
     return pairs.select_related("query", "document").prefetch_related(
         Prefetch("judgments", answers, to_attr="answers"), Prefetch("adjudications", settled, to_attr="settlements")
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.agreement import api
-from judgments.agreement.views import agreement, conflict, conflicts
+from judgments.agreement import api, bulk_api
+from judgments.agreement.views import agreement, by_rule, conflict, conflicts, keyboard
 from judgments.agreement.views import conflict as resolutions
 
 urlpatterns = [
@@ -13,6 +13,10 @@ urlpatterns = [
     path("rounds/<uuid:uuid>/gate/", agreement.set_gate, name="round_gate"),
     path("rounds/<uuid:uuid>/rejudge/", agreement.rejudge, name="round_rejudge"),
     path("rounds/<uuid:uuid>/conflicts/", conflicts.conflict_list, name="conflicts"),
+    path("rounds/<uuid:uuid>/conflicts/keyboard/", keyboard.keyboard, name="conflicts_keyboard"),
+    path("rounds/<uuid:uuid>/conflicts/keyboard/next/", keyboard.next_conflicts, name="conflicts_keyboard_next"),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/", by_rule.by_rule, name="conflicts_by_rule"),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/<uuid:act>/undo/", by_rule.undo, name="conflicts_by_rule_undo"),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/", conflict.conflict, name="conflict"),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/example/", conflict.example, name="conflict_example"),
     path("rounds/<uuid:uuid>/settled/", resolutions.settled, name="settled"),
@@ -23,6 +27,10 @@ api_urlpatterns = [
     path("rounds/<uuid:uuid>/agreement/", api.Agreement.as_view()),
     path("rounds/<uuid:uuid>/rejudge/", api.Rejudge.as_view()),
     path("rounds/<uuid:uuid>/conflicts/", api.Conflicts.as_view()),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/", bulk_api.ByRule.as_view()),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/<uuid:act>/undo/", bulk_api.UndoByRule.as_view()),
+    path("rounds/<uuid:uuid>/resolutions/", bulk_api.Resolutions.as_view()),
+    path("rounds/<uuid:uuid>/resolutions/<uuid:client_id>/undo/", bulk_api.UndoResolution.as_view()),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/resolve/", api.Resolve.as_view()),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/", api.Settle.as_view()),
     path("rounds/<uuid:uuid>/unrateable/", api.Unrateable.as_view()),

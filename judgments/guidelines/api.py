@@ -180,7 +180,7 @@ class Examples(Rows):
                 "You may still grade this pair yourself. Propose it after you have graded it, or after the round is "
                 "closed."
             )
-        rows = Adjudication.objects.filter(superseded_by__isnull=True, pair__round__collection=self.collection)
+        rows = Adjudication.objects.current().filter(pair__round__collection=self.collection)
         settled = rows.select_related("pair__round__collection", "pair__query", "pair__document")
         row = settled.filter(pair__uuid=body["pair"]).first()
         if row is None:

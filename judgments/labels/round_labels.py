@@ -96,7 +96,7 @@ def _waiting(round_: Round) -> frozenset[Key]:
 
 
 def _resolved(round_: Round) -> dict[Key, int]:
-    rows = Adjudication.objects.filter(pair__round=round_, superseded_by__isnull=True)
+    rows = Adjudication.objects.current().filter(pair__round=round_)
     return {
         (query_id, doc_id): grade
         for query_id, doc_id, grade in rows.values_list("pair__query__query_id", "pair__document__doc_id", "grade")

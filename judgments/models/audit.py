@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.db import models
 
@@ -45,6 +46,7 @@ def record(
     actor: Any,
     collection: Collection | None = OF_TARGET,
     target: Any = None,
+    uuid: UUID | None = None,
     **detail: Any,
 ) -> AuditRow:
     """Write one audit row, by default of the target's collection. The action itself calls this, in its transaction."""
@@ -58,6 +60,7 @@ def record(
         target=type(target).__name__ if target is not None else "",
         target_uuid=getattr(target, "uuid", None),
         detail=detail,
+        **({"uuid": uuid} if uuid is not None else {}),
     )
 
 

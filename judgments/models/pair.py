@@ -7,6 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from judgments.models.audit import AuditRow
 from judgments.models.document import Document
 from judgments.models.fields import Authored, EventModel, EventQuerySet, PublicModel, check, unique
 from judgments.models.members.collection import Collection
@@ -234,8 +235,14 @@ class Judgment(RaterAnswer):
         ]
 
 
+class AdjudicationQuerySet(EventQuerySet):
+    def current(self) -> AdjudicationQuerySet:
+        """Filter the current resolutions: not superseded or undone."""
+        return self.filter(superseded_by__isnull=True, grade__isnull=False)
+
+
 class Adjudication(PublicModel, EventModel):
-    """A lead's resolution of one pair, with a reason. A later one supersedes it."""
+    """A lead's resolution of one pair, with a reason. A later one supersedes it; one without a grade undoes it."""
 
     class Cause(models.TextChoices):
         """Why raters differed, which decides what a lead changes. The stored reason begins with these words."""
@@ -254,21 +261,26 @@ class Adjudication(PublicModel, EventModel):
     }
 
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="adjudications")
-    grade = models.SmallIntegerField()
+    grade = models.SmallIntegerField(null=True)  # None: supersedes a resolution without a new one
     reason = models.TextField()
+    # The act that resolved or undid many pairs at once.
+    act = models.ForeignKey(AuditRow, null=True, on_delete=models.PROTECT, related_name="resolutions")
     resolved_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_column="settled_by_id")
     supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AdjudicationQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
         constraints = [
             check("adjudication_has_reason", ~Q(reason="")),
+            check("adjudication_undoes_another", Q(grade__isnull=False) | Q(supersedes__isnull=False)),
             unique("adjudication_one_chain_per_pair", "pair", condition=Q(supersedes__isnull=True)),
         ]
 
     def __str__(self) -> str:
-        return f"resolved as {self.grade}"
+        return "undone" if self.grade is None else f"resolved as {self.grade}"
 
     @property
     def reason_parts(self) -> tuple[str, str]:

@@ -54,7 +54,7 @@ def known_elsewhere(round_: Round, *, viewer: User) -> list[Known]:
     alike = round_.collection.rounds.exclude(pk=round_.pk).filter(dimension=round_.dimension)
     # A grade means the same in rounds with the same values and labels.
     rounds = [one for one in alike if _named(one) == _named(round_)]
-    settled = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
+    settled = Adjudication.objects.current().filter(pair__round__in=rounds)
     counted = Judgment.objects.counted().filter(pair__round__in=rounds).order_by().values("pair")
     alike = counted.annotate(n=Count("pk"), low=Min("grade"), high=Max("grade")).filter(n__gte=2, low=F("high"))
     by_pair: dict[int, tuple[int, str, str]] = {row["pair"]: (row["low"], "", UNANIMOUS) for row in alike}

@@ -239,6 +239,13 @@ class Joined(serializers.Serializer):
     pseudonym = serializers.CharField()
 
 
+def check_same_user(request: Request) -> None:
+    """Refuse rows that a browser stored for a user who is no longer logged in."""
+    whose = request.headers.get("X-Assay-Rater")
+    if whose and whose != str(request.user.uuid):
+        raise NotAuthenticated("Another user is logged in now. Log in as the user who made these judgments.")
+
+
 class Rating(InRound):
     """Base class of the endpoints for raters. Engineers may not rate; leads may if they are raters of the round."""
 
@@ -250,9 +257,7 @@ class Rating(InRound):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse judgments that a browser stored for a user who is no longer logged in."""
         super().initial(request, *args, **kwargs)
-        whose = request.headers.get("X-Assay-Rater")
-        if whose and whose != str(request.user.uuid):
-            raise NotAuthenticated("Another user is logged in now. Log in as the user who made these judgments.")
+        check_same_user(request)
 
 
 class Batch(Rating):

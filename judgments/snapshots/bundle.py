@@ -214,7 +214,7 @@ def _ratings(rounds: list[Round]) -> Iterable[Any]:
 
 def _verdicts(rounds: list[Round]) -> Iterable[Any]:
     """Return the resolutions, which are needed to compute the labels again; one row per pair, from the newest round."""
-    current = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
+    current = Adjudication.objects.current().filter(pair__round__in=rounds)
     current = current.select_related("pair__query", "pair__document", "pair__round__guidelines")
     newest = {
         (settled.pair.query.query_id, settled.pair.document.doc_id): settled

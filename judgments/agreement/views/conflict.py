@@ -126,7 +126,7 @@ class SettleForm(AssayForm):
 @form_page
 def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    row: Any = _pair(request, round_, pair)
+    row: Any = pair_to_resolve(request, round_, pair)
     settled = conflicts.settled_as(row)
     form = SettleForm(round_, request.POST if request.method == "POST" else None, initial=_initial(settled))
     form.worded_for(round_, choices=["cause"])
@@ -138,7 +138,7 @@ def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
     return render(request, "judgments/agreement/conflict.html", context, status=form.status)
 
 
-def _pair(request: HttpRequest, round_: Round, uuid: str) -> Pair:
+def pair_to_resolve(request: HttpRequest, round_: Round, uuid: str) -> Pair:
     """Return the pair if it needs a resolution and the lead may see its grades."""
     pair = access.pair_for(request.user, round_, uuid)
     if not grade_visibility.grades_visible(request.user, pair):
@@ -184,7 +184,7 @@ def _context(request: HttpRequest, round_: Round, row: Any) -> dict[str, Any]:
         "count": waiting.count(),
         "by": "effect" if request.GET.get("by") == "effect" else "",
         "next": _next(request, round_, row),
-        "answers": _answers(round_, row),
+        "answers": answers_of(round_, row),
         "top": max(values),
         "same_query": _same_query(request, row),
         **_at_stake(request.user, row, values),
@@ -209,7 +209,7 @@ def _on(request: HttpRequest, round_: Round, row: Pair, value: int) -> HttpRespo
     return redirect(reverse("conflict", args=[round_.uuid, following.uuid]) + on)
 
 
-def _answers(round_: Round, pair: Any) -> list[dict[str, Any]]:
+def answers_of(round_: Round, pair: Any) -> list[dict[str, Any]]:
     """Return each counted answer with its label and how it was read; raters appear by pseudonym only."""
     labels = {one.value: one.label for one in round_.scale.grades.all()}
     return [
@@ -262,7 +262,7 @@ def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[in
 def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
     """Use a resolved pair as an example for the next guidelines version, or withdraw the example."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    row = _pair(request, round_, pair)
+    row = pair_to_resolve(request, round_, pair)
     settled = conflicts.settled_as(row)
     with errors_as_messages(request):
         if settled is None:

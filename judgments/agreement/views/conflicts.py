@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, overload
+from urllib.parse import urlencode
 
 from django.db.models import QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
@@ -177,9 +178,17 @@ def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
         "effects": effects,
         "why_not": "" if effects else _why_not(request.user, round_),
         "unrateable": _count_unrateable(round_),
+        "keyboard": _by_keyboard(request, effects),
     }
     declared = listing(round_, effects, request.GET.get("sort", "")).worded_for(round_)
     return answer(request, declared, rows, "judgments/agreement/conflicts.html", context)
+
+
+def _by_keyboard(request: HttpRequest, effects: Effects | None) -> str:
+    """Return the choice and the order of the list for the page that shows its conflicts one at a time."""
+    by = {"by": "effect"} if effects and request.GET.get("sort", "").removeprefix("-") == BY_EFFECT else {}
+    steps = {"steps": request.GET["steps"]} if request.GET.get("steps") else {}
+    return f"?{urlencode({**steps, **by})}" if steps or by else ""
 
 
 UNRATEABLE = Listing(

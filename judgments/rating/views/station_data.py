@@ -188,7 +188,7 @@ def outbox_data(request: HttpRequest, round_: Round | None = None) -> dict[str, 
 @require_POST
 def next_cards(request: HttpRequest, uuid: str) -> HttpResponse:
     """Lease the next pairs and return them as fragments; errors use the API's format, because a script reads them."""
-    if not _is_theirs(request):
+    if not is_theirs(request):
         return JsonResponse(shape(401, NOBODY), status=401)
     try:
         round_ = access.round_for(request.user, uuid, access.RATERS)
@@ -198,7 +198,7 @@ def next_cards(request: HttpRequest, uuid: str) -> HttpResponse:
         return JsonResponse(body, status=status)
 
 
-def _is_theirs(request: HttpRequest) -> bool:
+def is_theirs(request: HttpRequest) -> bool:
     """Return whether the page belongs to the logged-in user: another user's open page gets no documents."""
     if not request.user.is_authenticated:
         return False

@@ -35,9 +35,11 @@ export class Outbox extends EventTarget {
     whenBack(() => this.flush());
   }
 
-  /** The rater's own rows. Rows of another user of this browser are never sent by this rater. */
+  /** The user's own rows of this queue: answers of raters, or resolutions of leads. Rows of another user of this browser
+   *  are never sent. */
   async rows() {
-    return (await store.all()).filter((row) => row.user === this.#data.user);
+    const queue = this.#data.queue ?? "";
+    return (await store.all()).filter((row) => row.user === this.#data.user && (row.queue ?? "") === queue);
   }
 
   /** Pairs of this round with an answer that the server does not have yet. */
@@ -91,7 +93,8 @@ export class Outbox extends EventTarget {
   }
 
   async #add(row) {
-    await store.add({ ...row, user: this.#data.user, round: this.#data.round, tried: false, refused: null });
+    const { user, round, queue = "" } = this.#data;
+    await store.add({ ...row, user, round, queue, tried: false, refused: null });
     this.#notify();
     this.#send();
   }
