@@ -41,12 +41,13 @@ class Tools:
         self._connections = connections
 
     def all(self, reads: bool) -> tuple[Callable[..., Answer], ...]:
-        """Return the tools that change nothing, or those that store scores, a verdict, a run or a draft of a round."""
+        """Return the tools that change nothing, or those that may store scores, verdicts, runs or drafts of rounds."""
         if not reads:
-            return self.evaluate, self.gate, self.push_run, self.request_round
+            scoring = (self.evaluate, self.compare_runs, self.decision_critical_pairs)
+            return *scoring, self.gate, self.push_run, self.request_round
         lists = (self.list_collections, self.list_runs, self.list_snapshots, self.list_rounds, self.list_gates)
-        about = (self.round_progress, self.read_guidelines, self.label_freshness, self.unjudged_pairs)
-        return *lists, *about, self.decision_critical_pairs, self.compare_runs, self.decide, self.validate_file
+        about = (self.round_progress, self.read_guidelines, self.label_freshness)
+        return *lists, *about, self.unjudged_pairs, self.decide, self.validate_file
 
     def list_collections(self, page: int = 1) -> Answer:
         """List the collections that you may use, with your role in each. A collection holds queries, documents,

@@ -108,6 +108,7 @@ def test_the_command_works_with_numpy_alone(library: Environment, line: str) -> 
     [
         ("assay sample clicks.csv --method pps --n 1", "logs"),
         ("assay clicks clicks.csv", "stats"),
+        ("assay mcp", "mcp"),
         ("assay serve --demo", "server"),
     ],
 )

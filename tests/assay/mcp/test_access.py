@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from judgments.members import tokens
 from judgments.models import ApiToken, Judgment, Round
 from judgments.rounds import rounds
 from pooling.models import Run
@@ -114,6 +115,37 @@ def test_requests_need_a_valid_token(mcp_url: str, token_of: Callable[[Any], str
         assert post(mcp_url, **wrong) == 401, wrong
     ApiToken.objects.filter(user=lead).delete()
     assert post(mcp_url, Authorization=f"Bearer {token}") == 401
+
+
+def test_a_token_that_only_reads_stores_nothing(mcp_url: str, lead: Any, world: World) -> None:
+    token = tokens.make_token(lead, name="reads", scopes=["read"])[1]
+    with running(over_http(mcp_url, token)) as agent:
+        assert agent.answer("compare_runs", **PAIR)["pairs"]
+        assert agent.answer("gate", candidate=NEW, rules=["AP >= 0"])["passed"]
+        for tool, arguments, _ in TABLE:
+            if tool in ("evaluate", "push_run", "request_round") or arguments.get("record"):
+                assert ask(agent, world, tool, arguments) is False
+
+
+def test_odd_arguments_are_refused(agent_of: Session, lead: Any, world: World) -> None:
+    with agent_of(lead) as agent:
+        for tool, arguments in (
+            ("list_runs", {"page": 10**30}),
+            ("list_runs", {"page": 99}),
+            ("list_runs", {"collection": "../../tokens"}),
+            ("list_runs", {"collection": "a\0b"}),
+            ("list_rounds", {"state": "lost"}),
+            ("read_guidelines", {"version": -1}),
+            ("read_guidelines", {"version": 10**30}),
+            ("read_guidelines", {"against": 99}),
+            ("label_freshness", {"labels": "a\0b"}),
+            ("evaluate", {"runs": ["bm25"], "metrics": ["nDCG@10"] * 21}),
+            ("request_round", {"name": "", "pairs": [{"query_id": "q1", "doc_id": "d1"}]}),
+            ("request_round", {"name": "x", "pairs": [{"query_id": "q1", "doc_id": "d1"}] * 1001}),
+            ("push_run", {"file": "qrels.txt"}),
+        ):
+            assert agent.error(tool, **arguments)
+        assert agent.answer("list_runs", page=-1)["next_page"] is None
 
 
 def test_the_login_of_the_operator_serves_nobody_else(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay.cli import main
 from assay.core.errors import NotValid
 from assay.mcp.connections import Connections
 from assay.mcp.inputs import Inputs
 from assay.mcp.server import MOST_CHARACTERS, bounded
-from tests.assay.mcp.conftest import Agent, Session
+from tests.assay.mcp.conftest import ROOT, Agent, Session
 
 MOST_DESCRIPTION = 24_000
 # Words of what only people do; no tool is named by one of them.
@@ -32,7 +35,8 @@ def test_descriptions_are_short_and_no_tool_acts_for_people(agent: Agent) -> Non
     assert [tool.name for tool in agent.tools if tool.name.split("_")[0] in OF_PEOPLE] == []
     assert [tool.name for tool in agent.tools if not tool.description or not tool.annotations] == []
     writing = {tool.name for tool in agent.tools if not tool.annotations.read_only_hint}
-    assert writing == {"evaluate", "gate", "push_run", "request_round"}
+    scoring = {"evaluate", "compare_runs", "decision_critical_pairs"}
+    assert writing == scoring | {"gate", "push_run", "request_round"}
 
 
 def test_files_are_measured_without_a_server(agent: Agent) -> None:
@@ -104,3 +108,28 @@ def test_answers_are_bounded(answer: dict[str, Any]) -> None:
     text = bounded(answer)
     assert len(text) <= MOST_CHARACTERS
     assert "ask for less" in json.loads(text)["shortened"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--http"],
+        ["--port", "9"],
+        ["--allowed-origin", "https://app.example.com"],
+        ["--token-stdin"],
+        ["--folder", "none"],
+        ["--http", "--server", "http://127.0.0.1:9", "--token", "assay_secret"],
+        ["--http", "--server", "http://127.0.0.1:9", "--host", "192.0.2.1", "--port", "0"],
+    ],
+)
+def test_contradicting_options_are_one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", *words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), "assay_secret" in err) == ("", 1, False)
+
+
+def test_a_missing_library_names_its_extra() -> None:
+    code = "import sys; sys.modules['mcp'] = None; from assay.cli import main; sys.exit(main(['mcp']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "assay[mcp]" in done.stderr
