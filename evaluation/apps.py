@@ -11,7 +11,7 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.decisions import list_preferences, watching
+        from evaluation.decisions import decisions, list_preferences, watching
         from evaluation.effects import job as round_effects
         from evaluation.effects import pair_effects
         from evaluation.freshness import facts, refresh
@@ -61,6 +61,8 @@ class Config(AppConfig):
         JOBS.register(critics.KIND, critics.work_on)
         PROVIDER_USERS.append(critics.asks)
         retry.KINDS.append(critics.WAITING)
+        runs = ARCHIVE_KINDS["run"]
+        ARCHIVE_KINDS["run"] = replace(runs, needed=lambda run: runs.needed(run) or decisions.needed_by(run))
         rounds = ARCHIVE_KINDS["round"]
         ARCHIVE_KINDS["round"] = replace(rounds, goes=rounds.goes | {"RagGrading"})
         ARCHIVE_KINDS["rag-samples"] = ArchiveKind(

@@ -145,8 +145,8 @@ def decide(
         The number of candidates that are compared with this baseline; ``alpha`` is divided by it.
     order : sequence of str, optional
         The query ids in the order of judging; by default the order of the qrels. It may contain planned queries that
-        are not judged yet. Those with identical lists count with the difference 0, up to the first planned query that
-        still needs judging.
+        are not judged yet. Those with identical lists that are not empty count with the difference 0, up to the first
+        planned query that still needs judging.
     design : SamplingDesign, optional
         How the queries were drawn; the difference is then weighted. Queries with weight 0 are left out.
     missing : {"zero", "skip"}
@@ -198,7 +198,9 @@ def decide(
         ranges=False,
         overlap=overlap,
     )
-    query_ids = _ordered(labels, order, lambda query_id: _identical(runs, [query_id], depth))
+    query_ids = _ordered(
+        labels, order, lambda query_id: bool(runs[0].ranking(query_id)) and _identical(runs, [query_id], depth)
+    )
     first, second = (scored.tested(run, scored.metrics[0]) for run in scored.runs)
     by_query = dict(zip(scored.query_ids, (second - first).tolist(), strict=True))
     differences = np.array([by_query.get(query_id, 0.0) for query_id in query_ids], dtype=np.float64)

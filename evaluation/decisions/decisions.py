@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
@@ -399,6 +400,12 @@ def look(decision: Decision) -> None:
             actor = row.created_by
             if actor is not None:
                 rounds.close_round(row.round, actor=actor)
+
+
+def needed_by(run: Run) -> str:
+    """Return why a run cannot be deleted: a decision uses it. Empty if it can."""
+    first = Decision.objects.filter(Q(baseline=run) | Q(candidates__run=run)).first()
+    return f"The decision {first} uses this run." if first else ""
 
 
 def settings_of(decision: Decision) -> dict[str, Any]:

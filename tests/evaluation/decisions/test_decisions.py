@@ -15,6 +15,7 @@ from evaluation.decisions import decisions, findings, live, watching
 from evaluation.decisions.decisions import Settings
 from evaluation.models import Decision
 from judgments.agreement import resolutions
+from judgments.archive import archive
 from judgments.models import AuditRow, Round, Slot
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
@@ -272,3 +273,11 @@ def test_the_same_inputs_have_the_same_hash(start: Any, rater: Any) -> None:
     assert before == findings.manifest_hash(Decision.objects.get(pk=decision.pk), qrels_of(decision))
     rate(decision, rater, most=12)
     assert findings.manifest_hash(decision, qrels_of(decision)) != before
+
+
+def test_a_run_of_a_decision_cannot_be_deleted(start: Any, lead: Any) -> None:
+    decision = start(*lists(0.5, queries=5))
+    rounds.close_round(decision.round, actor=lead)
+    archive.archive("run", decision.baseline, actor=lead)
+    with pytest.raises(Conflict, match="decision new"):
+        archive.delete("run", decision.baseline, actor=lead)

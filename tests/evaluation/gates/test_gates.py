@@ -146,6 +146,7 @@ def test_a_collection_without_gates_says_how_to_begin(world: World, engineer: An
 
 
 def test_a_deleted_run_leaves_its_verdicts(world: World) -> None:
+    world.decision.delete()
     Run.objects.filter(pk=world.runs[1].pk).delete()
     world.verdict.refresh_from_db()
     assert (world.verdict.candidate_run, world.verdict.candidate) == (None, "neural")

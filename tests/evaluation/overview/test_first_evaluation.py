@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from evaluation.decisions import decisions
 from evaluation.models import Score
 from evaluation.overview.collection_state import Standing
 from evaluation.overview.next_step import Look, next_act
@@ -20,7 +21,9 @@ def test_pasted_lists_are_scored_when_their_labels_are_frozen(
     stage, collection, lead, client_of, django_capture_on_commit_callbacks
 ):
     queries = [Start(f"query {n}", [Result(f"{n} {title}", "", "") for title in "abcde"]) for n in range(10)]
-    round_ = quick_start.begin(collection, starts=queries, actor=lead)
+    run = quick_start.run_of(collection, quick_start.store_lists(collection, queries, actor=lead))
+    settings = decisions.Settings()
+    round_, _ = decisions.rate_one(run, actor=lead, name="First round", settings=settings, raters=[lead])
     stage.raters[:] = [lead]
     # The best document stands third under every second query, and first under the others.
     stage.graded(
