@@ -95,7 +95,8 @@ def resolve_by_rule(
     why = reason.strip() or default_reason(rule)
     resolutions.check_reason(why)
     all_ = _one_step(round_, actor)
-    changed = Judgment.objects.filter(pair=OuterRef("pk"), created_at__gt=previewed_at or timezone.now()).order_by()
+    since = previewed_at or timezone.now()
+    changed = Judgment.objects.filter(pair=OuterRef("pk"), created_at__gt=since).order_by()
     waiting = all_.unresolved()
     keys = list(waiting.filter(~Exists(changed)).values_list("pk", flat=True)[:MOST])
     # Locked by their keys, as submissions lock them, and checked again after other transactions have ended.
@@ -105,10 +106,9 @@ def resolve_by_rule(
         return Act.of(before)
     labels = _labels(round_, rule, pairs)
     decided = [pair for pair in pairs if pair.pk in labels]
-    since = Q(created_at__gt=previewed_at) if previewed_at is not None else Q(pk__in=[])
-    meanwhile = Adjudication.objects.current().filter(since, pair__in=all_.order_by().values("pk"))
+    meanwhile = Adjudication.objects.current().filter(created_at__gt=since, pair__in=all_.order_by().values("pk"))
     counts = {
-        "skipped_resolved": meanwhile.count() + len(keys) - len(pairs),
+        "skipped_resolved": meanwhile.count(),
         "skipped_changed": waiting.filter(Exists(changed)).count(),
         "undecided": len(pairs) - len(decided),
     }

@@ -65,14 +65,17 @@ function restoreReason() {
 }
 
 box.addEventListener("toggle", ({ newState }) => {
-  if (newState === "open") return (templates.find((one) => one.checked) ?? words).focus();
+  if (newState === "open") {
+    // The event comes late: a quick lead may already be in the text, where digits are no choice.
+    if (!box.contains(document.activeElement)) (templates.find((one) => one.checked) ?? words).focus();
+    return;
+  }
   keepReason();
   const value = confirmed ? pending : undefined;
   pending = undefined;
   confirmed = false;
   if (value !== undefined && reason()) resolve(value);
   else doc.focus({ preventScroll: true });
-  return undefined;
 });
 
 /** Close the list of reasons, and resolve if a grade waited for the reason. */
