@@ -232,9 +232,7 @@ def test_no_machine_path_and_no_registry_address_is_in_the_house() -> None:
     import subprocess
 
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    pattern = re.compile(
-        r"index.url|[\"']resolved[\"']: *[\"']http|https?://\S+/(?:simple|packages)/|/(?:root|home/\w+)/"
-    )
+    pattern = re.compile(r"index.url|[\"']resolved[\"']:|https?://\S+/(?:simple|packages)/|/(?:root|home/\w+)/")
     wrong = []
     for name in listed:
         path = ROOT / name

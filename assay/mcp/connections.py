@@ -79,7 +79,7 @@ class Connections:
 
         scopes = [CHECKED]
         try:
-            # An empty token would be replaced by that of the login of whoever started this server.
+            # Without a token, the client would use the login of the person who started this server.
             if not token.strip():
                 return None
             with Client(self.server, token, patience=Patience(attempts=1, timeout=10.0)) as client:

@@ -102,8 +102,9 @@ def visible(reader: Any, decision: Decision) -> bool:
 
 def hidden(reader: Any, collection: Collection) -> set[int]:
     """Return the decisions whose verdicts the reader may not see."""
-    rows = collection.decisions.filter(round__state=Round.State.OPEN).select_related("round")
-    return {row.pk for row in rows if not visible(reader, row)}
+    if not Round.objects.open_to(reader).filter(collection=collection).exists():
+        return set()
+    return {row.pk for row in collection.decisions.select_related("round") if not visible(reader, row)}
 
 
 def page(decision: Decision) -> dict[str, Any]:

@@ -51,7 +51,9 @@ class SystemsForm(AssayForm):
     baseline_engine = forms.ModelChoiceField(
         Connector.objects.none(), label="Or: engine", required=False, to_field_name="uuid", empty_label="choose one"
     )
-    baseline_file = forms.FileField(label="Run file of the current system", required=False)
+    baseline_file = forms.FileField(
+        label="Run file of the current system", required=False, help_text="A file replaces the run chosen above."
+    )
     candidates = forms.ModelMultipleChoiceField(
         Run.objects.none(),
         label="Runs",
@@ -98,12 +100,15 @@ class SystemsForm(AssayForm):
         super().__init__(*args, **kwargs)
         if collection is None:
             names: tuple[str, ...] = ("baseline", "candidates", "typed", *ENGINES)
+            self.fields["baseline_file"].help_text = ""
         else:
             runs, connectors = collection.runs.active(), collection.connectors.all()
             self.fields["baseline"].queryset = self.fields["candidates"].queryset = runs
             self.fields["baseline_engine"].queryset = self.fields["candidate_engine"].queryset = connectors
             names = ("name",)
-            names += () if runs.exists() else ("baseline", "candidates")
+            if not runs.exists():
+                names += ("baseline", "candidates")
+                self.fields["baseline_file"].help_text = ""
             names += () if connectors.exists() else ("typed", *ENGINES)
         for name in names:
             del self.fields[name]
@@ -119,27 +124,45 @@ class SystemsForm(AssayForm):
         values = self.cleaned_data
         first = [values["baseline_file"]] if values.get("baseline_file") else []
         run = [values["baseline"]] if values.get("baseline") and not first else []
+        files, runs = values.get("candidate_files") or (), list(values.get("candidates") or ())
         return [
             ("baseline", values.get("baseline_engine"), first, run),
-            (
-                "candidate",
-                values.get("candidate_engine"),
-                values.get("candidate_files") or (),
-                list(values.get("candidates") or ()),
-            ),
+            ("candidate", values.get("candidate_engine"), files, runs),
         ]
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the arguments of `systems.store`."""
+        """Return the systems as arguments of `systems.store`."""
+        (_, _, *baseline), (_, _, *candidates) = self.by_role
+        return {
+            "baseline": next((one for of in baseline for one in of), None),
+            "candidates": [one for of in candidates for one in of],
+            "pasted": self.cleaned_data.get("pasted", ""),
+        }
+
+    @property
+    def texts(self) -> dict[str, Any]:
+        """Return the arguments of `systems.store_texts`."""
         values = self.cleaned_data
         return {
-            "baseline": values.get("baseline_file") or values.get("baseline"),
-            "candidates": [*(values.get("candidate_files") or ()), *(values.get("candidates") or ())],
             "queries": values.get("queries"),
             "documents": values.get("documents"),
-            "pasted": values.get("pasted", ""),
+            "typed": values.get("typed", ""),
         }
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what would otherwise be ignored."""
+        cleaned = super().clean() or {}
+        files = ("baseline_file", "candidate_files", "queries", "documents", "typed", *ENGINES)
+        if cleaned.get("pasted", "").strip() and any(cleaned.get(name) for name in files):
+            self.add_error("pasted", "Give either files and engines, or a pasted table. Remove one of them.")
+        for name, others in (
+            ("baseline_engine", ("baseline_file",)),
+            ("candidate_engine", ("candidate_files", "candidates")),
+        ):
+            if cleaned.get(name) and any(cleaned.get(other) for other in others):
+                self.add_error(name, "Choose either an engine or runs.")
+        return cleaned
 
 
 ENGINES = ("baseline_engine", "candidate_engine")

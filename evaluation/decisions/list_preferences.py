@@ -70,10 +70,8 @@ def join(decision: Decision, user: User) -> ListJudge:
         return there
     if decision.round is None:
         raise Conflict("All lists of this decision are identical, so there is nothing to compare.")
-    open_rounds = RoundRater.objects.filter(
-        user=user, left_at__isnull=True, round__collection=decision.collection, round__state=Round.State.OPEN
-    )
-    for row in open_rounds.select_related("round"):
+    assignments = RoundRater.objects.filter(user=user, left_at__isnull=True, round__collection=decision.collection)
+    for row in assignments.exclude(round__state=Round.State.CLOSED).select_related("round"):
         if _share_queries(decision, row.round):
             raise Conflict(
                 f"You rate documents of these queries in the round {row.round}. Lists would reveal their ranks, so you "

@@ -58,15 +58,20 @@ def store_run(collection: Collection, file: UploadedFile, *, actor: User, field:
     return known or collection.runs.get(uuid=store_file(collection, "runs", file, actor=actor, field=field))
 
 
-def store_queries(collection: Collection, file: UploadedFile | None, typed: str, *, actor: User) -> None:
-    """Store the queries that engines are asked, from a file or typed one per line."""
-    if file:
-        store_file(collection, "queries", file, actor=actor, field="queries")
+def store_texts(
+    collection: Collection,
+    *,
+    actor: User,
+    queries: UploadedFile | None = None,
+    documents: UploadedFile | None = None,
+    typed: str = "",
+) -> None:
+    """Store files of queries and documents, and queries typed one per line."""
+    for kind, file in (("queries", queries), ("documents", documents)):
+        if file:
+            store_file(collection, kind, file, actor=actor, field=kind)
     if typed.strip():
         quick_start.add_queries(collection, quick_start.read_queries(typed))
-    if not collection.queries.exists():
-        message = "Engines need queries. Type some, choose a file, or draw them from a query log first."
-        raise NotValid(message, {"typed": message})
 
 
 def store_pasted(collection: Collection, text: str, *, actor: User) -> tuple[Run, list[Run]]:
@@ -100,18 +105,17 @@ def store(
     actor: User,
     baseline: Run | UploadedFile | None,
     candidates: Sequence[Run | UploadedFile],
-    queries: UploadedFile | None = None,
-    documents: UploadedFile | None = None,
     pasted: str = "",
+    **texts: Any,
 ) -> tuple[Run, list[Run]]:
-    """Store everything that the first step received, all of it or nothing, and return baseline and candidates."""
+    """Store what the first step received, all of it or nothing, and return baseline and candidates.
+
+    ``texts`` are the arguments of `store_texts`.
+    """
     if pasted.strip():
         first, others = store_pasted(collection, pasted, actor=actor)
     else:
-        files: dict[str, Any] = {"queries": queries, "documents": documents}
-        for kind, file in files.items():
-            if file:
-                store_file(collection, kind, file, actor=actor, field=kind)
+        store_texts(collection, actor=actor, **texts)
         if baseline is None:
             raise NotValid("The baseline is missing.", {"baseline_file": "Choose the run of your current system."})
         if not candidates:

@@ -86,7 +86,7 @@ def _store(request: HttpRequest, collection: Collection | None, form: SystemsFor
         collection = collections.create_collection(actor=actor, slug=_free_slug(name), name=name)
     if form.engines:
         return _fetch(collection, form, actor)
-    baseline, candidates = systems.store(collection, actor=actor, **form.given)
+    baseline, candidates = systems.store(collection, actor=actor, **form.given, **form.texts)
     narratives.draft_missing(collection, actor=actor, titles=partial(first_titles, collection))
     return _plan_address(collection, baseline, candidates)
 
@@ -99,7 +99,10 @@ def _plan_address(collection: Collection, baseline: Run, candidates: Sequence[Ru
 def _fetch(collection: Collection, form: SystemsForm, actor: Any) -> str:
     """Start to fetch the results of the chosen engines; the systems given otherwise are stored now."""
     address = []
-    systems.store_queries(collection, form.cleaned_data.get("queries"), form.cleaned_data.get("typed", ""), actor=actor)
+    systems.store_texts(collection, actor=actor, **form.texts)
+    if not collection.queries.exists():
+        message = "Engines need queries. Type some, choose a file, or draw them from a query log first."
+        raise NotValid(message, {"typed": message})
     for role, engine, files, runs in form.by_role:
         if engine is not None:
             name = quick_start.free_name(collection.runs, engine.name)

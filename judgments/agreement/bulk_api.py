@@ -97,7 +97,7 @@ class RuleAct(serializers.Serializer):
     id = serializers.UUIDField(source="row.uuid")
     rule = serializers.CharField(source="row.detail.rule")
     reason = serializers.CharField(source="row.detail.reason")
-    resolved = serializers.IntegerField()
+    resolved_pairs = serializers.IntegerField(source="resolved")
     skipped_resolved = serializers.IntegerField(help_text="Pairs that a lead resolved after the preview.")
     skipped_changed = serializers.IntegerField(help_text="Pairs whose judgments changed after the preview.")
     undecided = serializers.IntegerField(help_text="Pairs without a label under the rule; they are still open.")

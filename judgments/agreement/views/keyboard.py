@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid as uuid_module
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -22,11 +21,10 @@ from assay.core.errors import AssayError, NotValid
 from judgments.agreement import conflicts, resolutions
 from judgments.agreement.views.conflict import answers_of, pair_to_resolve
 from judgments.agreement.views.conflicts import by_effect, effects_for
-from judgments.documents.passages import Shown, shown
 from judgments.models import Adjudication, Pair, Round
 from judgments.models.pair import PairQuerySet
 from judgments.rating.keyboard_shortcuts import table
-from judgments.rating.views.station_data import NOBODY, facts, is_theirs
+from judgments.rating.views.station_data import NOBODY, PairCard, is_theirs
 from judgments.web import access
 from judgments.web.answer_words import worded
 from judgments.web.error_responses import shape, status_and_body
@@ -51,20 +49,11 @@ CAUSES = {str(cause.label) for cause in Adjudication.Cause}
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(PairCard):
     """One conflict on the screen, with its place among all conflicts."""
 
-    pair: Any
     place: int
     total: int
-
-    @cached_property
-    def shown(self) -> Shown:
-        return shown(self.pair.document, self.pair.query.text)
-
-    @cached_property
-    def facts(self) -> list[tuple[str, str]]:
-        return facts(self.pair.document.fields)
 
     @property
     def done(self) -> float:

@@ -29,11 +29,10 @@ MOST_SEGMENTS = 60
 
 
 @dataclass(frozen=True)
-class Card:
-    """One pair as shown on the screen, and the rater's position."""
+class PairCard:
+    """One pair as shown on the screen."""
 
-    pair: Pair
-    where: RaterPosition
+    pair: Any
 
     @cached_property
     def shown(self) -> Shown:
@@ -42,6 +41,13 @@ class Card:
     @cached_property
     def facts(self) -> list[tuple[str, str]]:
         return facts(self.pair.document.fields)
+
+
+@dataclass(frozen=True)
+class Card(PairCard):
+    """One pair with the rater's position."""
+
+    where: RaterPosition
 
     @cached_property
     def line(self) -> list[tuple[str, float, float]]:

@@ -281,3 +281,13 @@ def test_a_run_of_a_decision_cannot_be_deleted(start: Any, lead: Any) -> None:
     archive.archive("run", decision.baseline, actor=lead)
     with pytest.raises(Conflict, match="decision new"):
         archive.delete("run", decision.baseline, actor=lead)
+
+
+def test_a_closed_decision_is_hidden_while_its_pairs_are_rated_again(start: Any, rater: Any, lead: Any) -> None:
+    decision = start(*lists(0.5, queries=5))
+    closed = rounds.close_round(decision.round, actor=lead)
+    again = rounds.draft_of(closed, list(closed.pairs.all()), origin={}, actor=lead, raters=[lead])
+    rounds.open_round(again, actor=lead)
+    decision.round.refresh_from_db()
+    assert not findings.visible(lead, decision)
+    assert findings.hidden(lead, decision.collection) == {decision.pk}

@@ -119,3 +119,9 @@ def test_the_page_names_no_system_and_forgets_the_last_answer(decision: Any, rat
     assert ListPreference.objects.count() == 1
     browser.post(page, {"undo": "1"})
     assert not ListPreference.objects.exists()
+
+
+def test_who_is_to_rate_a_draft_does_not_see_its_lists(decision: Any, rater2: Any, lead: Any) -> None:
+    rounds.draft_of(decision.round, list(decision.round.pairs.all()), origin={}, actor=lead, raters=[rater2])
+    with pytest.raises(Conflict):
+        list_preferences.join(decision, rater2)

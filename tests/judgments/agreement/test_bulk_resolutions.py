@@ -196,7 +196,7 @@ def test_api_resolves_by_rule_and_undoes_it(api_of: Any, differing: Round, lead:
     assert (shown["count"], shown["by_grade"]) == (4, {"1": 1, "2": 3})
     sent = {"rule": "max", "previewed_at": shown["previewed_at"], "reason": "The better grade."}
     act = post(api_of, lead, path, sent)
-    assert (act.status_code, act.json()["resolved"], act.json()["reason"]) == (201, 4, "The better grade.")
+    assert (act.status_code, act.json()["resolved_pairs"], act.json()["reason"]) == (201, 4, "The better grade.")
     assert post(api_of, lead, path, sent).status_code == 409
     undone = post(api_of, lead, f"{path}{act.json()['id']}/undo/").json()
     assert undone == {"id": act.json()["id"], "undone": 4, "kept": 0}
