@@ -172,7 +172,7 @@ ANSWERED = "answered"
 class PlanForm(AssayForm):
     """The second step: the queries, the people and the settings of the decision."""
 
-    name = forms.CharField(label="Name of the comparison", max_length=120)
+    name = forms.CharField(max_length=120)
     queries = forms.ChoiceField(required=False)
     rate = forms.BooleanField(label="I rate, too", required=False)
     raters = forms.MultipleChoiceField(

@@ -212,9 +212,11 @@ def _estimate(collection: Collection, baseline: Run, candidates: Sequence[Run], 
     speed = pace(collection)
     documents = {doc_id for of_query in planned.pairs.values() for doc_id in of_query}
     known = collection.documents.filter(stub=False)
+    scenarios = estimate.scenarios(planned, speed, raters) if candidates else []
     return {
         "plan": planned,
-        "scenarios": estimate.scenarios(planned, speed, raters) if candidates else (),
+        "scenarios": scenarios,
+        "all_undecided": all(one.verdict == "undecided" for one in scenarios),
         "pace": speed,
         "total": speed.cost(planned.pair_count * (1 + settings.overlap * (settings.ratings_per_pair - 1))),
         "raters": raters,
