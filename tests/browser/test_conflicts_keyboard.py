@@ -94,11 +94,12 @@ def test_a_grade_without_a_reason_asks_for_it_and_then_resolves(opened: Any, con
     expect(page.locator("#toast")).to_contain_text("Resolved as 0")
     expect(page.locator("#shown h2").first).not_to_have_text(first)
     quick(page, "1")
+    # A page that is loaded while a resolution arrives may still show its conflict.
+    assert grades(page, round_, 2) == [0, 1]
     page.reload()
     expect(page.locator("#reason-now")).to_have_text("2 of 3 seams.")
     expect(page.locator(".ask__where")).to_contain_text("3 of 4")
     assert violations(page) == []
-    assert grades(page, round_, 2) == [0, 1]
 
 
 def test_undo_and_skip(opened: Any, conflicts_of: Any) -> None:
