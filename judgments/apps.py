@@ -30,6 +30,7 @@ class Config(AppConfig):
         IMPORT_KINDS.register("documents", "judgments.imports.documents:DOCUMENTS")
         IMPORT_KINDS.register("queries", "judgments.imports.queries:QUERIES")
         IMPORT_KINDS.register("qrels", "judgments.imports.qrels:LABELS")
+        IMPORT_KINDS.register("bundles", "judgments.snapshots.bundle_import:BUNDLES")
         IMPORT_KINDS.register("judgments", "judgments.imports.imported_rounds:JUDGMENTS")
         BASELINES.register("documents", "judgments.snapshots.baselines:documents")
         ARCHIVE_KINDS.update(KINDS)

@@ -91,6 +91,8 @@ GET    c/<slug:slug>/pools/<uuid:uuid>/                               404 403 20
 GET    c/<slug:slug>/pools/new/                                       404 403 403 200 302
 POST   c/<slug:slug>/pools/new/                                       404 403 403 200 302
 POST   c/<slug:slug>/pools/<uuid:uuid>/apart/                         404 403 403 302 302
+GET    c/<slug:slug>/bundles/new/                                     404 403 403 200 302
+POST   c/<slug:slug>/bundles/new/                                     404 403 403 422 302
 GET    c/<slug:slug>/qrels/                                           404 403 200 200 302
 GET    c/<slug:slug>/judgments/new/                                   404 403 403 200 302
 POST   c/<slug:slug>/judgments/new/                                   404 403 403 422 302
@@ -344,6 +346,9 @@ POST   api/v1/collections/<slug:slug>/freshness/pool/                 404 403 40
 GET    api/v1/collections/<slug:slug>/decisions/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/decisions/                      404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/decisions/<uuid:uuid>/          404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/decisions/<uuid:uuid>/lists/next/ 404 409 200 200 401
+POST   api/v1/collections/<slug:slug>/decisions/<uuid:uuid>/preferences/ 404 400 400 400 401
+DELETE api/v1/collections/<slug:slug>/decisions/<uuid:uuid>/preferences/ 404 409 409 409 401
 GET    api/v1/collections/<slug:slug>/decisions/<uuid:uuid>/trace/    404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/gates/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/gates/                          404 403 400 400 401
@@ -367,6 +372,8 @@ GET    api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 200
 POST   api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/judgments/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/judgments/                      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/bundles/                        404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/bundles/                        404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/qrels/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
 PATCH  api/v1/collections/<slug:slug>/members/<str:username>/         404 403 403 200 401

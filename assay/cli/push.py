@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 NAME = "push"
 EXAMPLE = "assay push run neural.run --name neural --scores"
-KINDS = ("run", "samples", "outputs", "documents", "queries", "labels")
+KINDS = ("run", "samples", "outputs", "documents", "queries", "labels", "bundle")
 # The options that only some kinds have.
-NAMED = {"run", "samples", "outputs", "labels"}
+NAMED = {"run", "samples", "outputs", "labels", "bundle"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -26,6 +26,8 @@ def run(args: argparse.Namespace) -> int:
     for what in ("missing", "extra", "different"):
         for path in getattr(check, what):
             sys.stdout.write(f"{what}: {path}\n")
+    for fault in check.content:
+        sys.stdout.write(f"{fault}\n")
     verdict = (
         f"{check.files} file{'s match' if check.files != 1 else ' matches'} the manifest"
         if check.ok

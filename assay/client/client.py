@@ -7,7 +7,8 @@ import json
 import tempfile
 import time
 import uuid as uuid_module
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ KINDS = {
     "documents": ("documents/", "documents"),
     "queries": ("queries/", "queries"),
     "labels": ("qrels/", "qrels"),
+    "bundle": ("bundles/", "bundles"),
 }
 # Seconds between two looks at a job, at first and at most.
 FIRST_LOOK, LAST_LOOK = 0.2, 2.0
@@ -232,9 +234,9 @@ class Client:
         Parameters
         ----------
         kind : str
-            ``run``, ``samples``, ``outputs``, ``documents``, ``queries`` or ``labels``.
+            ``run``, ``samples``, ``outputs``, ``documents``, ``queries``, ``labels`` or ``bundle``.
         file : str or Path
-            The file, in any format of its kind.
+            The file, in any format of its kind; or the folder of a bundle.
         wait : bool
             Whether to wait until a large file is stored.
         progress : callable
@@ -251,7 +253,8 @@ class Client:
             raise NotValid(f"unknown kind {kind!r}; known: {', '.join(KINDS)}")
         path, of = KINDS[kind]
         given = {name: value for name, value in options.items() if value not in (None, "", False)}
-        outcome = send(self.connection, self.path("uploads/"), self.path(path), of, Path(file), given, progress)
+        with _packed(Path(file)) if kind == "bundle" else nullcontext(Path(file)) as one:
+            outcome = send(self.connection, self.path("uploads/"), self.path(path), of, one, given, progress)
         if outcome.job and wait:
             job = self.wait(outcome.job)
             return Outcome(stored=job["result"] or {}, job=outcome.job)
@@ -385,6 +388,21 @@ class Client:
             if page["next"] is None or (most is not None and len(rows) >= most):
                 return rows
             number += 1
+
+
+@contextmanager
+def _packed(bundle: Path) -> Iterator[Path]:
+    """Yield a bundle as a zip file; a folder, as `download_snapshot` writes it, becomes a temporary one."""
+    if not bundle.is_dir():
+        yield bundle
+        return
+    from assay.formats.bundles import contents, write_zip
+
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        path = Path(folder) / f"{bundle.resolve().name}.zip"
+        with path.open("wb") as stream:
+            write_zip({name: read() for name, read in contents(bundle).items()}, stream)
+        yield path
 
 
 def _is_id(name: str) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -24,7 +26,7 @@ def contents(bundle: Path) -> dict[str, Callable[[], bytes]]:
         raise UnreadableInput(
             str(bundle), None, "the folder or file does not exist", "expected an exported bundle", "F00"
         )
-    return _zipped(bundle)
+    return zipped(bundle, str(bundle))
 
 
 def write_zip(files: Mapping[str, bytes], stream: BinaryIO) -> None:
@@ -39,31 +41,27 @@ def write_zip(files: Mapping[str, bytes], stream: BinaryIO) -> None:
             archive.writestr(entry, files[name])
 
 
-def _zipped(bundle: Path) -> dict[str, Callable[[], bytes]]:
+def zipped(archive_file: Path | BinaryIO, path: str) -> dict[str, Callable[[], bytes]]:
+    """Return the files of a zip archive; ``path`` names it in messages."""
     try:
-        with zipfile.ZipFile(bundle) as archive:
+        with zipfile.ZipFile(archive_file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-    except (zipfile.BadZipFile, OSError) as error:
-        raise UnreadableInput(
-            str(bundle), None, f"is not a zip archive ({error})", "expected a bundle", "F02"
-        ) from error
-    unsafe = [
-        entry.filename for entry in entries if entry.filename.startswith("/") or ".." in Path(entry.filename).parts
-    ]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise UnreadableInput(path, None, f"is not a zip archive ({error})", "expected a bundle", "F02") from error
+    names = [entry.filename for entry in entries]
+    unsafe = [name for name in names if name.startswith("/") or "\\" in name or ".." in Path(name).parts]
     if unsafe:
-        raise UnreadableInput(
-            str(bundle), None, f"contains the unsafe file name {unsafe[0]!r}", "export it again", "F02"
-        )
+        raise UnreadableInput(path, None, f"contains the unsafe file name {unsafe[0]!r}", "export it again", "F02")
+    if twice := [name for name, number in Counter(names).items() if number > 1]:
+        raise UnreadableInput(path, None, f"contains {twice[0]!r} twice", "export it again", "F02")
     if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > MAX_EXPANDED:
-        raise UnreadableInput(str(bundle), None, "is too large when unpacked", "unpack it and verify the folder", "F02")
-    return {entry.filename: partial(_entry, bundle, entry.filename) for entry in entries}
+        raise UnreadableInput(path, None, "is too large when unpacked", "unpack it and verify the folder", "F02")
+    return {name: partial(_entry, archive_file, path, name) for name in names}
 
 
-def _entry(bundle: Path, name: str) -> bytes:
+def _entry(archive_file: Path | BinaryIO, path: str, name: str) -> bytes:
     try:
-        with zipfile.ZipFile(bundle) as archive:
+        with zipfile.ZipFile(archive_file) as archive:
             return archive.read(name)
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError) as error:
-        raise UnreadableInput(
-            str(bundle), None, f"{name} cannot be unpacked ({error})", "copy it again", "F02"
-        ) from error
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError) as error:
+        raise UnreadableInput(path, None, f"{name} cannot be unpacked ({error})", "copy it again", "F02") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -54,17 +54,18 @@ class BundleFile:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Differences between a bundle and its manifest."""
+    """Differences between a bundle and its manifest, and between its files and the content that its hash covers."""
 
     files: int
     missing: tuple[str, ...]
     extra: tuple[str, ...]
     different: tuple[str, ...]
+    content: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Return whether there is no difference."""
-        return not (self.missing or self.extra or self.different)
+        return not (self.missing or self.extra or self.different or self.content)
 
 
 def file_entry(path: str, format: str, rows: int, content: bytes) -> dict[str, Any]:
@@ -107,22 +108,31 @@ def verify(bundle: Path) -> Verification:
     """Compare a bundle, a folder or a zip archive, with its manifest."""
     from assay.formats.bundles import contents
 
-    files = contents(bundle)
+    return verify_files(contents(bundle), str(bundle))
+
+
+def verify_files(files: Mapping[str, Callable[[], bytes]], path: str) -> Verification:
+    """Compare files with the manifest among them; ``path`` names the bundle in messages."""
+    from assay.formats.snapshot_bundle import content_faults
+
     if FILE not in files:
-        raise UnreadableInput(
-            str(bundle), None, f"it does not contain {FILE}", "expected a folder or zip of an export", "F06"
-        )
-    listed = {row.path: row for row in _strict(files[FILE](), f"{bundle}/{FILE}")}
+        raise UnreadableInput(path, None, f"it does not contain {FILE}", "expected a folder or zip of an export", "F06")
+    body = files[FILE]()
+    listed = {row.path: row for row in _strict(body, f"{path}/{FILE}")}
     different = [
         path
         for path, row in listed.items()
         if path in files and file_entry(path, row.format, row.rows, files[path]()) != asdict(row)
     ]
+    missing = listed.keys() - files.keys()
+    # The content of files that differ from their hashes may not be readable.
+    content = () if missing or different else tuple(content_faults(DECODER.decode(body.decode()), files, path))
     return Verification(
         len(listed),
-        tuple(sorted(listed.keys() - files.keys())),
+        tuple(sorted(missing)),
         tuple(sorted(files.keys() - listed.keys() - {FILE})),
         tuple(sorted(different)),
+        content,
     )
 
 

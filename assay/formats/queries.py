@@ -135,7 +135,7 @@ def _by_id(rows: Iterable[QueryRow]) -> list[QueryRow]:
     return sorted(rows, key=lambda row: row.query_id)
 
 
-def _write_csv(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
+def write_queries_csv(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """Write queries in the order of their ids, with all columns; unknown values are empty cells.
 
     The columns ``stratum``, ``share`` and ``also`` are written if any query has a stratum, ``language`` if any has a
@@ -407,7 +407,7 @@ CSV = Format(
     extensions=(".csv", ".tsv"),
     description="One query per record, with its need, group, tier, traffic, inclusion probability and weight.",
     read=reader("queries-csv", "query_id,query", _parse_csv, empty="queries"),
-    write=_write_csv,
+    write=write_queries_csv,
     example=(
         "query_id,query,narrative,group,tier,frequency,clients,probability,weight\n"
         "q001,rain jacket,A jacket for hikes in the rain,,head,1204,380,0.5,0.012\n"

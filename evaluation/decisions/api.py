@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpResponse
@@ -13,9 +14,10 @@ from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed
 from assay.sequential import METHODS
-from evaluation.decisions import decisions, findings, live
-from evaluation.models import Decision
+from evaluation.decisions import decisions, findings, list_preferences, live
+from evaluation.models import Decision, ListJudge
 from evaluation.models.decision import VERDICTS
+from judgments.rating.api import DocumentShown, QueryShown
 from judgments.rounds.api import members_called
 from judgments.web import access
 from judgments.web.downloads import attachment
@@ -24,6 +26,19 @@ from judgments.web.serializers import Strict
 
 HIDDEN = "You may still grade pairs of this decision. You can read it after you finish rating or the round closes."
 USUAL = decisions.Settings()
+
+
+class PreferencesBody(serializers.Serializer):
+    """Preferences of people who compared whole lists: the mean is from -1, the baseline, to 1, the candidate."""
+
+    people = serializers.IntegerField()
+    queries = serializers.IntegerField()
+    candidate = serializers.IntegerField()
+    same = serializers.IntegerField()
+    baseline = serializers.IntegerField()
+    mean = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
 
 
 class CandidateBody(serializers.Serializer):
@@ -40,6 +55,7 @@ class CandidateBody(serializers.Serializer):
     judgments = serializers.IntegerField(allow_null=True)
     expected_more = serializers.IntegerField(allow_null=True)
     decided_at = serializers.DateTimeField(allow_null=True)
+    preferences = PreferencesBody(allow_null=True)
 
 
 class DecisionBody(serializers.Serializer):
@@ -74,6 +90,7 @@ class DecisionBody(serializers.Serializer):
             numbers: dict[str, Any] = {}
             if seen:
                 numbers = one.result or live.standing(row, one.run).outcome.to_dict()
+            preferences = list_preferences.summary(row, one) if seen else None
             names = ("verdict", "reason", "difference", "low", "high", "queries", "judgments", "expected_more")
             bodies.append(
                 {
@@ -81,6 +98,7 @@ class DecisionBody(serializers.Serializer):
                     "name": one.run.name,
                     **{name: numbers.get(name) for name in names},
                     "decided_at": one.decided_at.isoformat() if seen and one.decided_at else None,
+                    "preferences": None if preferences is None else asdict(preferences),
                 }
             )
         return bodies
@@ -174,6 +192,63 @@ class OneDecision(InDecision):
         if findings.visible(self.user, row):
             decisions.look(row)
         return row
+
+
+class PreferenceSent(Strict):
+    """Which of the two lists is better."""
+
+    query = serializers.CharField(max_length=512)
+    comparison = serializers.UUIDField(help_text="From the response with the lists.")
+    side = serializers.ChoiceField(choices=("left", "right", "same"))
+
+
+class ListsBody(serializers.Serializer):
+    """Two lists without the systems' names."""
+
+    query = QueryShown()
+    comparison = serializers.UUIDField(source="candidate.run.uuid", help_text="Send it with the preference.")
+    left = DocumentShown(many=True)
+    right = DocumentShown(many=True)
+    done = serializers.IntegerField()
+    planned = serializers.IntegerField()
+
+
+class OfJudge(InDecision):
+    """Base of the calls that compare whole lists."""
+
+    reads = writes = access.EVERYBODY
+    also = (409,)
+
+    def judge(self) -> ListJudge:
+        return list_preferences.join(self.decision(), self.user)
+
+
+class NextLists(OfJudge):
+    @call("Get the next two lists", responses={200: ListsBody, 204: None}, request=None)
+    def post(self) -> Response:
+        """Return the next query with its two lists, blind and on random sides, or 204 at the end. Who calls this
+        cannot rate documents of these queries any more."""
+        shown = list_preferences.next_lists(self.judge())
+        return self.respond(ListsBody, shown) if shown else Response(status=204)
+
+
+class Preferences(OfJudge):
+    @call("Prefer one of two lists", body=PreferenceSent)
+    def post(self, body: dict[str, Any]) -> Response:
+        """Record which list is better; a later preference for the same lists replaces it."""
+        judge = self.judge()
+        query = access.existing(
+            self.collection.queries.filter(query_id=body["query"]), "This collection has no such query."
+        )
+        candidates = judge.decision.candidates.filter(run__uuid=body["comparison"])
+        candidate = access.existing(candidates, "This decision has no such comparison.")
+        list_preferences.prefer(judge, candidate, query, side=body["side"])
+        return Response(status=204)
+
+    @call("Undo the last preference")
+    def delete(self) -> Response:
+        list_preferences.undo(self.judge())
+        return Response(status=204)
 
 
 class Trace(AnyAccept, InDecision):

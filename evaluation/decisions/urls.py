@@ -22,4 +22,6 @@ api_urlpatterns = [
     path("collections/<slug:slug>/decisions/", api.Decisions.as_view()),
     path("collections/<slug:slug>/decisions/<uuid:uuid>/", api.OneDecision.as_view()),
     path("collections/<slug:slug>/decisions/<uuid:uuid>/trace/", api.Trace.as_view()),
+    path("collections/<slug:slug>/decisions/<uuid:uuid>/lists/next/", api.NextLists.as_view()),
+    path("collections/<slug:slug>/decisions/<uuid:uuid>/preferences/", api.Preferences.as_view()),
 ]

@@ -38,6 +38,7 @@ from judgments.web.posted_values import uuid_of
 from pooling.connectors import fetching
 from pooling.models import Fetch, Run
 from pooling.pools.effort import pace
+from pooling.queries import needs_form
 from pooling.queries.titles import first_titles
 from pooling.rounds import quick_start
 
@@ -118,6 +119,7 @@ def _fetch(collection: Collection, form: SystemsForm, actor: Any) -> str:
 
 
 FETCHED = 20
+FIRST_NEEDS = 20
 
 
 def _free_slug(name: str) -> str:
@@ -166,16 +168,18 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
     baseline, candidates = _row(runs, request.GET.get("baseline", "")), _rows(runs, request, "candidate")
     if baseline is None or (request.GET.getlist("candidate") and not candidates):
         return redirect("decision_new", collection.slug)
+    act = request.POST.get("act", "") if request.method == "POST" else None
     form = PlanForm(
-        request.POST or None,
+        None if act in (None, "needs") else request.POST,
         collection=collection,
         actor=request.user,
         candidates=candidates,
         initial=_usual_plan(collection, baseline, candidates),
     )
-    if request.method == "POST" and request.POST.get("act") == "start" and form.is_valid():
+    if act == "start" and form.is_valid():
         with form.telling():
             return _begin(request, collection, baseline, candidates, form)
+    refused = needs_form.save(request, collection)[0] if act == "needs" else {}
     context = {
         "collection": collection,
         "step": "scores",
@@ -184,8 +188,28 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
         "candidates": candidates,
         **_estimate(collection, baseline, candidates, form),
     }
-    counting = request.method == "POST" and request.POST.get("act") != "start"
-    return render(request, "evaluation/decisions/plan.html", context, status=200 if counting else form.status)
+    if "plan" in context:
+        context["needs"] = _needs(request, collection, context["plan"].order, refused)
+    status = 409 if refused else form.status if act == "start" else 200
+    return render(request, "evaluation/decisions/plan.html", context, status=status)
+
+
+def _needs(
+    request: HttpRequest, collection: Collection, order: Sequence[str], refused: needs_form.Refused
+) -> dict[str, Any]:
+    """Return the needs of the first queries in the order of the plan, each with its field."""
+    known = {query.query_id: query for query in collection.queries.filter(query_id__in=order[:FIRST_NEEDS])}
+    held = needs_form.held(collection)
+    return {
+        "progress": narratives.progress(collection),
+        "first": [
+            (known[one], needs_form.cell(request, known[one], refused, held, lead=True))
+            for one in order[:FIRST_NEEDS]
+            if one in known
+        ],
+        "editable": any(query.pk not in held for query in known.values()),
+        "more": max(0, len(order) - FIRST_NEEDS),
+    }
 
 
 def _usual_plan(collection: Collection, baseline: Run, candidates: Sequence[Run]) -> dict[str, Any]:
@@ -222,8 +246,6 @@ def _estimate(collection: Collection, baseline: Run, candidates: Sequence[Run], 
         "raters": raters,
         "hours_a_day": estimate.HOURS_A_DAY,
         "textless": len(documents) - known.filter(doc_id__in=documents).count() if len(documents) < 5_000 else 0,
-        "examples": collection.queries.filter(query_id__in=planned.order[:5]),
-        "needs": narratives.progress(collection),
     }
 
 

@@ -164,7 +164,8 @@ class StoreForm(AssayForm):
     accept_errors = forms.BooleanField(error_messages={"required": "Read the errors, then select this checkbox."})
 
     def __init__(self, upload: Upload, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("initial", {"name": re.split(r"[/\\]", upload.filename)[-1].split(".")[0]})
+        of_file = re.split(r"[/\\]", upload.filename)[-1].split(".")[0]
+        kwargs.setdefault("initial", {"name": upload.preview.get("name") or of_file})
         super().__init__(*args, **kwargs)
         member = IMPORT_KINDS[upload.kind]
         for name in {"name", "description"} - set(member.asks):

@@ -38,6 +38,7 @@ class Checked:
     figures: dict[str, Any] = field(default_factory=dict)
     stored: tuple[str, str] | None = None
     hashes: tuple[str, ...] = ()
+    name: str = ""  # that the file gives to what it contains
 
 
 def stored_as(rows: QuerySet[Any], sha256: str) -> dict[str, Any] | None:

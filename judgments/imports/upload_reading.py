@@ -42,9 +42,10 @@ def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> I
     from assay.formats import FORMATS
 
     member = IMPORT_KINDS[upload.kind]
-    upload.format = upload.format or recognised(upload, path, member)
-    if upload.format not in FORMATS or FORMATS[upload.format].kind != member.format_kind:
-        known = [name for name in FORMATS if FORMATS[name].kind == member.format_kind]
+    known = [name for name in FORMATS if FORMATS[name].kind == member.format_kind]
+    only = known[0] if member.read is not None and len(known) == 1 else ""
+    upload.format = upload.format or only or recognised(upload, path, member)
+    if upload.format not in known:
         raise NotValid(
             f"Unknown format {upload.format!r} for {member.title}.", {"format": f"Use one of {', '.join(known)}."}
         )
@@ -103,11 +104,18 @@ def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:
 def preview(member: ImportKind, checked: Checked) -> dict[str, Any]:
     """Return the first rows and the figures for the import preview."""
     first = [[_cell(getattr(row, column, None)) for column in member.columns] for row in checked.rows[:PREVIEW_ROWS]]
-    return {"columns": list(member.columns), "rows": first, "to_store": len(checked.rows), "figures": checked.figures}
+    return {
+        "columns": list(member.columns),
+        "rows": first,
+        "to_store": len(checked.rows),
+        "figures": checked.figures,
+        "name": checked.name,
+    }
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
+    whole = isinstance(value, float) and value.is_integer()
+    text = "" if value is None else str(int(value) if whole else value)
     return text if len(text) <= 160 else text[:159] + "…"
 
 

@@ -36,17 +36,18 @@ from judgments.web.pages import form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 
 # The list of a kind's stored rows, and the evaluation step that it belongs to.
-STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs", "judgments": "round"}
+STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs", "judgments": "round", "bundles": "snapshot"}
 LISTS = {
     "qrels": "Label sources",
     "clicks": "Labels from clicks",
     "query-logs": "Query logs",
     "runs": "Runs",
     "judgments": "Rounds",
+    "bundles": "Snapshots",
     "samples": "RAG",
     "outputs": "RAG",
 }
-LISTED_AT = {"judgments": "rounds", "samples": "rag", "outputs": "rag"}
+LISTED_AT = {"judgments": "rounds", "bundles": "snapshots", "samples": "rag", "outputs": "rag"}
 MOST_TOGETHER = 100
 # After storing one of these, the user continues on the page of the new object.
 NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source", "samples": "rag_set"}

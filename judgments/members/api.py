@@ -117,6 +117,7 @@ class CollectionBody(serializers.Serializer):
     name = serializers.CharField()
     description = serializers.CharField()
     result_template = serializers.CharField()
+    license = serializers.CharField()
     embedding_changed_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
 
@@ -139,6 +140,12 @@ class CollectionChange(serializers.Serializer):
         allow_blank=True,
         max_length=result_templates.LONGEST,
         help_text="How documents look as search results, such as `title: {title}`; empty for the usual view.",
+    )
+    license = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=200,
+        help_text="License of the labels, such as `CC-BY-4.0`; in the data card of new snapshots.",
     )
     embedding_changed_at = serializers.DateTimeField(
         required=False, allow_null=True, help_text="When the embeddings changed; earlier grades may be stale."
@@ -194,7 +201,7 @@ class OneCollection(InCollection):
 
     @call("Change a collection", CollectionBody, CollectionChange)
     def patch(self, body: dict[str, Any]) -> Collection:
-        """Change name, description, result template, or the date of the last embedding change, but not the slug."""
+        """Change everything but the slug."""
         return verbs.update_collection(self.collection, actor=self.user, **body)
 
 

@@ -55,10 +55,11 @@ def update_collection(
     name: str | None = None,
     description: str | None = None,
     result_template: str | None = None,
+    license: str | None = None,
     embedding_changed_at: datetime | None = _UNCHANGED,
 ) -> Collection:
     """Update a collection. The slug never changes, so that links stay valid; omitted fields do not change."""
-    wanted = {"name": name, "description": description, "result_template": result_template}
+    wanted = {"name": name, "description": description, "result_template": result_template, "license": license}
     changes: dict[str, Any] = {key: value.strip() for key, value in wanted.items() if value is not None}
     if changes.get("name") == "":
         raise NotValid("The name of the collection is missing.", {"name": "Enter a name."})
@@ -94,6 +95,7 @@ _FIELD_NAMES = {
     "name": "the name",
     "description": "the description",
     "result_template": "the result template",
+    "license": "the license",
     "embedding_changed_at": "the date of the embeddings",
 }
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import uuid as uuid_module
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.aggregation import RULES
-from assay.core.errors import NotFound
+from assay.core.errors import NotFound, NotValid
+from judgments.imports.api import ChunksSent, FileSent, Imports, Reading, Stored
+from judgments.imports.posted_lists import PostedFile
+from judgments.jobs.api import Started
 from judgments.labels import grade_visibility
 from judgments.models import Snapshot
 from judgments.snapshots import freeze_preview, snapshots
@@ -175,6 +178,29 @@ class Snapshots(Rows):
         body["override_reason"] = body["override_reason"] or ""
         made = snapshots.freeze(self.collection, actor=self.user, **body)
         return shown_snapshots().get(pk=made.pk)
+
+
+@extend_schema_view(
+    get=extend_schema(summary="List imported snapshots"),
+    post=extend_schema(
+        summary="Import a snapshot",
+        description="Post the zip of `/export/bundle/`. The new snapshot has the same hash and the same files. Files "
+        "that differ from the manifest or the hash are refused.",
+        parameters=[Reading],
+        request={"multipart/form-data": FileSent, "application/json": ChunksSent},
+        responses={201: Stored, 202: Started},
+    ),
+)
+class Bundles(Imports):
+    """Snapshots that were imported from bundles."""
+
+    kind = "bundles"
+    queryset = shown_snapshots().filter(manifest__has_key="imported").order_by("-created_at", "-pk")
+    serializer_class = SnapshotBody
+    tag = "snapshots"
+
+    def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
+        raise NotValid("A bundle is a zip archive. Send it as a file (multipart/form-data).", "file")
 
 
 class Preview(InCollection):

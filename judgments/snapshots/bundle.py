@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
@@ -13,10 +12,11 @@ from typing import Any
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
-from assay.formats import FORMATS
+from assay.formats import FORMATS, snapshot_bundle
 from assay.formats.document_hashes_csv import DocumentHash
 from assay.formats.manifest import file_entry
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow, StratumRow
+from assay.formats.snapshot_bundle import canonical
 from judgments.agreement import agreement_summary
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels import round_labels
@@ -26,7 +26,6 @@ from judgments.queries import strata
 from judgments.snapshots import baselines, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, chosen_sources
 
-CONTENT_VERSION = 1
 # The lead who resolved a conflict stays anonymous, like the raters.
 ADJUDICATOR = "adjudicator"
 SAMPLING = ("log_sha256", "method", "seed", "parameters", "frame")
@@ -43,7 +42,7 @@ def software() -> str:
 
 def content_sha256(content: dict[str, Any]) -> str:
     """Return a snapshot's identity: SHA-256 of its content as canonical JSON (sorted keys, no spaces, UTF-8)."""
-    return hashlib.sha256(_canonical(content)).hexdigest()
+    return hashlib.sha256(canonical(content)).hexdigest()
 
 
 def judged_queries(collection: Collection, rounds: list[Round], settled: LabelSet) -> list[Query]:
@@ -66,7 +65,7 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
     further = Place.objects.filter(query__in=queries).select_related("sample") if places else ()
     samples |= {place.sample for place in further if place.sample}
     return {
-        "assay_content": CONTENT_VERSION,
+        "assay_content": snapshot_bundle.VERSION,
         "labels": [[label.query_id, label.doc_id, label.grade, label.column] for label in settled.labels],
         # Included only if there are any; otherwise the hash must equal that of older versions.
         **(
@@ -88,8 +87,8 @@ def content(queries: list[Query], rounds: list[Round], settled: LabelSet, how: C
             for query in queries
         ],
         "provenance": {
-            "sampling": sorted(({name: getattr(one, name) for name in SAMPLING} for one in samples), key=_canonical),
-            "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
+            "sampling": sorted(({name: getattr(one, name) for name in SAMPLING} for one in samples), key=canonical),
+            "rounds": sorted((_round_content(round_) for round_ in rounds), key=canonical),
             "consolidation": how.as_json(),
             **({"label_sources": sources} if "imported" in how.sources else {}),
             "software": software(),
@@ -106,10 +105,6 @@ def _round_content(round_: Round) -> dict[str, Any]:
         "seed": round_.seed,
         "pool": round_.provenance,
     }
-
-
-def _canonical(content: Any) -> bytes:
-    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def scale_of(rounds: list[Round]) -> dict[str, Any]:
@@ -246,17 +241,34 @@ def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
 
 def entries(files: dict[str, tuple[int, bytes]]) -> list[dict[str, Any]]:
     """Return each file's entry in the manifest: format, rows, size and hash."""
-    return [file_entry(path, FORMAT_OF[path], rows, body) for path, (rows, body) in sorted(files.items())]
+    return [file_entry(path, _format(path), rows, body) for path, (rows, body) in sorted(files.items())]
+
+
+def _format(path: str) -> str:
+    return FORMAT_OF.get(path) or ("markdown" if path.endswith(".md") else "json")
+
+
+def text_file(text: str) -> tuple[int, bytes]:
+    """Return a text with its number of lines, as an entry of the files."""
+    return len(text.splitlines()), text.encode()
+
+
+def texts(content: dict[str, Any], rounds: list[Round]) -> dict[str, tuple[int, bytes]]:
+    """Return the content that the hash covers, and the guidelines of the rounds, as files."""
+    versions = {one.guidelines.number: one.guidelines.markdown for one in rounds}
+    return {
+        snapshot_bundle.CONTENT: (len(content["labels"]), canonical(content)),
+        **{snapshot_bundle.guidelines_file(number): text_file(text) for number, text in versions.items()},
+    }
 
 
 OPTIONS = {"csv_escape": "apostrophe", "encode_ids": False, "omit_unrated": True, "pseudonyms": True}
 
 
-def identity(name: str, content: dict[str, Any], files: dict[str, tuple[int, bytes]]) -> dict[str, Any]:
-    """Return the part of the manifest that identifies the snapshot: content hash, files, name and time."""
+def identity(name: str, content: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of the manifest that identifies the snapshot: content hash, name, time and provenance."""
     return {
         "content_sha256": content_sha256(content),
-        "files": entries(files),
         "list": {"name": name, "frozen_at": timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")},
         "provenance": content["provenance"],
     }
@@ -289,6 +301,7 @@ def about(
             {
                 "name": one.name,
                 "guidelines_version": one.guidelines.number,
+                **({"dimension": one.dimension} if one.dimension else {}),
                 "agreement": agreement[one.pk],
                 **({"gate": gate[one.pk]} if one.pk in gate else {}),
             }

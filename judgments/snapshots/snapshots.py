@@ -26,7 +26,7 @@ from judgments.labels import grade_visibility
 from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
-from judgments.snapshots import baselines, bundle, merging
+from judgments.snapshots import baselines, bundle, data_card, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
 
 
@@ -115,10 +115,14 @@ def _write(
     files = bundle.files(queries, rounds, settled, freezing.hashes)
     manifest = {
         **bundle.about(rounds, settled, how, held),
-        **bundle.identity(name, content, files),
+        **bundle.identity(name, content),
         "baseline": baselines.take(freezing),
+        "license": collection.license,
         "override_reason": override_reason,
     }
+    files |= bundle.texts(content, rounds)
+    files[data_card.FILE] = bundle.text_file(data_card.write(manifest, content, rounds))
+    manifest["files"] = bundle.entries(files)
     folder = f"snapshots/{uuid_module.uuid4().hex}"
     # Create the row first, so that a name that was taken in the meantime is refused before a file is stored.
     snapshot = Snapshot.objects.create(
@@ -221,9 +225,10 @@ def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:
     """Return file name and bytes of one format, or of all files with the manifest as ``bundle``."""
     if format == "bundle":
         return f"{_file_name(snapshot)}.zip", _zipped(snapshot)
-    if format not in FILES:
+    path = FILES.get(format, format)
+    if path not in {entry["path"] for entry in snapshot.manifest["files"]}:
         raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join([*FILES, 'bundle'])}.")
-    return f"{_file_name(snapshot)}-{FILES[format]}", read_file(snapshot, FILES[format])
+    return f"{_file_name(snapshot)}-{path}", read_file(snapshot, path)
 
 
 def _file_name(snapshot: Snapshot) -> str:

@@ -19,6 +19,7 @@ urlpatterns = [
 
 api_urlpatterns = [
     path("collections/<slug:slug>/snapshots/", api.Snapshots.as_view()),
+    path("collections/<slug:slug>/bundles/", api.Bundles.as_view()),
     path("collections/<slug:slug>/snapshots/preview/", api.Preview.as_view()),
     path("snapshots/<uuid:uuid>/", api.OneSnapshot.as_view()),
     path("snapshots/<uuid:uuid>/manifest/", api.Manifest.as_view()),

@@ -15,15 +15,15 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from assay.core.errors import AssayError, NotValid
-from judgments.models import Collection, Pair, Query, QueryGroup, Round, User
+from judgments.models import Collection, Pair, Query, QueryGroup, User
 from judgments.queries import groups as query_groups
 from judgments.queries import narratives
-from judgments.queries.drafting.drafter import unfinished
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import searchable, uuid_of
+from pooling.queries import needs_form
 from pooling.queries.group_proposals import proposals
 from pooling.queries.titles import first_titles
 
@@ -239,7 +239,6 @@ def _change(request: HttpRequest, collection: Collection, group: QueryGroup) -> 
 
 
 PAGE = 10
-PREFIX = "need-"
 SHOWN = (("without", "without a need"), ("draft", "with a draft"), ("with", "with a need"))
 
 
@@ -247,40 +246,31 @@ SHOWN = (("without", "without a need"), ("draft", "with a draft"), ("with", "wit
 def needs(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
-    refused: dict[str, tuple[str, str]] = {}
+    refused: needs_form.Refused = {}
     if request.method == "POST":
         if request.POST.get("act") == "draft":
             return _draft(request, collection)
-        refused, written = _save(request, collection)
+        refused, written = needs_form.save(request, collection)
         if not refused:
             return redirect(_next(request, written))
     lead = access.role_in(request.user, collection) in access.LEADS
     rows = collection.queries.select_related("collection")
-    held = _held(collection)
+    held = needs_form.held(collection)
     progress = narratives.progress(collection)
     context = {"collection": collection, "step": "queries", "progress": progress, "held": len(held) if lead else 0}
     listing = _listing(request, collection, lead, refused, held)
     return answer(request, listing, rows, "pooling/queries/queries_needs.html", context, 409 if refused else 200)
 
 
-def _held(collection: Collection) -> dict[int, str]:
-    """Return the queries of open rounds by key, with the name of the round."""
-    rows = Query.objects.filter(collection=collection, pairs__round__state=Round.State.OPEN)
-    return dict(rows.values_list("pk", "pairs__round__name").distinct())
-
-
 def _listing(
     request: HttpRequest,
     collection: Collection,
     lead: bool,
-    refused: dict[str, tuple[str, str]],
+    refused: needs_form.Refused,
     held: dict[int, str],
 ) -> Listing:
     def need(query: Query) -> SafeString:
-        text, error = refused.get(str(query.uuid), (query.narrative or query.draft, ""))
-        context = {"query": query, "text": text, "error": error, "round": held.get(query.pk), "lead": lead}
-        context["seen"] = narratives.version(query)
-        return render_to_string("pooling/queries/_need.html", context, request)
+        return needs_form.cell(request, query, refused, held, lead=lead)
 
     return Listing(
         name="needs",
@@ -319,38 +309,6 @@ def _state(query: Query) -> str:
     if query.narrative:
         return "written"
     return f"draft by {query.drafted_by}" if query.draft else "none"
-
-
-def _save(request: HttpRequest, collection: Collection) -> tuple[dict[str, tuple[str, str]], int]:
-    """Save the changes on the page; return the rejected texts with reasons, and the number of saved ones."""
-    fields = [(name.removeprefix(PREFIX), text) for name, text in request.POST.items() if name.startswith(PREFIX)]
-    texts = {uuid: text for name, text in fields if (uuid := uuid_of(name))}
-    rows = collection.queries.filter(uuid__in=texts)
-    refused: dict[str, tuple[str, str]] = {}
-    written = drafts = 0
-    for query in rows.order_by("pk"):
-        text = texts[query.uuid].replace("\r\n", "\n").strip()
-        agreed = request.POST.get("confirm") == str(query.uuid)
-        seen = request.POST.get(f"seen-{query.uuid}")
-        untouched = narratives.version_of(text) == seen
-        if (untouched or text == (query.narrative or query.draft)) and not agreed:
-            continue
-        try:
-            if unfinished(text) and not agreed and not query.narrative:
-                narratives.save_draft(query, text=text, actor=request.user)
-                drafts += 1
-            else:
-                narratives.write(query, text=text, actor=request.user, seen=seen)
-                written += 1
-        except AssayError as error:
-            refused[str(query.uuid)] = (text, str(error))
-    if written:
-        messages.success(request, f"Saved {written} need{'' if written == 1 else 's'}. Raters can see them now.")
-    if drafts:
-        messages.info(
-            request, f"Saved {drafts} draft{'' if drafts == 1 else 's'}. Raters see them after you fill in the gaps."
-        )
-    return refused, written
 
 
 def _draft(request: HttpRequest, collection: Collection) -> HttpResponse:

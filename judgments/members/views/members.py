@@ -63,6 +63,12 @@ class CollectionSettingsForm(AssayForm):
         help_text=f"Shows documents as your users see them. One line each for {', '.join(result_templates.PARTS)}; "
         "{name} is a field of the document, {text|160} its first 160 characters. Badges are separated by commas.",
     )
+    license = forms.CharField(
+        label="License of the labels (optional)",
+        required=False,
+        max_length=200,
+        help_text="For example, CC-BY-4.0, or internal use only. It appears in the data card of new snapshots.",
+    )
     embedding_changed_at = forms.DateTimeField(
         label="Embeddings last changed (optional)",
         required=False,
@@ -97,7 +103,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @form_page
 def collection_settings(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
-    fields = ("name", "description", "result_template", "embedding_changed_at")
+    fields = ("name", "description", "result_template", "license", "embedding_changed_at")
     form = CollectionSettingsForm(request.POST or None, initial={name: getattr(collection, name) for name in fields})
     if request.method == "POST" and form.is_valid():
         with form.telling():

@@ -27,6 +27,8 @@ class Collection(Named, PublicModel, Archivable):
     created_at = models.DateTimeField(auto_now_add=True)
     # How documents look as search results (`judgments.documents.result_templates`).
     result_template = models.TextField(blank=True)
+    # Of the labels, in the data card of snapshots: an SPDX identifier such as CC-BY-4.0, or a sentence.
+    license = models.CharField(max_length=200, blank=True)
     # Recorded by a lead, since the data cannot show that the embeddings changed.
     embedding_changed_at = models.DateTimeField(null=True, blank=True)
 

@@ -17,7 +17,6 @@ from judgments.labels import grade_visibility
 from judgments.machines.calibration import calibration
 from judgments.models import Collection, Round, Snapshot
 from judgments.snapshots import final_labels, merging, snapshots
-from judgments.snapshots.bundle import FORMAT_OF
 from judgments.snapshots.final_labels import Consolidation
 from judgments.snapshots.freeze_preview import FreezePreview, look
 from judgments.snapshots.views.changed_pairs import address
@@ -260,7 +259,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "withheld": bool(snapshots.withheld_queries(request.user, row)),
         "hashes": grade_visibility.may_read_hashes(request.user, row.collection),
         "top": max(scale, default=3),
-        "files": [{**entry, "format": FORMAT_OF[entry["path"]]} for entry in manifest["files"]],
+        "files": manifest["files"],
         "rounds": [_round(one) for one in manifest["rounds"]],
         "merge": manifest.get("merge", {}),
         "provenance": manifest["provenance"],

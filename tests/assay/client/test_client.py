@@ -16,6 +16,7 @@ from assay.client.uploads import Refused
 from assay.core.errors import NotFound, NotValid
 from assay.formats.manifest import verify
 from judgments.imports import upload_sessions
+from judgments.members.collections import create_collection
 from pooling.models import Run
 from tests.assay.client.conftest import PATIENT
 from tests.faulty_proxy import FAULTS, FaultyProxy
@@ -218,6 +219,19 @@ def test_other_kinds_are_stored(world: Any, lead: Any, proxy: FaultyProxy, token
             assert client.push(kind, path).stored["rows"] == 1
             again = client.push(kind, path)
             assert (again.known, again.stored.get("rows", 0)) == (True, 0)
+
+
+def test_a_pulled_bundle_is_pushed_into_another_collection(
+    client: Client, lead: Any, proxy: FaultyProxy, token_of: Any, tmp_path: Path
+) -> None:
+    folder, snapshot = client.download_snapshot("newest", tmp_path / "labels")
+    create_collection(actor=lead, slug="elsewhere", name="Elsewhere")
+    with Client(proxy.url, token_of(lead), collection="elsewhere", patience=PATIENT) as other:
+        first = other.push("bundle", folder)
+        assert other.snapshot(first.stored["name"])["content_sha256"] == snapshot["content_sha256"]
+        assert other.pull_snapshot().to_dict() == client.pull_snapshot().to_dict()
+        assert other.push("bundle", folder).known
+        assert len(other.snapshots()) == 1
 
 
 def test_a_wrong_token_or_collection_is_a_clear_error(client: Client, proxy: FaultyProxy) -> None:

@@ -125,3 +125,37 @@ def test_who_is_to_rate_a_draft_does_not_see_its_lists(decision: Any, rater2: An
     rounds.draft_of(decision.round, list(decision.round.pairs.all()), origin={}, actor=lead, raters=[rater2])
     with pytest.raises(Conflict):
         list_preferences.join(decision, rater2)
+
+
+def test_lists_are_compared_by_api(decision: Any, api_of: Any, rater: Any, rater2: Any, lead: Any) -> None:
+    there = f"/api/v1/collections/shop/decisions/{decision.uuid}/"
+    api, compared = api_of(rater2), []
+    while (response := api.post(f"{there}lists/next/", format="json")).status_code == 200:
+        body = response.json()
+        assert not {"candidate", "candidate_left", "run"} & body.keys()
+        compared.append(body["query"]["id"])
+        better = max(("left", "right"), key=lambda side: sum(int(one["id"][-1]) for one in body[side]))
+        sent = {"query": compared[-1], "comparison": body["comparison"], "side": better}
+        assert api.post(f"{there}preferences/", sent, format="json").status_code == 204
+    assert compared == decision.order
+    rate(decision, rater)
+    summary = api_of(lead).get(there).json()["candidates"][0]["preferences"]
+    assert (summary["people"], summary["queries"], summary["candidate"] > summary["baseline"]) == (1, 30, True)
+    assert api.delete(f"{there}preferences/").status_code == 204
+    assert api.post(f"{there}lists/next/").json()["query"]["id"] == compared[-1]
+
+
+def test_bad_preferences_by_api(decision: Any, api_of: Any, rater: Any, rater2: Any) -> None:
+    there = f"/api/v1/collections/shop/decisions/{decision.uuid}/"
+    assert api_of(rater).post(f"{there}lists/next/").status_code == 409
+    api = api_of(rater2)
+    body = api.post(f"{there}lists/next/").json()
+    sent = {"query": body["query"]["id"], "comparison": body["comparison"], "side": "left"}
+    for change, status in (
+        ({"side": "both"}, 400),
+        ({"query": "unknown"}, 404),
+        ({"comparison": "00000000-0000-4000-8000-000000000000"}, 404),
+        ({"grade": 3}, 400),
+    ):
+        assert api.post(f"{there}preferences/", {**sent, **change}, format="json").status_code == status
+    assert api.delete(f"{there}preferences/").status_code == 409

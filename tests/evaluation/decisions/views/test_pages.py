@@ -13,6 +13,7 @@ from django.urls import reverse
 from evaluation.decisions import decisions
 from evaluation.models import Decision
 from judgments.models import Collection, InviteLink, Membership, Round
+from judgments.queries import narratives
 from tests.evaluation.decisions.conftest import lists, rate, run_file
 
 pytestmark = pytest.mark.django_db
@@ -143,6 +144,21 @@ def test_changed_values_change_the_effort_and_start_nothing(client_of: Any, lead
         for number in (1, 2)
     ]
     assert [2 * one.judgments for one in efforts[0]] == [one.judgments for one in efforts[1]]
+    assert not Decision.objects.exists()
+
+
+def test_needs_are_edited_on_the_plan(client_of: Any, lead: Any, plan: str, collection: Any) -> None:
+    browser = client_of(lead)
+    first = [query for query, _ in browser.get(plan).context["needs"]["first"]]
+    assert tuple(query.query_id for query in first) == browser.get(plan).context["plan"].order[: len(first)]
+    seen = narratives.version(first[0])
+    field = {"act": "needs", f"need-{first[0].uuid}": "A tent for two.", f"seen-{first[0].uuid}": seen}
+    assert browser.post(plan, field).status_code == 200
+    assert collection.queries.get(pk=first[0].pk).narrative == "A tent for two."
+    response = browser.post(plan, {**field, f"need-{first[0].uuid}": "A house tent."})
+    assert response.status_code == 409
+    assert "A house tent." in response.content.decode()
+    assert collection.queries.get(pk=first[0].pk).narrative == "A tent for two."
     assert not Decision.objects.exists()
 
 

@@ -135,10 +135,8 @@ def test_manifest_and_bundle(client_of, frozen, engineer):
 def test_every_file_of_the_page_can_be_taken(client_of, frozen, engineer):
     client = client_of(engineer)
     files = client.get(reverse("snapshot", args=[frozen.uuid])).context["files"]
-    statuses = [
-        client.get(reverse("snapshot_export", args=[frozen.uuid, file["format"]])).status_code for file in files
-    ]
-    assert statuses == [200] * 6
+    statuses = [client.get(reverse("snapshot_export", args=[frozen.uuid, file["path"]])).status_code for file in files]
+    assert statuses == [200] * 9
 
 
 def test_unknown_format_gives_404(client_of, frozen, engineer):
