@@ -190,6 +190,18 @@ def test_a_wrong_file_of_200_mb_ends_quickly(member: Format, line: bytes):
     assert source.given <= (80 << 20 if member.name == "manifest" else 8 << 20)
 
 
+def test_a_line_without_end_is_given_up(member: Format):
+    source = Endless(b"a")
+    with pytest.raises(UnreadableInput):
+        member.read(source, path="a")
+    assert source.given <= 80 << 20
+
+
+@pytest.mark.parametrize("data", [b"[" * 10_000, b'{"a":' * 10_000, b"<a>" * 10_000], ids=["lists", "objects", "tags"])
+def test_deep_nesting_is_no_fault(member: Format, data: bytes):
+    check(member, data)
+
+
 def test_unknown_options_are_not_swallowed(member: Format):
     with pytest.raises((TypeError, NotValid)):
         member.read(example(member), path="a", no_such_option=1)

@@ -13,9 +13,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from assay.core.errors import Conflict, NotValid
+from assay.formats import bundles
 from assay.formats.bundles import write_zip
 from assay.formats.manifest import manifest_bytes, verify_files
-from assay.formats.snapshot_bundle import canonical
+from assay.formats.snapshot_bundle import canonical, read_bundle
 from judgments.imports import ingestion
 from judgments.members import collections
 from judgments.models import Collection, Document, Query, Snapshot
@@ -204,6 +205,12 @@ def raw_zip(files: list[tuple[str, bytes]]) -> bytes:
 def test_a_path_outside_the_bundle(bundle: dict[str, bytes], elsewhere: Collection, lead: Any, name: str) -> None:
     with pytest.raises(NotValid, match="unsafe"):
         brought_in(elsewhere, raw_zip([*bundle.items(), (name, b"x")]), lead)
+
+
+def test_a_bundle_that_expands_too_far(bundle: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundles, "MAX_EXPANDED", sum(map(len, bundle.values())) - 1)
+    with pytest.raises(NotValid, match="too large"):
+        read_bundle(bundles.zipped(io.BytesIO(zipped(bundle)), "b.zip"), "b.zip")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
