@@ -119,7 +119,7 @@ def _fetch(collection: Collection, form: SystemsForm, actor: Any) -> str:
 
 
 FETCHED = 20
-FIRST_NEEDS = 20
+FIRST_NEEDS = 10
 
 
 def _free_slug(name: str) -> str:
@@ -207,6 +207,7 @@ def _needs(
             for one in order[:FIRST_NEEDS]
             if one in known
         ],
+        "saved": request.POST.get("act") == "needs",
         "editable": any(query.pk not in held for query in known.values()),
         "more": max(0, len(order) - FIRST_NEEDS),
     }
