@@ -12,10 +12,20 @@ class Config(AppConfig):
         from django.contrib.auth.signals import user_logged_in
 
         from judgments.archive.archive import KINDS
-        from judgments.hooks import ARCHIVE_KINDS, BASELINES, DOUBTS, IMPORT_KINDS, JOBS, PERIODIC_WORK
+        from judgments.events.events import LISTENERS, VISIBILITY
+        from judgments.hooks import (
+            ARCHIVE_KINDS,
+            BASELINES,
+            DOUBTS,
+            IMPORT_KINDS,
+            JOBS,
+            PERIODIC_WORK,
+            UNFINISHED_JOBS,
+        )
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
         from judgments.members.tokens import on_login
+        from judgments.webhooks import deliveries
 
         JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
         JOBS.register("read", "judgments.imports.ingestion:work_on_reading")
@@ -35,5 +45,10 @@ class Config(AppConfig):
         ARCHIVE_KINDS.update(KINDS)
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
+        LISTENERS.append(deliveries.store)
+        JOBS.register(deliveries.KIND, deliveries.work_on)
+        UNFINISHED_JOBS.register(deliveries.KIND, deliveries.unfinished)
+        PERIODIC_WORK.register("webhooks", deliveries.queue_due)
+        PERIODIC_WORK.register("events", "judgments.events.events:delete_old")
         # Every login sends this signal, including logins to the admin.
         user_logged_in.connect(on_login, dispatch_uid="recent_login")

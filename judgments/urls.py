@@ -21,6 +21,7 @@ from judgments.queries import urls as queries
 from judgments.rating import urls as rating
 from judgments.rounds import urls as rounds
 from judgments.snapshots import urls as snapshots
+from judgments.webhooks import urls as webhooks
 
 urlpatterns = [
     *home.urlpatterns,
@@ -42,6 +43,7 @@ urlpatterns = [
     *tryouts.urlpatterns,
     *snapshots.urlpatterns,
     *guidelines.urlpatterns,
+    *webhooks.urlpatterns,
 ]
 api_urlpatterns = [
     *rating.api_urlpatterns,
@@ -60,4 +62,5 @@ api_urlpatterns = [
     *snapshots.api_urlpatterns,
     *guidelines.api_urlpatterns,
     *tryouts.api_urlpatterns,
+    *webhooks.api_urlpatterns,
 ]

@@ -3,6 +3,7 @@
 from judgments.models.audit import AuditRow
 from judgments.models.declaration import Declaration
 from judgments.models.document import Document
+from judgments.models.event import CollectionEvent, Delivery, Webhook
 from judgments.models.fields import Among
 from judgments.models.gold import GoldPair, Probe, ProbeAnswer
 from judgments.models.job import Job
