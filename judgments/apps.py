@@ -11,6 +11,7 @@ class Config(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.signals import user_logged_in
 
+        from judgments.agreement import gate_events
         from judgments.archive.archive import KINDS
         from judgments.events.events import LISTENERS, VISIBILITY
         from judgments.hooks import (
@@ -22,6 +23,7 @@ class Config(AppConfig):
             PERIODIC_WORK,
             UNFINISHED_JOBS,
         )
+        from judgments.labels import grade_visibility
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
         from judgments.members.tokens import on_login
@@ -45,6 +47,9 @@ class Config(AppConfig):
         ARCHIVE_KINDS.update(KINDS)
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
+        LISTENERS.append(gate_events.check_later)
+        JOBS.register(gate_events.KIND, gate_events.work_on)
+        VISIBILITY.register("agreement.checked", grade_visibility.event_visible)
         LISTENERS.append(deliveries.store)
         JOBS.register(deliveries.KIND, deliveries.work_on)
         UNFINISHED_JOBS.register(deliveries.KIND, deliveries.unfinished)

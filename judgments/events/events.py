@@ -26,6 +26,7 @@ class Emitted:
 
     event: CollectionEvent
     raters: tuple[User, ...] = ()
+    rater_page: str = ""
     actor: User | None = None
 
 
@@ -44,13 +45,17 @@ def emit(
     page: str,
     data: dict[str, Any],
     raters: Iterable[User] = (),
+    rater_page: str = "",
     actor: User | None = None,
 ) -> CollectionEvent:
-    """Record an event in the caller's transaction; ``data`` is what webhooks receive, and ``page`` the path to open."""
+    """Record an event in the caller's transaction.
+
+    Webhooks receive ``data``; ``page`` is the path that leads open, and ``rater_page`` the one of the raters.
+    """
     event = CollectionEvent.objects.create(
         collection=collection, kind=KINDS[kind].name, text=text[:300], page=page, data=data
     )
-    emitted = Emitted(event, tuple(raters), actor)
+    emitted = Emitted(event, tuple(raters), rater_page, actor)
     for listen in LISTENERS:
         listen(emitted)
     return event

@@ -1,8 +1,8 @@
 """Grants: the hosts, directories and models that a collection may use.
 
-The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``WEBHOOK_HOSTS``, ``LOCAL_MODELS``) define
-what the server may reach. A grant gives one collection a part of that, so that no lead reaches the engines and files of another team.
-Operators grant with ``manage.py grant`` or in ``/admin/``.
+The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``WEBHOOK_HOSTS``, ``LOCAL_MODELS``)
+define what the server may reach. A grant gives one collection a part of that, so that no lead reaches the engines and
+files of another team. Operators grant with ``manage.py grant`` or in ``/admin/``.
 """
 
 from __future__ import annotations

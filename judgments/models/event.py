@@ -10,7 +10,7 @@ from judgments.models.members.collection import Collection
 
 
 class CollectionEvent(PublicModel):
-    """Something that happened in a collection, for webhooks and notices. Its kind is one of `judgments.events.kinds`."""
+    """Something that happened in a collection, for webhooks and notices (`judgments.events.kinds`)."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40)

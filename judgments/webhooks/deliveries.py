@@ -1,8 +1,8 @@
 """Deliveries of webhooks: stored with their event, sent by a worker, retried, and deleted after a month.
 
 The transaction that records an event also stores its deliveries, so none is lost and none is sent for an event that was
-rolled back. An event whose result could reveal a hidden grade to a lead who still rates is held back until no lead of the
-collection has such pairs left, because any lead may read what the receiver gets.
+rolled back. An event whose result could reveal a hidden grade to a lead who still rates is held back until no lead of
+the collection has such pairs left, because any lead may read what the receiver gets.
 """
 
 from __future__ import annotations

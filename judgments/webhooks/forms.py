@@ -16,7 +16,10 @@ class WebhookForm(AssayForm):
         widget=forms.TextInput(attrs={"spellcheck": "false", "inputmode": "url"}),
     )
     description = forms.CharField(
-        label="Description (optional)", required=False, max_length=200, help_text="For example: the team’s chat channel."
+        label="Description (optional)",
+        required=False,
+        max_length=200,
+        help_text="For example: the team’s chat channel.",
     )
     events = forms.MultipleChoiceField(
         choices=[(name, f"{KINDS[name].title} ({name})") for name in WEBHOOK_EVENTS],

@@ -15,7 +15,7 @@ def signature(secrets: Iterable[str], timestamp: int, body: bytes) -> str:
     Examples
     --------
     >>> signature(["whsec_example"], 1767225600, b"{}")[:20]
-    't=1767225600,v1=87ae'
+    't=1767225600,v1=6bbc'
     """
     signed = b"%d." % timestamp + body
     each = (hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() for secret in secrets)
