@@ -276,7 +276,7 @@ LOCAL_MODELS = env.list("LOCAL_MODELS", default=[DEFAULT_LOCAL_MODEL])
 WEBHOOK_HOSTS = env.list("WEBHOOK_HOSTS", default=[])
 WEBHOOK_NETWORKS = env.list("WEBHOOK_NETWORKS", default=[])
 # The address of this server in e-mails and webhooks, such as https://assay.example.com.
-SITE_URL = env.str("SITE_URL", default=CSRF_TRUSTED_ORIGINS[0] if CSRF_TRUSTED_ORIGINS else "").rstrip("/")
+SITE_URL = (env.str("SITE_URL", default="") or next(iter(CSRF_TRUSTED_ORIGINS), "")).rstrip("/")
 
 # --- Freshness: days until the server checks a collection's newest snapshot by itself; 0 turns this off.
 FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)

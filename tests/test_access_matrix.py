@@ -41,6 +41,18 @@ POST   c/<slug:slug>/connectors/<uuid:uuid>/remove/                   404 403 30
 POST   c/<slug:slug>/connectors/<uuid:uuid>/try/                      404 403 422 422 302
 GET    c/<slug:slug>/connectors/new/                                  404 403 200 200 302
 POST   c/<slug:slug>/connectors/new/                                  404 403 422 422 302
+GET    c/<slug:slug>/webhooks/                                        404 403 403 200 302
+GET    c/<slug:slug>/webhooks/new/                                    404 403 403 200 302
+POST   c/<slug:slug>/webhooks/new/                                    404 403 403 422 302
+GET    c/<slug:slug>/webhooks/<uuid:uuid>/                            404 403 403 200 302
+GET    c/<slug:slug>/webhooks/<uuid:uuid>/change/                     404 403 403 200 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/change/                     404 403 403 422 302
+GET    c/<slug:slug>/webhooks/<uuid:uuid>/remove/                     404 403 403 200 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/remove/                     404 403 403 302 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/rotate/                     404 403 403 200 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/switch/                     404 403 403 302 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/test/                       404 403 403 302 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/deliveries/<uuid:delivery>/redeliver/ 404 403 403 302 302
 GET    compare/                                                       403 403 200 200 302
 POST   compare/                                                       403 403 422 422 302
 GET    c/<slug:slug>/decisions/                                       404 403 200 200 302
@@ -323,6 +335,13 @@ GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/          404 403 40
 GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/people/          404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/pause/           404 403 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/           404 403 403 404 401
+GET    api/v1/collections/<slug:slug>/webhooks/                       404 403 403 200 401
+POST   api/v1/collections/<slug:slug>/webhooks/                       404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/           404 403 403 200 401
+PATCH  api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/           404 403 403 200 401
+DELETE api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/           404 403 403 204 401
+POST   api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/test/      404 403 403 200 401
+GET    api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/deliveries/ 404 403 403 200 401
 GET    api/v1/collections/<slug:slug>/connectors/                     404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/connectors/                     404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/         404 403 200 200 401
@@ -522,6 +541,7 @@ def address(route: str, world: World) -> str:
         "query-logs": world.log,
         "clicks": world.clicks,
         "connectors": world.connector,
+        "webhooks": world.webhook,
         "providers": world.provider,
         "prompts": world.prompt,
         "pools": world.pool,
@@ -538,6 +558,7 @@ def address(route: str, world: World) -> str:
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda match: f"{match[1]}/{things[match[1]].uuid}", filled)
     filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
+    filled = filled.replace("<uuid:delivery>", str(world.webhook.deliveries.get().uuid))
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:sample>", str(world.samples.samples.get(sample_id="a").uuid))
     if "/rag/" in filled:

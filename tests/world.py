@@ -27,6 +27,7 @@ from judgments.models import (
     Battle,
     BattleRun,
     Collection,
+    CollectionEvent,
     Declaration,
     Example,
     GuidelinesVersion,
@@ -46,6 +47,7 @@ from judgments.models import (
     Upload,
     UploadSession,
     User,
+    Webhook,
 )
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
@@ -77,6 +79,7 @@ class World:
     log: QueryLog
     clicks: LabelSource
     connector: Connector
+    webhook: Webhook  # has one delivery
     provider: Provider
     prompt: PromptVersion
     judge: Judge
@@ -136,6 +139,7 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         log=collection.query_logs.get(),
         clicks=collection.label_sources.get(kind="clicks"),
         connector=_connector(collection, engineer),
+        webhook=_webhook(collection, lead),
         provider=_provider(collection, lead),
         prompt=_prompt(collection, lead),
         judge=collection.judges.get(),
@@ -253,6 +257,20 @@ def _connector(collection: Collection, engineer: User) -> Connector:
     return Connector.objects.create(
         collection=collection, name="live", kind="json-http", settings=settings, sealed=sealed, created_by=engineer
     )
+
+
+def _webhook(collection: Collection, lead: User) -> Webhook:
+    """A webhook with a secret and a failed delivery, to an address that nobody allowed."""
+    sealed = encrypted_secrets.seal({"secret": "secret-of-a-webhook"})
+    hook = Webhook.objects.create(
+        collection=collection,
+        address="https://hooks.example.com/x",
+        events=["snapshot.frozen"],
+        sealed=sealed,
+        created_by=lead,
+    )
+    hook.deliveries.create(event=CollectionEvent.objects.filter(kind="snapshot.frozen").get(), state="failed")
+    return hook
 
 
 def _provider(collection: Collection, lead: User) -> Provider:
