@@ -27,6 +27,8 @@ class Config(AppConfig):
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
         from judgments.members.tokens import on_login
+        from judgments.notices import mail, notices
+        from judgments.quality import alert_events
         from judgments.webhooks import deliveries
 
         JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
@@ -49,8 +51,14 @@ class Config(AppConfig):
         retry.KINDS.append(RETRIED)
         LISTENERS.append(gate_events.check_later)
         JOBS.register(gate_events.KIND, gate_events.work_on)
+        JOBS.register(alert_events.KIND, alert_events.work_on)
+        PERIODIC_WORK.register("quality-alerts", alert_events.queue_due)
+        VISIBILITY.register("quality.alert", grade_visibility.event_visible)
         VISIBILITY.register("agreement.checked", grade_visibility.event_visible)
         LISTENERS.append(deliveries.store)
+        LISTENERS.append(notices.store)
+        JOBS.register(mail.KIND, mail.work_on)
+        PERIODIC_WORK.register("notices", mail.queue_due)
         JOBS.register(deliveries.KIND, deliveries.work_on)
         UNFINISHED_JOBS.register(deliveries.KIND, deliveries.unfinished)
         PERIODIC_WORK.register("webhooks", deliveries.queue_due)

@@ -15,6 +15,7 @@ from judgments.machines.prompts import urls as prompts
 from judgments.machines.providers import urls as providers
 from judgments.machines.tryouts import urls as tryouts
 from judgments.members import urls as members
+from judgments.notices import urls as notices
 from judgments.progress import urls as progress
 from judgments.quality import urls as quality
 from judgments.queries import urls as queries
@@ -44,6 +45,7 @@ urlpatterns = [
     *snapshots.urlpatterns,
     *guidelines.urlpatterns,
     *webhooks.urlpatterns,
+    *notices.urlpatterns,
 ]
 api_urlpatterns = [
     *rating.api_urlpatterns,
@@ -63,4 +65,5 @@ api_urlpatterns = [
     *guidelines.api_urlpatterns,
     *tryouts.api_urlpatterns,
     *webhooks.api_urlpatterns,
+    *notices.api_urlpatterns,
 ]

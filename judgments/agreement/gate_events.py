@@ -26,8 +26,8 @@ def check_later(emitted: Emitted) -> None:
     event = emitted.event
     if event.kind != "round.closed":
         return
-    round_ = event.collection.rounds.get(uuid=event.data["round"])
-    if round_.ratings_per_pair > 1:
+    round_ = event.collection.rounds.filter(uuid=event.data["round"]).first()
+    if round_ is not None and round_.ratings_per_pair > 1:
         title, parameters = f"Check the agreement gate of {round_}", {"round": str(round_.uuid)}
         jobs.start(KIND, title=title, parameters=parameters, collection=event.collection, actor=emitted.actor)
 
