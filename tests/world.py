@@ -17,6 +17,7 @@ from evaluation.decisions import decisions
 from evaluation.gates import verdicts
 from evaluation.models import Decision, GateVerdict, RagSampleSet, RagSystem, Scoring
 from evaluation.scoring import scoring
+from judgments.events import events
 from judgments.guidelines import guidelines
 from judgments.imports import ingestion
 from judgments.jobs import encrypted_secrets, jobs
@@ -38,6 +39,7 @@ from judgments.models import (
     LabelSource,
     MachineJudgment,
     MemberInvitation,
+    Notice,
     Pair,
     PromptVersion,
     Provider,
@@ -80,6 +82,7 @@ class World:
     clicks: LabelSource
     connector: Connector
     webhook: Webhook  # has one delivery
+    notice: Notice  # the lead's
     provider: Provider
     prompt: PromptVersion
     judge: Judge
@@ -140,6 +143,7 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         clicks=collection.label_sources.get(kind="clicks"),
         connector=_connector(collection, engineer),
         webhook=_webhook(collection, lead),
+        notice=_notice(collection, lead),
         provider=_provider(collection, lead),
         prompt=_prompt(collection, lead),
         judge=collection.judges.get(),
@@ -271,6 +275,11 @@ def _webhook(collection: Collection, lead: User) -> Webhook:
     )
     hook.deliveries.create(event=CollectionEvent.objects.filter(kind="snapshot.frozen").get(), state="failed")
     return hook
+
+
+def _notice(collection: Collection, lead: User) -> Notice:
+    event = events.emit("labels.stale", collection, text="The labels are stale.", page="/", data={})
+    return Notice.objects.get(event=event, user=lead)
 
 
 def _provider(collection: Collection, lead: User) -> Provider:

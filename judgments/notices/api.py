@@ -49,7 +49,7 @@ class ReadNotices(Endpoint):
     serializer_class = Marked
     tag = "notices"
 
-    @call("Mark all notices as read", Marked)
+    @call("Mark all notices as read", Marked, operation_id="notices_read_all")
     def post(self) -> dict[str, int]:
         """Return how many were unread."""
         return {"marked": notices.mark_read(self.user)}

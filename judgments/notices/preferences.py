@@ -116,6 +116,8 @@ def address_of(token: str, user: User) -> str | None:
 @transaction.atomic
 def set_address(user: User, address: str) -> None:
     """Store a confirmed e-mail address, or remove it if it is empty."""
+    if user.email == address:
+        return
     user.email = address
     user.save(update_fields=["email"])
     did = "confirmed an e-mail address" if address else "removed the e-mail address"

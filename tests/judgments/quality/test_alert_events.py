@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from judgments.events.events import visible
+from judgments.events.events import emit, visible
 from judgments.models import CollectionEvent, Job, Membership, Role, Round, RoundRater
 from judgments.quality import alert_events
 from judgments.rating import assignment
@@ -57,10 +57,9 @@ def test_rounds_with_new_judgments_are_checked(
     assert [queue(9), queue(11), queue(11)] == [0, 1, 0]
 
 
-def test_a_lead_who_rates_sees_that_there_is_news(round_: Round, rater2: Any, lead: Any, rate_all: Make) -> None:
-    rate_all(round_, rater2, 3)
-    alert_events.record_new(round_)
-    event = CollectionEvent.objects.get(kind="quality.alert")
-    assert visible(lead, event)
+def test_alerts_are_hidden_from_a_lead_who_still_rates(round_: Round, rater2: Any, lead: Any, rate_all: Make) -> None:
     Membership.objects.filter(user=rater2).update(role=Role.LEAD)
+    event = emit("quality.alert", round_.collection, text="x", page="/", data={"round": str(round_.uuid)})
+    assert (visible(lead, event), visible(rater2, event)) == (True, False)
+    rate_all(round_, rater2, 3)
     assert visible(rater2, event)
