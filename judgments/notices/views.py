@@ -48,7 +48,7 @@ def _list(request: HttpRequest) -> Listing:
             Column("collection", "Collection", style="clip", value=lambda row: row.event.collection.name),
             Column("kind", "Kind", value=lambda row: KINDS[row.event.kind].title),
             Column("created_at", "Time", order="created_at", style="nowrap"),
-            Column("read", "Read", value=lambda row: row.read_at is not None, show=mark),
+            Column("read", "Read", style="nowrap", value=lambda row: row.read_at is not None, show=mark),
         ),
         search=("text", "event__collection__name"),
         choices=(
@@ -61,6 +61,7 @@ def _list(request: HttpRequest) -> Listing:
             Choice("kind", "Kind", "event__kind", [(kind.name, kind.title) for kind in KINDS.values()]),
         ),
         order="-created_at",
+        stacked=True,
     )
 
 

@@ -53,6 +53,7 @@ WEBHOOKS = Listing(
     ),
     search=("address", "description"),
     order="created_at",
+    stacked=True,
 )
 
 
@@ -87,6 +88,7 @@ def _deliveries(request: HttpRequest, collection: Collection) -> Listing:
         search=("response", "error", "event__kind"),
         choices=(Choice("state", "State", "state", [one for one in Delivery.State.choices if one[0] != "held"]),),
         order="-created_at",
+        stacked=True,
     )
 
 
