@@ -175,7 +175,7 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
     log_traffic, traffic = read.traffic, {}
     if not isinstance(log_traffic, Missing) and log_traffic.covered is not None:
         traffic = {"log_sha256": log_traffic.sha256, "covered": log_traffic.covered, "tiers": dict(log_traffic.tiers)}
-    before = snapshot.freshness_checks.values_list("state", flat=True).first()
+    before = snapshot.freshness_checks.values_list("report", flat=True).first()
     row = FreshnessCheck.objects.create(
         collection=snapshot.collection,
         snapshot=snapshot,
@@ -186,13 +186,14 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
     )
     sentence = f"{actor or 'the server'} checked the freshness of {snapshot}: {word_of(read.report)}"
     audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
-    if read.report.state == STALE and before != STALE:
+    stale = WORDS[STALE]
+    if word_of(read.report) == stale and (before is None or word_of(report_from_json(before, UNREAD)) != stale):
         emit(
             "labels.stale",
             snapshot.collection,
-            text=f"The labels of snapshot {snapshot} are {word_of(read.report)}.",
+            text=f"The labels of snapshot {snapshot} are stale.",
             page=f"{reverse('freshness', args=[snapshot.collection.slug])}?snapshot={snapshot.uuid}",
-            data={"snapshot": str(snapshot.uuid), "name": snapshot.name, "state": word_of(read.report)},
+            data={"snapshot": str(snapshot.uuid), "name": snapshot.name},
             actor=actor,
         )
     return row

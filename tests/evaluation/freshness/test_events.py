@@ -1,4 +1,4 @@
-"""Tests of the event of stale labels: recorded when they become stale, not at each check."""
+"""Tests of the event of stale labels: recorded when labels become stale, not at each check."""
 
 from __future__ import annotations
 
@@ -15,13 +15,20 @@ from tests.world import World
 pytestmark = pytest.mark.django_db
 
 
-def test_labels_become_stale_once(world: World, lead: Any) -> None:
+def check(world: World, actor: Any, signal: str, state: str) -> None:
+    """Store a check in which only one signal is not fresh."""
     read = freshness.read_all(world.snapshot)
-    one = read.report.findings[0]
-    states = [FRESH, STALE, STALE, FRESH, STALE]
-    for state in states:
-        report = replace(read.report, findings=(replace(one, state=state),))
-        assert freshness.check(world.snapshot, replace(read, report=report), actor=lead).state == state
-    events = CollectionEvent.objects.filter(kind="labels.stale")
-    assert events.count() == 2
-    assert events[0].data["snapshot"] == str(world.snapshot.uuid)
+    findings = tuple(replace(one, state=state if one.signal.name == signal else FRESH) for one in read.report.findings)
+    freshness.check(world.snapshot, replace(read, report=replace(read.report, findings=findings)), actor=actor)
+
+
+def test_labels_become_stale(world: World, lead: Any) -> None:
+    events = CollectionEvent.objects.filter(kind="labels.stale", data__snapshot=str(world.snapshot.uuid))
+    for state, count in ((FRESH, 0), (STALE, 1), (STALE, 1), (FRESH, 1), (STALE, 2)):
+        check(world, lead, "schema", state)
+        assert events.count() == count
+
+
+def test_labels_that_were_never_complete_do_not_become_stale(world: World, lead: Any) -> None:
+    check(world, lead, "unjudged", STALE)
+    assert not CollectionEvent.objects.filter(data__snapshot=str(world.snapshot.uuid), kind="labels.stale").exists()
