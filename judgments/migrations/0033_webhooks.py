@@ -83,6 +83,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
+            index=models.Index(fields=['created_at'], name='delivery_by_age'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
             index=models.Index(fields=['state', 'next_at'], name='delivery_due'),
         ),
         migrations.AddConstraint(

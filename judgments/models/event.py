@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from django.db import models
 from django.utils import timezone
 
@@ -46,7 +48,12 @@ class Webhook(PublicModel, Authored):
         ordering = ["created_at", "pk"]
 
     def __str__(self) -> str:
-        return self.description or self.address
+        return self.description or self.host
+
+    @property
+    def host(self) -> str:
+        """The host of the address, whose path may contain a secret of the receiver."""
+        return urlsplit(self.address).netloc
 
 
 class Delivery(PublicModel):
@@ -73,7 +80,10 @@ class Delivery(PublicModel):
         ordering = ["-created_at", "-pk"]
         verbose_name_plural = "deliveries"
         constraints = [check("delivery_state_known", state__in=["held", "waiting", "delivered", "failed"])]
-        indexes = [models.Index(fields=["state", "next_at"], name="delivery_due")]
+        indexes = [
+            models.Index(fields=["state", "next_at"], name="delivery_due"),
+            models.Index(fields=["created_at"], name="delivery_by_age"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.event.kind} to {self.webhook}"

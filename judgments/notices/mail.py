@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 KIND = "notice-mail"
 EVERY = timedelta(hours=1)
 AT_ONCE = 200
+MOST_FAILURES = 3
 # The longest list of an e-mail; the app shows the rest.
 MOST = 50
 
@@ -49,8 +50,11 @@ def queue_due() -> None:
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
     """Run the job of `queue_due`."""
+    failures = 0
     for number, user in enumerate(list(recipients(timezone.now())[:AT_ONCE]), start=1):
-        send_digest(user)
+        failures = 0 if send_digest(user) else failures + 1
+        if failures == MOST_FAILURES:
+            break  # the mail server is probably down, and each attempt would wait for its time limit
         work.progress(number)
     return {}
 

@@ -116,6 +116,9 @@ def unfinished(job: Any) -> bool:
 def attempt(delivery: Delivery, now: datetime | None = None) -> bool:
     """Send a delivery once and store the outcome; return whether it was delivered."""
     now = now or timezone.now()
+    if not _visible_to_leads(delivery.event):
+        Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING).update(state=Delivery.State.HELD)
+        return False
     claimed = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.WAITING, attempts=delivery.attempts)
     if not claimed.update(attempts=F("attempts") + 1, next_at=now + LEASE, attempted_at=now):
         return False  # another worker sends it

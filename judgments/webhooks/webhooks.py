@@ -48,7 +48,7 @@ def add(
 def change(hook: Webhook, *, actor: User | None, **fields: Any) -> Webhook:
     """Change address, events, description or ``active``; other fields stay."""
     hook = Webhook.objects.select_for_update(of=("self",)).select_related("collection").get(pk=hook.pk)
-    before = _state(hook)
+    before, address = _state(hook), hook.address
     if fields.get("address", hook.address) != hook.address:
         hook.address = checked_address(fields["address"], grants.webhook_access(hook.collection))
     if "events" in fields:
@@ -57,7 +57,7 @@ def change(hook: Webhook, *, actor: User | None, **fields: Any) -> Webhook:
         hook.description = fields["description"].strip()
     if "active" in fields:
         hook.active = fields["active"]
-    if hook.active and (not before["active"] or hook.address != before["address"]):
+    if hook.active and (not before["active"] or hook.address != address):
         hook.failing_since, hook.stopped_because = None, ""
     hook.save()
     _record("change", f"{actor} changed the webhook {hook}", hook, actor, **audit.changed(before, _state(hook)))
@@ -69,7 +69,10 @@ def rotate(hook: Webhook, *, actor: User, now: datetime | None = None) -> str:
     """Return a new secret. For a day, deliveries are signed with the old one too."""
     hook = Webhook.objects.select_for_update(of=("self",)).select_related("collection").get(pk=hook.pk)
     secret = _new_secret()
-    old = encrypted_secrets.unseal(hook.sealed)["secret"]
+    try:
+        old = encrypted_secrets.unseal(hook.sealed)["secret"]
+    except Conflict:  # the server no longer has the key of the old secret
+        old = ""
     hook.sealed = encrypted_secrets.seal({"secret": secret, "previous": old})
     hook.previous_until = (now or timezone.now()) + OVERLAP
     hook.save(update_fields=["sealed", "previous_until"])
@@ -96,7 +99,7 @@ def _new_secret() -> str:
 
 
 def _state(hook: Webhook) -> dict[str, Any]:
-    return {name: getattr(hook, name) for name in ("address", "events", "description", "active")}
+    return {name: getattr(hook, name) for name in ("host", "events", "description", "active")}
 
 
 def _record(verb: str, sentence: str, hook: Webhook, actor: User | None, **detail: Any) -> None:

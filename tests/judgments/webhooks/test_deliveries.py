@@ -237,7 +237,7 @@ def test_a_grant_that_was_revoked_stops_deliveries(add: Add, collection: Any, re
 
 
 def test_an_event_waits_until_every_lead_may_see_its_result(
-    add: Add, collection: Any, lead: Any, monkeypatch: pytest.MonkeyPatch
+    add: Add, collection: Any, lead: Any, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook, _ = add(events=["verdict.reached"])
     may_see: set[Any] = set()
@@ -251,6 +251,10 @@ def test_an_event_waits_until_every_lead_may_see_its_result(
     may_see.add(lead)
     deliveries.release()
     assert deliveries.due(timezone.now()).get() == held
+    may_see.clear()
+    assert not deliveries.attempt(deliveries.due(timezone.now()).get())
+    assert receiver.requests == []
+    assert Delivery.objects.get().state == "held"
 
 
 def test_a_test_is_sent_once_even_if_the_webhook_is_off(

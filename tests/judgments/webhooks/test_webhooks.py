@@ -81,6 +81,21 @@ def test_old_secret_signs_for_a_day_after_a_rotation(add: Add, lead: Any) -> Non
     assert webhooks.secrets_of(hook, now) == [third, second]
 
 
+def test_a_secret_whose_key_is_lost_can_be_rotated(add: Add, lead: Any, settings: Any) -> None:
+    hook, _ = add()
+    settings.CONNECTOR_KEYS, settings.SECRET_KEY = [], "another key"
+    secret = webhooks.rotate(hook, actor=lead)
+    hook.refresh_from_db()
+    assert webhooks.secrets_of(hook, timezone.now()) == [secret]
+
+
+def test_paths_of_addresses_are_not_in_the_audit_trail(add: Add, lead: Any) -> None:
+    """Engineers read it, and the path of a chat channel's address is a secret."""
+    hook, _ = add(address="https://hooks.example.com/services/T0/B0/token")
+    webhooks.change(hook, actor=lead, address="https://hooks.example.com/services/T0/B0/other")
+    assert "services" not in repr(list(AuditRow.objects.values("sentence", "detail")))
+
+
 def test_a_change_checks_the_address_and_keeps_the_rest(add: Add, lead: Any) -> None:
     hook, _ = add(description="chat")
     with pytest.raises(NotValid):
