@@ -113,6 +113,7 @@ TEMPLATES = [
                 "evaluation.overview.tags",
                 "evaluation.scoring.tags",
                 "judgments.documents.tags",
+                "judgments.notices.tags",
                 "judgments.rounds.answer_tags",
                 "judgments.web.components",
                 "judgments.web.figures",
@@ -271,6 +272,12 @@ PROVIDER_NETWORKS = env.list("PROVIDER_NETWORKS", default=[])
 # A local judge loads only these models: names, directories, or package:NAME.
 DEFAULT_LOCAL_MODEL = "all-MiniLM-L6-v2"
 LOCAL_MODELS = env.list("LOCAL_MODELS", default=[DEFAULT_LOCAL_MODEL])
+
+# --- Webhooks send events only to the hosts listed here.
+WEBHOOK_HOSTS = env.list("WEBHOOK_HOSTS", default=[])
+WEBHOOK_NETWORKS = env.list("WEBHOOK_NETWORKS", default=[])
+# The address of this server in e-mails and webhooks, such as https://assay.example.com.
+SITE_URL = (env.str("SITE_URL", default="") or next(iter(CSRF_TRUSTED_ORIGINS), "")).rstrip("/")
 
 # --- Freshness: days until the server checks a collection's newest snapshot by itself; 0 turns this off.
 FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)

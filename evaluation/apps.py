@@ -11,12 +11,12 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.decisions import decisions, list_preferences, watching
+        from evaluation.decisions import decisions, findings, list_preferences, watching
         from evaluation.effects import job as round_effects
         from evaluation.effects import pair_effects
         from evaluation.freshness import facts, refresh
         from evaluation.freshness import job as freshness_job
-        from evaluation.gates.verdicts import link_runs
+        from evaluation.gates import verdicts
         from evaluation.judges.leverage import leverage
         from evaluation.models import RagSampleSet, RagSystem
         from evaluation.rag import critics, from_collection, scorecards
@@ -24,6 +24,7 @@ class Config(AppConfig):
         from evaluation.rag.systems import OUTPUTS
         from evaluation.scoring.job import score_frozen, score_new, work_on_scores
         from evaluation.scoring.scoring import cutoff_of
+        from judgments.events.events import VISIBILITY
         from judgments.hooks import (
             ARCHIVE_KINDS,
             BASELINES,
@@ -46,7 +47,7 @@ class Config(AppConfig):
 
         JOBS.register("score", work_on_scores)
         RUN_LISTENERS.append(score_new)
-        RUN_LISTENERS.append(link_runs)
+        RUN_LISTENERS.append(verdicts.link_runs)
         SNAPSHOT_LISTENERS.append(score_frozen)
         CUTOFFS.append(cutoff_of)
         LEVERAGE.register("leverage", leverage)
@@ -78,6 +79,8 @@ class Config(AppConfig):
         BASELINES.register("runs", facts.runs)
         PERIODIC_WORK.register("freshness", freshness_job.start_due)
         PERIODIC_WORK.register("decisions", watching.look_at_open)
+        VISIBILITY.register("verdict.reached", findings.event_visible)
+        VISIBILITY.register("gate.failed", verdicts.event_visible)
         LISTS_SEEN.append(list_preferences.seen_by)
         JOBS.register(watching.KIND, watching.work_on_look)
         CHOOSERS.register("decisions", Chooser(watching.queue_look, lambda round_: None))

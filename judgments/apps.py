@@ -11,11 +11,25 @@ class Config(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.signals import user_logged_in
 
+        from judgments.agreement import gate_events
         from judgments.archive.archive import KINDS
-        from judgments.hooks import ARCHIVE_KINDS, BASELINES, DOUBTS, IMPORT_KINDS, JOBS, PERIODIC_WORK
+        from judgments.events.events import LISTENERS, VISIBILITY
+        from judgments.hooks import (
+            ARCHIVE_KINDS,
+            BASELINES,
+            DOUBTS,
+            IMPORT_KINDS,
+            JOBS,
+            PERIODIC_WORK,
+            UNFINISHED_JOBS,
+        )
+        from judgments.labels import grade_visibility
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
         from judgments.members.tokens import on_login
+        from judgments.notices import mail, notices
+        from judgments.quality import alert_events
+        from judgments.webhooks import deliveries
 
         JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
         JOBS.register("read", "judgments.imports.ingestion:work_on_reading")
@@ -36,5 +50,19 @@ class Config(AppConfig):
         ARCHIVE_KINDS.update(KINDS)
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
+        LISTENERS.append(gate_events.check_later)
+        JOBS.register(gate_events.KIND, gate_events.work_on)
+        JOBS.register(alert_events.KIND, alert_events.work_on)
+        PERIODIC_WORK.register("quality-alerts", alert_events.queue_due)
+        VISIBILITY.register("quality.alert", grade_visibility.event_visible)
+        VISIBILITY.register("agreement.checked", grade_visibility.event_visible)
+        LISTENERS.append(deliveries.store)
+        LISTENERS.append(notices.store)
+        JOBS.register(mail.KIND, mail.work_on)
+        PERIODIC_WORK.register("notices", mail.queue_due)
+        JOBS.register(deliveries.KIND, deliveries.work_on)
+        UNFINISHED_JOBS.register(deliveries.KIND, deliveries.unfinished)
+        PERIODIC_WORK.register("webhooks", deliveries.queue_due)
+        PERIODIC_WORK.register("events", "judgments.events.events:delete_old")
         # Every login sends this signal, including logins to the admin.
         user_logged_in.connect(on_login, dispatch_uid="recent_login")

@@ -15,12 +15,14 @@ from judgments.machines.prompts import urls as prompts
 from judgments.machines.providers import urls as providers
 from judgments.machines.tryouts import urls as tryouts
 from judgments.members import urls as members
+from judgments.notices import urls as notices
 from judgments.progress import urls as progress
 from judgments.quality import urls as quality
 from judgments.queries import urls as queries
 from judgments.rating import urls as rating
 from judgments.rounds import urls as rounds
 from judgments.snapshots import urls as snapshots
+from judgments.webhooks import urls as webhooks
 
 urlpatterns = [
     *home.urlpatterns,
@@ -42,6 +44,8 @@ urlpatterns = [
     *tryouts.urlpatterns,
     *snapshots.urlpatterns,
     *guidelines.urlpatterns,
+    *webhooks.urlpatterns,
+    *notices.urlpatterns,
 ]
 api_urlpatterns = [
     *rating.api_urlpatterns,
@@ -60,4 +64,6 @@ api_urlpatterns = [
     *snapshots.api_urlpatterns,
     *guidelines.api_urlpatterns,
     *tryouts.api_urlpatterns,
+    *webhooks.api_urlpatterns,
+    *notices.api_urlpatterns,
 ]

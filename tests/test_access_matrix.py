@@ -8,9 +8,11 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
+from django.core import signing
 from django.db import transaction
 
 from judgments.members.collections import create_collection
+from judgments.notices import preferences
 from tests.addresses import api_calls, routes
 from tests.world import World, make_world
 
@@ -41,6 +43,29 @@ POST   c/<slug:slug>/connectors/<uuid:uuid>/remove/                   404 403 30
 POST   c/<slug:slug>/connectors/<uuid:uuid>/try/                      404 403 422 422 302
 GET    c/<slug:slug>/connectors/new/                                  404 403 200 200 302
 POST   c/<slug:slug>/connectors/new/                                  404 403 422 422 302
+GET    c/<slug:slug>/webhooks/                                        404 403 403 200 302
+GET    c/<slug:slug>/webhooks/new/                                    404 403 403 200 302
+POST   c/<slug:slug>/webhooks/new/                                    404 403 403 422 302
+GET    c/<slug:slug>/webhooks/<uuid:uuid>/                            404 403 403 200 302
+GET    c/<slug:slug>/webhooks/<uuid:uuid>/change/                     404 403 403 200 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/change/                     404 403 403 422 302
+GET    c/<slug:slug>/webhooks/<uuid:uuid>/remove/                     404 403 403 200 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/remove/                     404 403 403 302 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/rotate/                     404 403 403 200 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/switch/                     404 403 403 302 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/test/                       404 403 403 302 302
+POST   c/<slug:slug>/webhooks/<uuid:uuid>/deliveries/<uuid:delivery>/redeliver/ 404 403 403 302 302
+GET    notices/                                                       200 200 200 200 302
+POST   notices/read/                                                  302 302 302 302 302
+GET    notices/<uuid:uuid>/                                           404 404 404 302 302
+POST   notices/<uuid:uuid>/read/                                      404 404 404 302 302
+GET    notices/preferences/                                           200 200 200 200 302
+POST   notices/preferences/                                           302 302 302 302 302
+POST   notices/preferences/address/                                   302 302 302 302 302
+GET    notices/address/<str:token>/                                   404 404 404 200 302
+POST   notices/address/<str:token>/                                   404 404 404 302 302
+GET    notices/unsubscribe/<str:token>/                               200 200 200 200 200
+POST   notices/unsubscribe/<str:token>/                               200 200 200 200 200
 GET    compare/                                                       403 403 200 200 302
 POST   compare/                                                       403 403 422 422 302
 GET    c/<slug:slug>/decisions/                                       404 403 200 200 302
@@ -325,6 +350,16 @@ GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/          404 403 40
 GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/people/          404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/pause/           404 403 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/           404 403 403 404 401
+GET    api/v1/collections/<slug:slug>/webhooks/                       404 403 403 200 401
+POST   api/v1/collections/<slug:slug>/webhooks/                       404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/           404 403 403 200 401
+PATCH  api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/           404 403 403 200 401
+DELETE api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/           404 403 403 204 401
+POST   api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/test/      404 403 403 200 401
+GET    api/v1/collections/<slug:slug>/webhooks/<uuid:uuid>/deliveries/ 404 403 403 200 401
+GET    api/v1/notices/                                                200 200 200 200 401
+POST   api/v1/notices/read/                                           200 200 200 200 401
+POST   api/v1/notices/<uuid:uuid>/read/                               404 404 404 200 401
 GET    api/v1/collections/<slug:slug>/connectors/                     404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/connectors/                     404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/         404 403 200 200 401
@@ -529,6 +564,8 @@ def address(route: str, world: World) -> str:
         "query-logs": world.log,
         "clicks": world.clicks,
         "connectors": world.connector,
+        "webhooks": world.webhook,
+        "notices": world.notice,
         "providers": world.provider,
         "prompts": world.prompt,
         "pools": world.pool,
@@ -545,6 +582,11 @@ def address(route: str, world: World) -> str:
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda match: f"{match[1]}/{things[match[1]].uuid}", filled)
     filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
+    lead = world.notice.user
+    filled = filled.replace("unsubscribe/<str:token>", f"unsubscribe/{preferences.unsubscribe_token(lead)}")
+    address = signing.dumps([str(lead.uuid), "lena@example.com"], salt=preferences.ADDRESS_SALT)
+    filled = filled.replace("address/<str:token>", f"address/{address}")
+    filled = filled.replace("<uuid:delivery>", str(world.webhook.deliveries.get().uuid))
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:sample>", str(world.samples.samples.get(sample_id="a").uuid))
     if "/rag/" in filled:

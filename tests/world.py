@@ -17,6 +17,7 @@ from evaluation.decisions import decisions
 from evaluation.gates import verdicts
 from evaluation.models import Decision, GateVerdict, RagSampleSet, RagSystem, Scoring
 from evaluation.scoring import scoring
+from judgments.events import events
 from judgments.guidelines import guidelines
 from judgments.imports import ingestion
 from judgments.jobs import encrypted_secrets, jobs
@@ -27,6 +28,7 @@ from judgments.models import (
     Battle,
     BattleRun,
     Collection,
+    CollectionEvent,
     Declaration,
     Example,
     GuidelinesVersion,
@@ -37,6 +39,7 @@ from judgments.models import (
     LabelSource,
     MachineJudgment,
     MemberInvitation,
+    Notice,
     Pair,
     PromptVersion,
     Provider,
@@ -46,6 +49,7 @@ from judgments.models import (
     Upload,
     UploadSession,
     User,
+    Webhook,
 )
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
@@ -77,6 +81,8 @@ class World:
     log: QueryLog
     clicks: LabelSource
     connector: Connector
+    webhook: Webhook  # has one delivery
+    notice: Notice  # the lead's
     provider: Provider
     prompt: PromptVersion
     judge: Judge
@@ -136,6 +142,8 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         log=collection.query_logs.get(),
         clicks=collection.label_sources.get(kind="clicks"),
         connector=_connector(collection, engineer),
+        webhook=_webhook(collection, lead),
+        notice=_notice(collection, lead),
         provider=_provider(collection, lead),
         prompt=_prompt(collection, lead),
         judge=collection.judges.get(),
@@ -253,6 +261,25 @@ def _connector(collection: Collection, engineer: User) -> Connector:
     return Connector.objects.create(
         collection=collection, name="live", kind="json-http", settings=settings, sealed=sealed, created_by=engineer
     )
+
+
+def _webhook(collection: Collection, lead: User) -> Webhook:
+    """A webhook with a secret and a failed delivery, to an address that nobody allowed."""
+    sealed = encrypted_secrets.seal({"secret": "secret-of-a-webhook"})
+    hook = Webhook.objects.create(
+        collection=collection,
+        address="https://hooks.example.com/x",
+        events=["snapshot.frozen"],
+        sealed=sealed,
+        created_by=lead,
+    )
+    hook.deliveries.create(event=CollectionEvent.objects.filter(kind="snapshot.frozen").get(), state="failed")
+    return hook
+
+
+def _notice(collection: Collection, lead: User) -> Notice:
+    event = events.emit("labels.stale", collection, text="The labels are stale.", page="/", data={})
+    return Notice.objects.get(event=event, user=lead)
 
 
 def _provider(collection: Collection, lead: User) -> Provider:

@@ -70,10 +70,10 @@ class TimedStream:
 class TimedNetwork:
     """Network backend with the clock (``httpcore.NetworkBackend``)."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, inner: httpcore.NetworkBackend | None = None) -> None:
         import httpcore
 
-        self._inner, self._clock = httpcore.SyncBackend(), clock
+        self._inner, self._clock = inner or httpcore.SyncBackend(), clock
 
     def connect_tcp(
         self,
@@ -93,8 +93,10 @@ class TimedNetwork:
         time.sleep(self._clock.left(seconds))
 
 
-def timed_transport(clock: Clock, context: ssl.SSLContext) -> httpx.HTTPTransport:
-    """Return an httpx transport with the deadline."""
+def timed_transport(
+    clock: Clock, context: ssl.SSLContext, inner: httpcore.NetworkBackend | None = None
+) -> httpx.HTTPTransport:
+    """Return an httpx transport with the deadline, on another network backend if one is given."""
     import httpcore
     import httpx
 
@@ -105,6 +107,6 @@ def timed_transport(clock: Clock, context: ssl.SSLContext) -> httpx.HTTPTranspor
         max_connections=100,
         max_keepalive_connections=20,
         keepalive_expiry=5.0,
-        network_backend=TimedNetwork(clock),  # type: ignore[arg-type]
+        network_backend=TimedNetwork(clock, inner),  # type: ignore[arg-type]
     )
     return transport

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from assay.sequential import ALPHA, DELTA, METHODS
 from evaluation.models import Candidate, Decision
+from judgments.events.events import emit
 from judgments.guidelines.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.imports.documents import stubs_for
 from judgments.jobs import storage
@@ -378,6 +380,7 @@ def look(decision: Decision) -> None:
     if not open_:
         return
     found = {one.pk: standing(decision, one.run).outcome for one in open_}
+    reached: list[Candidate] = []
     with transaction.atomic():
         row = Decision.objects.select_for_update(of=("self",)).select_related("round", "collection").get(pk=decision.pk)
         for one in row.candidates.select_for_update().filter(pk__in=found, verdict="undecided").select_related("run"):
@@ -386,6 +389,7 @@ def look(decision: Decision) -> None:
                 continue
             one.verdict, one.result, one.decided_at = outcome.verdict, outcome.to_dict(), timezone.now()
             one.save(update_fields=["verdict", "result", "decided_at"])
+            reached.append(one)
             audit.record(
                 "decisions.look",
                 f"The decision {row} found {one.run} {outcome.verdict} after "
@@ -400,6 +404,29 @@ def look(decision: Decision) -> None:
             actor = row.created_by
             if actor is not None:
                 rounds.close_round(row.round, actor=actor)
+        # After the round closed, its raters may see the verdict.
+        for one in reached:
+            _emit_verdict(row, one)
+
+
+RELATIONS = {"better": "is better than", "worse": "is worse than", "equivalent": "is equivalent to"}
+
+
+def _emit_verdict(decision: Decision, candidate: Candidate) -> None:
+    against = f"{RELATIONS.get(candidate.verdict, candidate.verdict)} {decision.baseline}"
+    emit(
+        "verdict.reached",
+        decision.collection,
+        text=f"Decision {decision}: {candidate.run} {against}.",
+        page=reverse("decision", args=[decision.collection.slug, decision.uuid]),
+        data={
+            "decision": str(decision.uuid),
+            "name": decision.name,
+            "candidate": candidate.run.name,
+            "baseline": decision.baseline.name,
+            "verdict": candidate.verdict,
+        },
+    )
 
 
 def needed_by(run: Run) -> str:

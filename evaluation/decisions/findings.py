@@ -22,7 +22,7 @@ from evaluation.decisions.live import Judged, Labels
 from evaluation.models import Candidate, Decision
 from judgments.agreement import agreement_summary, round_report
 from judgments.labels.grade_visibility import means_visible
-from judgments.models import Collection, Document, Query, Round, Slot
+from judgments.models import Collection, CollectionEvent, Document, Query, Round, Slot
 from judgments.web.figures import number
 from pooling.models import Run
 
@@ -98,6 +98,12 @@ class Part:
 def visible(reader: Any, decision: Decision) -> bool:
     """Return whether the reader may see the state of a decision: they have no pairs of its round left to grade."""
     return decision.round is None or means_visible(reader, decision.round)
+
+
+def event_visible(user: Any, event: CollectionEvent) -> bool:
+    """Return whether the user may see the verdict of the event."""
+    decision = event.collection.decisions.select_related("round").filter(uuid=event.data["decision"]).first()
+    return decision is None or visible(user, decision)
 
 
 def hidden(reader: Any, collection: Collection) -> set[int]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from assay.staleness.facts import Missing, Traffic
@@ -21,6 +22,7 @@ from assay.staleness.report import look as read_signals
 from assay.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding
 from evaluation.freshness.facts import JUDGED_AT_ONCE, LATER, Looked, Watch, facts_of
 from evaluation.models import FreshnessCheck, FreshnessReading
+from judgments.events.events import emit
 from judgments.models import AuditRow, Snapshot, User, audit
 
 # How long a stored reading is valid if nothing that the signals read has changed; ages keep growing.
@@ -173,6 +175,7 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
     log_traffic, traffic = read.traffic, {}
     if not isinstance(log_traffic, Missing) and log_traffic.covered is not None:
         traffic = {"log_sha256": log_traffic.sha256, "covered": log_traffic.covered, "tiers": dict(log_traffic.tiers)}
+    before = snapshot.freshness_checks.values_list("report", flat=True).first()
     row = FreshnessCheck.objects.create(
         collection=snapshot.collection,
         snapshot=snapshot,
@@ -183,6 +186,16 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
     )
     sentence = f"{actor or 'the server'} checked the freshness of {snapshot}: {word_of(read.report)}"
     audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+    stale = WORDS[STALE]
+    if word_of(read.report) == stale and (before is None or word_of(report_from_json(before, UNREAD)) != stale):
+        emit(
+            "labels.stale",
+            snapshot.collection,
+            text=f"The labels of snapshot {snapshot} are stale.",
+            page=f"{reverse('freshness', args=[snapshot.collection.slug])}?snapshot={snapshot.uuid}",
+            data={"snapshot": str(snapshot.uuid), "name": snapshot.name},
+            actor=actor,
+        )
     return row
 
 

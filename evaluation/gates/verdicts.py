@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.urls import reverse
 
 from assay.core.errors import Conflict, NotValid
 from evaluation.models import GateVerdict
+from judgments.events.events import emit
 from judgments.labels.snapshot_files import FILES
-from judgments.models import Collection, Snapshot, User, audit
+from judgments.models import Collection, CollectionEvent, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
 from judgments.snapshots import snapshots
 from pooling.models import Run
@@ -72,7 +74,30 @@ def record(
             target=verdict,
             passed=passed,
         )
+        if not passed:
+            emit(
+                "gate.failed",
+                collection,
+                text=f"{verdict.candidate} failed a gate on snapshot {snapshot}.",
+                page=reverse("gate", args=[collection.slug, verdict.uuid]),
+                data={
+                    "gate": str(verdict.uuid),
+                    "snapshot": str(snapshot.uuid),
+                    "candidate": verdict.candidate,
+                    "baseline": verdict.baseline or None,
+                    "label": label,
+                    "link": link,
+                    "failed_rules": [rule["rule"] for rule in rules if not rule["passed"]],
+                },
+                actor=actor,
+            )
     return verdict, True
+
+
+def event_visible(user: User, event: CollectionEvent) -> bool:
+    """Return whether the user may see which gate failed."""
+    snapshot = event.collection.snapshots.select_related("collection").filter(uuid=event.data["snapshot"]).first()
+    return snapshot is None or not snapshots.withheld_queries(user, snapshot)
 
 
 def _hashes(*runs: Mapping[str, str] | None) -> list[str]:

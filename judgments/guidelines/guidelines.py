@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from judgments.events.events import emit
 from judgments.guidelines import examples
 from judgments.models import Collection, Example, GuidelinesVersion, Round, RoundRater, User, audit
 from judgments.models.fields import duplicates_raise
@@ -194,6 +196,18 @@ def add_version(
     examples.mark(written, version)
     sentence = f"{actor} added guidelines {version}"
     audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)
+    rates = User.objects.filter(invitations__round__collection=collection, invitations__left_at__isnull=True)
+    raters = list(rates.filter(memberships__collection=collection).distinct())
+    if number > 1 and raters:
+        emit(
+            "guidelines.changed",
+            collection,
+            text=f"{collection} has new guidelines. Your next round shows what changed.",
+            page=reverse("home"),
+            data={"guidelines": str(version.uuid), "number": number},
+            raters=raters,
+            actor=actor,
+        )
     return version
 
 

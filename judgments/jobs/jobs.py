@@ -150,7 +150,7 @@ def again(job: Job) -> bool:
 
 
 def in_line(
-    kind: str, *, title: str, parameters: dict[str, Any], collection: Collection, known_by: Sequence[str]
+    kind: str, *, title: str, parameters: dict[str, Any], collection: Collection | None, known_by: Sequence[str]
 ) -> Job:
     """Return the single job for a value that is recomputed when its data changes; queue the job if needed."""
     job = find_recent(kind, collection, {name: parameters[name] for name in known_by})
@@ -163,7 +163,7 @@ def in_line(
     return job
 
 
-def find_recent(kind: str, collection: Collection, parameters: dict[str, str]) -> Job | None:
+def find_recent(kind: str, collection: Collection | None, parameters: dict[str, str]) -> Job | None:
     filters = {f"parameters__{name}": value for name, value in parameters.items()}
     return Job.objects.filter(kind=kind, collection=collection, **filters).order_by("pk").first()
 

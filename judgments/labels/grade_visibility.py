@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from judgments.labels import carried_labels, group_labels
-from judgments.models import Collection, Judgment, Pair, Round, Slot
+from judgments.models import Collection, CollectionEvent, Judgment, Pair, Round, Slot
 from judgments.web.access import STAFF, role_in
 
 Key = tuple[str, str]
@@ -53,6 +53,12 @@ def grades_visible(reader: Any, pair: Pair) -> bool:
 def means_visible(reader: Any, round_: Round) -> bool:
     """Return whether the reader may see numbers over all labels of the round, which could reveal a hidden label."""
     return not pairs_with_hidden_grades(reader, round_).exists()
+
+
+def event_visible(user: Any, event: CollectionEvent) -> bool:
+    """Return whether the user may see an event's result over all labels of its round."""
+    round_ = event.collection.rounds.filter(uuid=event.data["round"]).first()
+    return round_ is None or means_visible(user, round_)
 
 
 def too_few_pairs(pairs: int) -> bool:

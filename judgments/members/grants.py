@@ -1,8 +1,8 @@
 """Grants: the hosts, directories and models that a collection may use.
 
-The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``LOCAL_MODELS``) define what the server
-may reach. A grant gives one collection a part of that, so that no lead reaches the engines and files of another team.
-Operators grant with ``manage.py grant`` or in ``/admin/``.
+The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``WEBHOOK_HOSTS``, ``LOCAL_MODELS``)
+define what the server may reach. A grant gives one collection a part of that, so that no lead reaches the engines and
+files of another team. Operators grant with ``manage.py grant`` or in ``/admin/``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from judgments.models import Collection, Grant, User, audit
 
 ALL = "*"
 LONGEST = 500
+HOSTS = (Grant.Kind.CONNECTOR_HOST, Grant.Kind.PROVIDER_HOST, Grant.Kind.WEBHOOK_HOST)
 
 
 @transaction.atomic
@@ -47,7 +48,7 @@ def checked(kind: str, value: str) -> str:
         problem = f"Unknown kind {kind!r}. Known kinds: {', '.join(Grant.Kind.values)}."
     elif not value or len(value) > LONGEST or not value.isprintable():
         problem = f"The value is empty, longer than {LONGEST} characters, or not printable."
-    elif kind in (Grant.Kind.CONNECTOR_HOST, Grant.Kind.PROVIDER_HOST) and ("/" in value or " " in value):
+    elif kind in HOSTS and ("/" in value or " " in value):
         problem = f"{value!r} is not a host. Enter it without https:// and path, for example search.example.com:9200."
     elif kind == Grant.Kind.CONNECTOR_FOLDER and value != ALL and not Path(value).is_absolute():
         problem = f"{value!r} is not an absolute path."
@@ -69,6 +70,12 @@ def provider_access(collection: Collection) -> Allowed:
     return whole.granted(_values(collection, Grant.Kind.PROVIDER_HOST))
 
 
+def webhook_access(collection: Collection) -> Allowed:
+    """Return the hosts that webhooks of the collection may send to."""
+    whole = Allowed.of(settings.WEBHOOK_HOSTS, settings.WEBHOOK_NETWORKS, setting="WEBHOOK")
+    return whole.granted(_values(collection, Grant.Kind.WEBHOOK_HOST))
+
+
 def local_models(collection: Collection) -> list[str]:
     """Return the models that judges of the collection may load on this server; the built-in default needs no grant."""
     granted = {settings.DEFAULT_LOCAL_MODEL, *_values(collection, Grant.Kind.LOCAL_MODEL)}
@@ -81,6 +88,8 @@ def has_effect(row: Grant) -> bool:
         return row.value in (ALL, *settings.LOCAL_MODELS) and bool(settings.LOCAL_MODELS)
     if row.kind == Grant.Kind.PROVIDER_HOST:
         return bool(Allowed.of(settings.PROVIDER_HOSTS).granted([row.value]).hosts)
+    if row.kind == Grant.Kind.WEBHOOK_HOST:
+        return bool(Allowed.of(settings.WEBHOOK_HOSTS).granted([row.value]).hosts)
     whole = Allowed.of(settings.CONNECTOR_HOSTS, (), settings.CONNECTOR_FOLDERS)
     if row.kind == Grant.Kind.CONNECTOR_HOST:
         return bool(whole.granted([row.value]).hosts)

@@ -9,10 +9,12 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotAllowed, NotValid
 from judgments import hooks
+from judgments.events.events import emit
 from judgments.models import (
     AuditRow,
     Collection,
@@ -56,7 +58,7 @@ STAFF = (Role.LEAD, Role.ENGINEER)
 @transaction.atomic
 def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
     """Add raters to a round. Pseudonyms of current raters do not change; former raters return."""
-    Round.objects.select_for_update().get(pk=round_.pk)
+    locked = Round.objects.select_for_update().get(pk=round_.pk)
     _refuse_who_has_seen(round_, raters)
     present = set(round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True))
     new = [rater for rater in raters if rater.pk not in present]
@@ -65,6 +67,26 @@ def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
     ask(round_, new)
     names = ", ".join(rater.username for rater in new)
     audit.record("rounds.invite", f"{actor} added {names} as raters of {round_}", actor=actor, target=round_)
+    if locked.state == Round.State.OPEN:
+        notify_of_work(round_, new, actor=actor)
+
+
+def current_raters(round_: Round) -> list[User]:
+    return list(User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True))
+
+
+def notify_of_work(round_: Round, raters: Sequence[User], *, actor: User) -> None:
+    """Notify raters that an open round has work for them."""
+    if raters:
+        emit(
+            "work.waiting",
+            round_.collection,
+            text=f"Round {round_} of {round_.collection} is open for rating.",
+            page=reverse("rate", args=[round_.uuid]),
+            data={"round": str(round_.uuid), "name": round_.name},
+            raters=raters,
+            actor=actor,
+        )
 
 
 @transaction.atomic

@@ -10,13 +10,23 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Max
+from django.urls import reverse
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Closed, Conflict, NotValid
 from judgments import hooks
+from judgments.events.events import emit
 from judgments.guidelines.guidelines import latest
-from judgments.members.round_raters import ask, invite, is_rater, leave_who_has_seen, refuse_readers  # noqa: F401
+from judgments.members.round_raters import (  # noqa: F401
+    ask,
+    current_raters,
+    invite,
+    is_rater,
+    leave_who_has_seen,
+    notify_of_work,
+    refuse_readers,
+)
 from judgments.models import (
     Collection,
     Document,
@@ -251,6 +261,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
     round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
     round_.save(update_fields=["state", "opened_at"])
     audit.record("rounds.open_round", f"{actor} opened round {round_}", actor=actor, target=round_)
+    notify_of_work(round_, current_raters(round_), actor=actor)
     hooks.notify_choosers(round_)
     return round_
 
@@ -308,6 +319,16 @@ def close_round(round_: Round, *, actor: User) -> Round:
     round_.state, round_.closed_at, round_.growing = Round.State.CLOSED, timezone.now(), False
     round_.save(update_fields=["state", "closed_at", "growing"])
     audit.record("rounds.close_round", f"{actor} closed round {round_}", actor=actor, target=round_)
+    emit(
+        "round.closed",
+        round_.collection,
+        text=f"Round {round_} was closed.",
+        page=reverse("round", args=[round_.uuid]),
+        data={"round": str(round_.uuid), "name": round_.name},
+        raters=current_raters(round_),
+        rater_page=reverse("home"),
+        actor=actor,
+    )
     return round_
 
 
@@ -341,6 +362,7 @@ def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
         reason=reason.strip(),
         raters_left=[rater.username for rater in left],
     )
+    notify_of_work(round_, current_raters(round_), actor=actor)
     return round_
 
 

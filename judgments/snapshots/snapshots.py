@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db import transaction
+from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
@@ -20,6 +21,7 @@ from assay.formats.manifest import manifest_bytes
 from assay.formats.trec_qrels import load_qrels
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
+from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
@@ -72,6 +74,14 @@ def freeze(
             target=frozen,
             content_sha256=frozen.content_sha256,
             override_reason=reason,
+        )
+        emit(
+            "snapshot.frozen",
+            collection,
+            text=f"Snapshot {name} was frozen.",
+            page=reverse("snapshot", args=[frozen.uuid]),
+            data={"snapshot": str(frozen.uuid), "name": name},
+            actor=actor,
         )
         for tell in SNAPSHOT_LISTENERS:
             transaction.on_commit(partial(tell, frozen, actor))

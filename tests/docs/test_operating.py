@@ -29,6 +29,7 @@ def test_grants_of_the_page_take_effect(collection: Any, settings: Any) -> None:
     Grant.objects.all().delete()
     settings.CONNECTOR_HOSTS = ["search.example.com:9200"]
     settings.PROVIDER_HOSTS = ["api.openai.com"]
+    settings.WEBHOOK_HOSTS = ["hooks.example.com"]
     settings.CONNECTOR_FOLDERS = [Path("/data/connectors/shop")]
     first, *more = [line for line in COMMANDS if line.startswith("grant")]
     call_command(*shlex.split(first, comments=True))

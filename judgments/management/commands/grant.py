@@ -16,7 +16,7 @@ from judgments.models import Collection, Grant
 class Command(BaseCommand):
     help = (
         "Let a collection use hosts, folders and models that the settings CONNECTOR_HOSTS, CONNECTOR_FOLDERS, "
-        "PROVIDER_HOSTS and LOCAL_MODELS allow. Without options, list the grants."
+        "PROVIDER_HOSTS, LOCAL_MODELS and WEBHOOK_HOSTS allow. Without options, list the grants."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -67,6 +67,7 @@ class Grant(PublicModel):
         CONNECTOR_FOLDER = "connector-folder", "folder or file that connectors may read"
         PROVIDER_HOST = "provider-host", "host of a model provider"
         LOCAL_MODEL = "local-model", "model that judges may load on the server"
+        WEBHOOK_HOST = "webhook-host", "host that webhooks may send to"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="grants")
     kind = models.CharField(max_length=20, choices=Kind.choices)

@@ -1,0 +1,1 @@
+"""Events of collections: their kinds, and the function that records one for webhooks and notices."""

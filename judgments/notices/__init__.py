@@ -1,0 +1,1 @@
+"""Notices: events shown to the people whom they concern, and sent to them by e-mail."""

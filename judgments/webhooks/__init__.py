@@ -1,0 +1,1 @@
+"""Webhooks: signed events of a collection, sent to addresses that leads choose and operators allow."""
