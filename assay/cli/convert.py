@@ -9,7 +9,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -185,8 +184,10 @@ def _queries(rows: Sequence[Any]) -> Iterable[Any]:
 
 def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
     """Give the rows of a file without query ids the ids of --queries, by the exact text of the query."""
+    from assay.formats.text_keys import query_texts, with_query_ids
+
     if not args.queries:
-        number = len({row.query_id for row in rows})
+        number = len(query_texts(rows))
         sys.stderr.write(
             f"note: {args.source} has no query ids; {amount(number, 'query was', 'queries were')} numbered in the "
             "order of the file. --queries FILE uses the ids of FILE\n"
@@ -196,11 +197,11 @@ def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
     for query_id, text in _texts(args).items():
         if ids.setdefault(text, query_id) != query_id:
             raise NotValid(f"{args.queries}: the queries {ids[text]!r} and {query_id!r} have the same text; remove one")
-    unknown = sorted({row.query for row in rows} - ids.keys())
+    unknown = sorted(set(query_texts(rows)) - ids.keys())
     if unknown:
         count = amount(len(unknown), "query of the file is", "queries of the file are")
         raise NotValid(f"{args.queries}: {count} missing, such as {unknown[0]!r}; add the rows")
-    return [replace(row, query_id=ids[row.query]) for row in rows]
+    return with_query_ids(rows, ids)
 
 
 def _texts(args: argparse.Namespace) -> dict[str, str]:
