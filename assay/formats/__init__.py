@@ -42,6 +42,7 @@ FORMATS: Family[Format] = Family(
         "click-log-jsonl": "assay.formats.click_logs:JSONL",
         "click-log-ubi": "assay.formats.click_log_ubi:FORMAT",
         "ratings-csv": "assay.formats.ratings_csv:FORMAT",
+        "ratings-xlsx": "assay.formats.ratings_xlsx:FORMAT",
         "quepid-book": "assay.formats.quepid.book_json:FORMAT",
         "quepid-book-csv": "assay.formats.quepid.csv_files:BOOK_FORMAT",
         "quepid-basic-csv": "assay.formats.quepid.csv_files:BASIC_FORMAT",

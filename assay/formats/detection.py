@@ -67,6 +67,8 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     if head.startswith(b"PAR1") and b"\0" in head:
         # ranx uses the same column names for both; callers request labels explicitly.
         names = ["run-parquet", "qrels-parquet", "queries-parquet", "documents-parquet"]
+    elif head.startswith(b"PK\x03\x04"):
+        names = ["ratings-xlsx"]
     else:
         names = [name for name, pattern in SIGNATURES if pattern.match(text)]
         names += _json_names(text) if text[:1] in ("{", "[") else _table_names(text)

@@ -65,6 +65,9 @@ class Reading(serializers.Serializer):
         help_text="How to combine the counts of a query that appears twice.",
     )
     header = serializers.BooleanField(required=False, default=None, allow_null=True)
+    sheet = serializers.CharField(
+        required=False, max_length=31, help_text="The sheet of a workbook; by default the first one with the columns."
+    )
     encoding = serializers.ChoiceField(required=False, choices=["utf-8", "latin-1"])
 
     def validate_columns(self, value: str) -> dict[str, str]:
