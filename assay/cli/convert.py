@@ -52,7 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queries", metavar="FILE", help="queries with ids and texts, for formats that need the texts or lack the ids"
     )
-    parser.add_argument("--documents", metavar="FILE", help="documents, for a folder of BEIR or MTEB")
+    parser.add_argument(
+        "--documents", metavar="FILE", help="documents, for a folder of BEIR or MTEB and for training files"
+    )
+    parser.add_argument(
+        "--runs", metavar="RUN", action="append", default=[], help="runs that rank the negatives of training files"
+    )
     parser.add_argument(
         "--split", metavar="NAME", help="split of a data set's qrels; default: the only one, or test; folders: all"
     )
@@ -88,8 +93,19 @@ def run(args: argparse.Namespace) -> int:
     target = FORMATS[args.target_format]
     if target.write is None:
         raise NotValid(f"Assay cannot write the format {target.name}; choose another format with --to")
-    if args.documents:
-        raise NotValid(f"--documents does not apply to the format {target.name}; remove it")
+    training = _training(args, target)
+    for name in ("documents", "runs"):
+        if getattr(args, name) and not training:
+            raise NotValid(f"--{name} does not apply to the format {target.name}; remove it")
+    if training:
+        from assay.cli.inputs.training import settings_of, training_rows
+
+        names = settings_of(target.kind)
+        given = _settings(target, args, names)
+        selection = {name: value for name, value in given.items() if name in names}
+        others = {name: value for name, value in given.items() if name not in names}
+        _write(args, target, training_rows(args, target.kind, selection, _with_ids), others)
+        return 0
     if is_data_set(args.source):
         return _convert_part(args, target)
     if args.split:
@@ -107,6 +123,24 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
     _write(args, target, rows, _options(target, args, source.by_text))
     return 0
+
+
+def _training(args: argparse.Namespace, target: Format) -> bool:
+    """Return whether training data are to be selected from judgments, and not read from a training file."""
+    from assay.formats import FORMATS
+    from assay.formats.data_sets.data_set import is_data_set
+    from assay.formats.detection import sniff
+    from assay.formats.text_lines import Content
+
+    if target.kind not in ("triplets", "graded-pairs"):
+        return False
+    if is_data_set(args.source):
+        return True
+    name = args.source_format
+    if name is None and args.source != "-":
+        with Content(Path(args.source), args.source, hashed=False) as content:
+            name = sniff(content.head)
+    return name not in FORMATS or FORMATS[name].kind != target.kind
 
 
 def _convert_part(args: argparse.Namespace, target: Format) -> int:
@@ -219,16 +253,24 @@ def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[st
         given["tag"] = args.tag
     if args.encode_ids:
         given["encode_ids"] = True
-    for setting in args.set:
-        name, equals, value = setting.partition("=")
-        settings = [one for one in taken if one not in ("rows", "stream", "queries", "tag", "encode_ids")]
-        if not equals or name not in settings:
-            known = f"settings: {', '.join(settings)}" if settings else "it has no settings"
-            raise NotValid(f"--set {setting} does not apply to the format {target.name}; {known}")
-        given[name] = _value(value)
+    given |= _settings(target, args)
     for name in given:
         if name not in taken:
             raise NotValid(f"--{name.replace('_', '-')} does not apply to the format {target.name}; remove it")
+    return given
+
+
+def _settings(target: Format, args: argparse.Namespace, more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the settings of ``--set`` for the writer of a format, and for more names."""
+    taken = inspect.signature(target.write).parameters if target.write else {}
+    names = [*more, *(one for one in taken if one not in ("rows", "stream", "queries", "tag", "encode_ids"))]
+    given: dict[str, Any] = {}
+    for setting in args.set:
+        name, equals, value = setting.partition("=")
+        if not equals or name not in names:
+            known = f"settings: {', '.join(names)}" if names else "it has no settings"
+            raise NotValid(f"--set {setting} does not apply to the format {target.name}; {known}")
+        given[name] = _value(value)
     return given
 
 

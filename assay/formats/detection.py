@@ -42,6 +42,15 @@ _NESTED = re.compile(rf"\{{\s*{_TEXT}\s*:\s*\{{\s*(?:\}}\s*,\s*{_TEXT}\s*:\s*\{{
 _ZBENCH = re.compile(r'\{\s*(?:"query"\s*:\s*\{[^\n]*"documents"\s*:\s*\[|"documents"\s*:\s*\[\s*(?:\{|\]))')
 _ZBENCH_PAIRS = re.compile(r'\{\s*"scored_pairs"\s*:\s*\[')
 
+# Formats of JSONL with their keys, which no other format has.
+_BY_KEYS = (
+    ("triplets-jsonl", {"query", "positive", "negative"}),
+    ("triplets-jsonl", {"anchor", "positive", "negative"}),
+    ("flagembedding-jsonl", {"query", "pos", "neg"}),
+    ("graded-pairs-jsonl", {"query", "document", "score"}),
+    ("graded-pairs-jsonl", {"sentence1", "sentence2", "score"}),
+)
+
 # The short names of the formats of query logs.
 LOG_FORMATS = {"csv": "query-log-csv", "jsonl": "query-log-jsonl", "ubi": "query-log-ubi"}
 
@@ -190,6 +199,7 @@ def _json_names(text: str) -> list[str]:
         return _nested_names(nested[1]) if nested else []
     keys = set(first) if isinstance(first, dict) else set()
     names = _rag_names(keys) if keys & _SAMPLE else []
+    names += [name for name, needed in _BY_KEYS if needed <= keys]
     if {"query_id", "doc_id", "outcome"} <= keys:
         names.append("labels-jsonl")
     if {"query_id", "a", "b"} <= keys:

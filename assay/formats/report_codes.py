@@ -44,6 +44,7 @@ CODES: dict[str, Code] = {
     "E26": Code("a different share of a stratum, or a different stratum of a query", _REJECTED),
     "E27": Code("a query that the engine failed to run", _REJECTED),
     "E28": Code("a formula in a cell of a workbook", _REJECTED),
+    "E29": Code("a training negative that is also a positive of its query", _REJECTED),
     "W30": Code("a byte order mark", "removed"),
     "W31": Code("lines that end in CRLF or CR", "read as line endings"),
     "W32": Code("a whole grade with a decimal point, such as 3.0", "read as a whole number"),
