@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NAME = "convert"
 # Column 2 of qrels marks a label of a machine.
 MACHINE = "1"
+# Parameters of writers that have an option of their own.
+_OF_OPTIONS = ("rows", "stream", "queries", "outputs", "tag", "encode_ids")
 EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json"
 
 
@@ -58,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", metavar="RUN", action="append", default=[], help="runs that rank the negatives of training files"
     )
+    parser.add_argument("--outputs", metavar="FILE", help="outputs of a system, for rows of ragas")
     parser.add_argument(
         "--split", metavar="NAME", help="split of a data set's qrels; default: the only one, or test; folders: all"
     )
@@ -244,11 +247,19 @@ def _texts(args: argparse.Namespace) -> dict[str, str]:
     return {row.query_id: row.query for row in queries.rows}
 
 
+def _outputs(args: argparse.Namespace) -> dict[str, Any]:
+    _, outputs = read_file(args.outputs, None, _without_options(), kind="outputs")
+    outputs.report.raise_if_errors()
+    return {row.sample_id: row for row in outputs.rows}
+
+
 def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[str, Any]:
     given: dict[str, Any] = {}
     taken = inspect.signature(target.write).parameters if target.write else {}
     if args.queries and not (by_text and "queries" not in taken):
         given["queries"] = _texts(args)
+    if args.outputs:
+        given["outputs"] = _outputs(args)
     if args.tag:
         given["tag"] = args.tag
     if args.encode_ids:
@@ -263,7 +274,7 @@ def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[st
 def _settings(target: Format, args: argparse.Namespace, more: Sequence[str] = ()) -> dict[str, Any]:
     """Return the settings of ``--set`` for the writer of a format, and for more names."""
     taken = inspect.signature(target.write).parameters if target.write else {}
-    names = [*more, *(one for one in taken if one not in ("rows", "stream", "queries", "tag", "encode_ids"))]
+    names = [*more, *(one for one in taken if one not in _OF_OPTIONS)]
     given: dict[str, Any] = {}
     for setting in args.set:
         name, equals, value = setting.partition("=")

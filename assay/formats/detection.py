@@ -47,6 +47,7 @@ _BY_KEYS = (
     ("triplets-jsonl", {"query", "positive", "negative"}),
     ("triplets-jsonl", {"anchor", "positive", "negative"}),
     ("flagembedding-jsonl", {"query", "pos", "neg"}),
+    ("umbrela-judgments-jsonl", {"query", "passage", "judgment"}),
     ("graded-pairs-jsonl", {"query", "document", "score"}),
     ("graded-pairs-jsonl", {"sentence1", "sentence2", "score"}),
 )
@@ -152,9 +153,9 @@ def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
         is_beir = _is_beir_query(keys)
         return ("BEIR's queries.jsonl", "if these are queries, set the format to queries-jsonl") if is_beir else None
     if "candidates" in keys:
-        return "an umbrela request", "write one line for each candidate, as assay formats pairs-jsonl shows"
+        return "an umbrela request", "read the pairs in the format umbrela-requests-jsonl"
     if "passage" in keys and keys & {"judgment", "prediction"}:
-        return "judgments of umbrela", "add the query and document ids, as assay formats qrels-jsonl shows"
+        return "judgments of umbrela", "read the labels in the format umbrela-judgments-jsonl"
     return None
 
 
@@ -232,7 +233,8 @@ def _rag_names(keys: set[str]) -> list[str]:
     """Return the RAG formats (samples, outputs, ragas rows) that match; rows with a document or query id match none."""
     if keys & (_OWN_DOC_ID | _QUERY_ID):
         return []
-    names = ["samples-jsonl"] if keys & _SAMPLE_QUERY else []
+    names = ["ragas-jsonl"] if "user_input" in keys else []
+    names += ["samples-jsonl"] if keys & _SAMPLE_QUERY else []
     return [*names, "outputs-jsonl"] if keys & _OUTPUT else names
 
 

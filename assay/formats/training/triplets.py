@@ -20,6 +20,7 @@ from assay.formats.json_lines import Element, id_text
 from assay.formats.json_rows import is_number, row_reader, write_objects
 from assay.formats.queries import query_fault
 from assay.formats.reader import note_unusual
+from assay.formats.text_ids import text_id
 from assay.formats.training.training_rows import Passage, TripletRow
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
@@ -196,8 +197,6 @@ def _listed(of: Mapping[str, Any], name: str, size: int, missing: Any = None) ->
 
 def checked_ids(values: Sequence[Any], texts: Sequence[str], line: int, tally: Tally) -> tuple[list[str], bool]:
     """Return the ids of texts, and whether one was a number; a text without an id gets one that depends on it."""
-    from assay.rag.fields import text_id
-
     found: list[str] = []
     numbered = False
     for value, text in zip(values, texts, strict=True):
