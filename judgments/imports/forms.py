@@ -24,7 +24,7 @@ MAPPED = {
     "run": ("query_id", "doc_id", "score", "rank"),
 }
 # The options of readers that have a field, the grade scale first.
-READER_FIELDS = ("grades", "conflicts", "repeated", "sheet", "encoding")
+READER_FIELDS = ("grades", "conflicts", "repeated", "snapshot", "sheet", "encoding")
 TWICE = [("first", "use the first"), ("last", "use the last"), ("min", "use the lowest"), ("max", "use the highest")]
 REPEATED = [("sum", "add the counts"), ("max", "use the highest"), ("first", "use the first")]
 SCALE = re.compile(r"\s*(\d{1,3})\s*(?:[:–-]\s*(\d{1,3})\s*)?")
@@ -68,6 +68,12 @@ class FileForm(AssayForm):
     )
     repeated = forms.ChoiceField(
         label="Counts of repeated queries", required=False, choices=[("", "report an error"), *REPEATED]
+    )
+    snapshot = forms.CharField(
+        label="Snapshot or search configuration",
+        required=False,
+        max_length=200,
+        help_text="Only if the file contains the results of several.",
     )
     sheet = forms.CharField(
         label="Sheet of the workbook",

@@ -295,3 +295,16 @@ def test_a_workbook_of_ratings_becomes_a_round(api: APIClient) -> None:
     assert (refused.status_code, [(one["code"], one["line"]) for one in problems]) == (400, [("W69", None), ("E28", 2)])
     stored = send(api, "judgments", workbook(3), "book.xlsx", sheet="Grades")
     assert (stored.status_code, stored.json()["rows"], stored.json()["report"]["format"]) == (201, 1, "ratings-xlsx")
+
+
+def test_one_search_configuration_of_an_experiment_becomes_a_run(api: APIClient) -> None:
+    post(api, "queries", [{"query_id": "q1", "query": "rain jacket"}])
+    lists = [{"searchConfigurationId": name, "docIds": [doc_id]} for name, doc_id in (("old", "d1"), ("new", "d2"))]
+    experiment = {
+        "searchConfigurationList": ["old", "new"],
+        "results": [{"query_text": "rain jacket", "snapshots": lists}],
+    }
+    refused = send(api, "runs", json.dumps(experiment), "experiment.json")
+    assert (refused.status_code, "'old', 'new'" in refused.json()["error"]["message"]) == (400, True)
+    stored = send(api, "runs", json.dumps(experiment), "experiment.json", snapshot="new")
+    assert (stored.status_code, stored.json()["rows"], stored.json()["report"]["format"]) == (201, 1, "srw-experiment")
