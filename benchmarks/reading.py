@@ -40,6 +40,13 @@ CASES = {
     "convert-qrels": Case("convert qrels to CSV", "qrels.txt", ("convert", "--to", "qrels-csv", "--out", "out")),
     "convert-beir": Case("convert qrels to BEIR", "qrels.txt", ("convert", "--to", "beir-qrels", "--out", "out")),
     "convert-csv": Case("convert qrels to TREC", "qrels.csv", ("convert", "--to", "trec-qrels", "--out", "out")),
+    "validate-by-text": Case("validate qrels by text, Quepid", "quepid.csv", ("validate", "--scale", "0:3")),
+    "convert-by-text": Case(
+        "convert qrels by text to TREC", "quepid.csv", ("convert", "--to", "trec-qrels", "--out", "out")
+    ),
+    "convert-to-text": Case(
+        "convert qrels by text to quaerite", "quepid.csv", ("convert", "--to", "quaerite-csv", "--out", "out")
+    ),
     "convert-run": Case("convert a run to CSV", "run.txt", ("convert", "--to", "run-csv", "--out", "out")),
 }
 

@@ -16,7 +16,7 @@ LIBRARY, SERVER = (
     for file in ("pyproject.toml", "server/pyproject.toml")
 )
 # The extras of the library that a server needs.
-SERVER_NEEDS = ("logs", "stats", "judges", "rag", "postgres")
+SERVER_NEEDS = ("logs", "stats", "judges", "rag", "xlsx", "postgres")
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 PINNED = {line for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines() if line}
 

@@ -58,6 +58,7 @@ EXTRAS = {
     "scipy": "stats",
     "sklearn": "stats",
     "httpx": "judges",
+    "openpyxl": "xlsx",
     "psycopg": "postgres",
     "sentence_transformers": "semantic",
     "rouge_score": "rag",

@@ -9,7 +9,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 NAME = "convert"
 # Column 2 of qrels marks a label of a machine.
 MACHINE = "1"
+# Parameters of writers that have an option of their own.
+_OF_OPTIONS = ("rows", "stream", "queries", "outputs", "tag", "encode_ids")
 EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json"
 
 
@@ -53,7 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queries", metavar="FILE", help="queries with ids and texts, for formats that need the texts or lack the ids"
     )
-    parser.add_argument("--documents", metavar="FILE", help="documents, for a folder of BEIR or MTEB")
+    parser.add_argument(
+        "--documents", metavar="FILE", help="documents, for a folder of BEIR or MTEB and for training files"
+    )
+    parser.add_argument(
+        "--runs", metavar="RUN", action="append", default=[], help="runs that rank the negatives of training files"
+    )
+    parser.add_argument("--outputs", metavar="FILE", help="outputs of a system, for rows of ragas")
     parser.add_argument(
         "--split", metavar="NAME", help="split of a data set's qrels; default: the only one, or test; folders: all"
     )
@@ -89,8 +96,19 @@ def run(args: argparse.Namespace) -> int:
     target = FORMATS[args.target_format]
     if target.write is None:
         raise NotValid(f"Assay cannot write the format {target.name}; choose another format with --to")
-    if args.documents:
-        raise NotValid(f"--documents does not apply to the format {target.name}; remove it")
+    training = _training(args, target)
+    for name in ("documents", "runs"):
+        if getattr(args, name) and not training:
+            raise NotValid(f"--{name} does not apply to the format {target.name}; remove it")
+    if training:
+        from assay.cli.inputs.training import settings_of, training_rows
+
+        names = settings_of(target.kind)
+        given = _settings(target, args, names)
+        selection = {name: value for name, value in given.items() if name in names}
+        others = {name: value for name, value in given.items() if name not in names}
+        _write(args, target, training_rows(args, target.kind, selection, _with_ids), others)
+        return 0
     if is_data_set(args.source):
         return _convert_part(args, target)
     if args.split:
@@ -108,6 +126,24 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
     _write(args, target, rows, _options(target, args, source.by_text))
     return 0
+
+
+def _training(args: argparse.Namespace, target: Format) -> bool:
+    """Return whether training data are to be selected from judgments, and not read from a training file."""
+    from assay.formats import FORMATS
+    from assay.formats.data_sets.data_set import is_data_set
+    from assay.formats.detection import sniff
+    from assay.formats.text_lines import Content
+
+    if target.kind not in ("triplets", "graded-pairs"):
+        return False
+    if is_data_set(args.source):
+        return True
+    name = args.source_format
+    if name is None and args.source != "-":
+        with Content(Path(args.source), args.source, hashed=False) as content:
+            name = sniff(content.head)
+    return name not in FORMATS or FORMATS[name].kind != target.kind
 
 
 def _convert_part(args: argparse.Namespace, target: Format) -> int:
@@ -185,8 +221,10 @@ def _queries(rows: Sequence[Any]) -> Iterable[Any]:
 
 def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
     """Give the rows of a file without query ids the ids of --queries, by the exact text of the query."""
+    from assay.formats.text_keys import query_texts, with_query_ids
+
     if not args.queries:
-        number = len({row.query_id for row in rows})
+        number = len(query_texts(rows))
         sys.stderr.write(
             f"note: {args.source} has no query ids; {amount(number, 'query was', 'queries were')} numbered in the "
             "order of the file. --queries FILE uses the ids of FILE\n"
@@ -196,11 +234,11 @@ def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
     for query_id, text in _texts(args).items():
         if ids.setdefault(text, query_id) != query_id:
             raise NotValid(f"{args.queries}: the queries {ids[text]!r} and {query_id!r} have the same text; remove one")
-    unknown = sorted({row.query for row in rows} - ids.keys())
+    unknown = sorted(set(query_texts(rows)) - ids.keys())
     if unknown:
         count = amount(len(unknown), "query of the file is", "queries of the file are")
         raise NotValid(f"{args.queries}: {count} missing, such as {unknown[0]!r}; add the rows")
-    return [replace(row, query_id=ids[row.query]) for row in rows]
+    return with_query_ids(rows, ids)
 
 
 def _texts(args: argparse.Namespace) -> dict[str, str]:
@@ -209,25 +247,41 @@ def _texts(args: argparse.Namespace) -> dict[str, str]:
     return {row.query_id: row.query for row in queries.rows}
 
 
+def _outputs(args: argparse.Namespace) -> dict[str, Any]:
+    _, outputs = read_file(args.outputs, None, _without_options(), kind="outputs")
+    outputs.report.raise_if_errors()
+    return {row.sample_id: row for row in outputs.rows}
+
+
 def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[str, Any]:
     given: dict[str, Any] = {}
     taken = inspect.signature(target.write).parameters if target.write else {}
     if args.queries and not (by_text and "queries" not in taken):
         given["queries"] = _texts(args)
+    if args.outputs:
+        given["outputs"] = _outputs(args)
     if args.tag:
         given["tag"] = args.tag
     if args.encode_ids:
         given["encode_ids"] = True
-    for setting in args.set:
-        name, equals, value = setting.partition("=")
-        settings = [one for one in taken if one not in ("rows", "stream", "queries", "tag", "encode_ids")]
-        if not equals or name not in settings:
-            known = f"settings: {', '.join(settings)}" if settings else "it has no settings"
-            raise NotValid(f"--set {setting} does not apply to the format {target.name}; {known}")
-        given[name] = _value(value)
+    given |= _settings(target, args)
     for name in given:
         if name not in taken:
             raise NotValid(f"--{name.replace('_', '-')} does not apply to the format {target.name}; remove it")
+    return given
+
+
+def _settings(target: Format, args: argparse.Namespace, more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the settings of ``--set`` for the writer of a format, and for more names."""
+    taken = inspect.signature(target.write).parameters if target.write else {}
+    names = [*more, *(one for one in taken if one not in _OF_OPTIONS)]
+    given: dict[str, Any] = {}
+    for setting in args.set:
+        name, equals, value = setting.partition("=")
+        if not equals or name not in names:
+            known = f"settings: {', '.join(names)}" if names else "it has no settings"
+            raise NotValid(f"--set {setting} does not apply to the format {target.name}; {known}")
+        given[name] = _value(value)
     return given
 
 

@@ -42,6 +42,16 @@ _NESTED = re.compile(rf"\{{\s*{_TEXT}\s*:\s*\{{\s*(?:\}}\s*,\s*{_TEXT}\s*:\s*\{{
 _ZBENCH = re.compile(r'\{\s*(?:"query"\s*:\s*\{[^\n]*"documents"\s*:\s*\[|"documents"\s*:\s*\[\s*(?:\{|\]))')
 _ZBENCH_PAIRS = re.compile(r'\{\s*"scored_pairs"\s*:\s*\[')
 
+# Formats of JSONL with their keys, which no other format has.
+_BY_KEYS = (
+    ("triplets-jsonl", {"query", "positive", "negative"}),
+    ("triplets-jsonl", {"anchor", "positive", "negative"}),
+    ("flagembedding-jsonl", {"query", "pos", "neg"}),
+    ("umbrela-judgments-jsonl", {"query", "passage", "judgment"}),
+    ("graded-pairs-jsonl", {"query", "document", "score"}),
+    ("graded-pairs-jsonl", {"sentence1", "sentence2", "score"}),
+)
+
 # The short names of the formats of query logs.
 LOG_FORMATS = {"csv": "query-log-csv", "jsonl": "query-log-jsonl", "ubi": "query-log-ubi"}
 
@@ -67,6 +77,8 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     if head.startswith(b"PAR1") and b"\0" in head:
         # ranx uses the same column names for both; callers request labels explicitly.
         names = ["run-parquet", "qrels-parquet", "queries-parquet", "documents-parquet"]
+    elif head.startswith(b"PK\x03\x04"):
+        names = ["ratings-xlsx"]
     else:
         names = [name for name, pattern in SIGNATURES if pattern.match(text)]
         names += _json_names(text) if text[:1] in ("{", "[") else _table_names(text)
@@ -141,9 +153,9 @@ def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
         is_beir = _is_beir_query(keys)
         return ("BEIR's queries.jsonl", "if these are queries, set the format to queries-jsonl") if is_beir else None
     if "candidates" in keys:
-        return "an umbrela request", "write one line for each candidate, as assay formats pairs-jsonl shows"
+        return "an umbrela request", "read the pairs in the format umbrela-requests-jsonl"
     if "passage" in keys and keys & {"judgment", "prediction"}:
-        return "judgments of umbrela", "add the query and document ids, as assay formats qrels-jsonl shows"
+        return "judgments of umbrela", "read the labels in the format umbrela-judgments-jsonl"
     return None
 
 
@@ -188,6 +200,7 @@ def _json_names(text: str) -> list[str]:
         return _nested_names(nested[1]) if nested else []
     keys = set(first) if isinstance(first, dict) else set()
     names = _rag_names(keys) if keys & _SAMPLE else []
+    names += [name for name, needed in _BY_KEYS if needed <= keys]
     if {"query_id", "doc_id", "outcome"} <= keys:
         names.append("labels-jsonl")
     if {"query_id", "a", "b"} <= keys:
@@ -220,7 +233,8 @@ def _rag_names(keys: set[str]) -> list[str]:
     """Return the RAG formats (samples, outputs, ragas rows) that match; rows with a document or query id match none."""
     if keys & (_OWN_DOC_ID | _QUERY_ID):
         return []
-    names = ["samples-jsonl"] if keys & _SAMPLE_QUERY else []
+    names = ["ragas-jsonl"] if "user_input" in keys else []
+    names += ["samples-jsonl"] if keys & _SAMPLE_QUERY else []
     return [*names, "outputs-jsonl"] if keys & _OUTPUT else names
 
 

@@ -52,8 +52,8 @@ class Format:
         ``trec-qrels``; ``TREC qrels``; one sentence.
     kind : str
         Kind of its rows: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``,
-        ``click-log``, ``ratings``, ``pairs``, ``battles``, ``document-scores`` or ``manifest``. Formats of the same
-        kind can be converted into each other.
+        ``click-log``, ``ratings``, ``labels``, ``pairs``, ``battles``, ``document-scores``, ``samples``, ``triplets``,
+        ``graded-pairs``, ``nuggets``, ... Formats of the same kind can be converted into each other.
     extensions : tuple of str
         Usual file extensions; the first is used for writing.
     read : callable

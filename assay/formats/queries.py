@@ -66,6 +66,13 @@ def note_personal(tally: Tally, line: int | None, text: str) -> None:
         tally.note(DOUBTFUL, line, problem, done="kept", fix=_FIX, raw=text, column="query")
 
 
+def may_be_personal(text: str) -> bool:
+    """Return whether `note_personal` reports a query."""
+    from assay.core.redaction import is_doubtful, redact
+
+    return bool(redact(text)[1]) or is_doubtful(text)
+
+
 def query_id_fault(text: str) -> Fault | None:
     """Return the fault of a query id, or None."""
     fault = id_fault(text)

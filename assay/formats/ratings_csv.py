@@ -215,17 +215,7 @@ class _Ratings(CsvLayout[RatingRow]):
         return Plain(columns, good, repaired, [*warned, Warned("W32", repaired)])
 
     def add(self, cells: Cells, tally: Tally, by_key: Keyed[RatingRow]) -> None:
-        if "query_id" not in cells.of and "query" not in cells.of:
-            expected = "expected a column query_id or query; map a column (columns: query_id=NAME)"
-            tally.refuse("the header has neither query_id nor query", line=1, expected=expected, code="F04")
-        try:
-            row, repaired = _rating(cells, self.ids, tally, self.grades)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-            return
-        value = row.grade if row.state == "graded" else row.state
-        bin = "repaired" if repaired or cells.repaired else "accepted"
-        by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
+        add_rating(cells, self.ids, tally, self.grades, by_key)
 
     def count(self, rows: Sequence[RatingRow], tally: Tally) -> None:
         count_grades(rows, tally)
@@ -244,6 +234,23 @@ class _Ratings(CsvLayout[RatingRow]):
                 return None
 
         return given.crossed(states, answer)
+
+
+def add_rating(
+    cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, ...] | None, by_key: Keyed[RatingRow]
+) -> None:
+    """Add a row of a table of ratings; an invalid one is rejected. The ids are those of queries without an id."""
+    if "query_id" not in cells.of and "query" not in cells.of:
+        expected = "expected a column query_id or query; map a column (columns: query_id=NAME)"
+        tally.refuse("the header has neither query_id nor query", line=1, expected=expected, code="F04")
+    try:
+        row, repaired = _rating(cells, ids, tally, grades)
+    except RowFault as fault:
+        tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
+        return
+    value = row.grade if row.state == "graded" else row.state
+    bin = "repaired" if repaired or cells.repaired else "accepted"
+    by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
 
 
 def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:

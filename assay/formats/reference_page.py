@@ -27,8 +27,29 @@ This page is generated from the formats' declarations; `python -m assay.formats.
 - `assay convert` reads whole data sets of BEIR, MTEB and ir_datasets, and writes those of BEIR and MTEB (see
   [cli.md](cli.md)). Their files have the formats `documents-jsonl`, `queries-jsonl`, `beir-qrels`, `qrels-jsonl`, or
   Parquet; `--set beir=true` writes their names of keys.
+- An export of an annotation tool, or a file of LARA, contains grades of people and labels of models. Two formats read
+  it, one for each kind, which the import or the command asks for.
+- `assay convert` also selects training data from qrels: see [cli.md](cli.md#assay-convert) on hard negatives.
 - Files of the same kind can be converted into each other, and every kind with pairs can be converted into pairs:
   `assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json`.
+
+"""
+_SOURCES = """## Published shapes of other tools
+
+These formats follow what the tools publish:
+
+- Argilla: `Record.to_dict` in the SDK 2 (`argilla-io/argilla`).
+- FlagEmbedding: the README of its fine-tuning examples (`FlagOpen/FlagEmbedding`).
+- Label Studio: its page on the task format, and the converter in `HumanSignal/label-studio-sdk`.
+- LARA: `src/example-covid-itachi-graded.py` (`RikiyaT/LARA`), which copies the column `annotation` from qrels, although
+  the README calls it predicted.
+- nuggetizer: `src/nuggetizer/cli/adapters.py` (`castorini/nuggetizer`).
+- ragas: `SingleTurnSample` in `src/ragas/dataset_schema.py` (`explodinggradients/ragas`).
+- Search Relevance Workbench: the OpenSearch documentation of experiments, of comparing query sets and of evaluating
+  search quality (`opensearch-project/documentation-website`).
+- sentence-transformers: the dataset overview on sbert.net.
+- umbrela: `src/umbrela/cli/normalize.py` and the examples of its quickstart (`castorini/umbrela`).
+- zbench: `zbench/common_types.py` and `zbench/annotation.py` (`zeroentropy-ai/zbench`).
 
 """
 _OTHERS = """## Qrels and runs in formats other than TREC
@@ -72,6 +93,7 @@ def page() -> str:
             _HEAD,
             _overview(),
             _STRICT,
+            _SOURCES,
             _OTHERS,
             _names(),
             _ODD,

@@ -43,6 +43,8 @@ CODES: dict[str, Code] = {
     "E25": Code("a different narrative for a query that is being judged", _REJECTED),
     "E26": Code("a different share of a stratum, or a different stratum of a query", _REJECTED),
     "E27": Code("a query that the engine failed to run", _REJECTED),
+    "E28": Code("a formula in a cell of a workbook", _REJECTED),
+    "E29": Code("a training negative that is also a positive of its query", _REJECTED),
     "W30": Code("a byte order mark", "removed"),
     "W31": Code("lines that end in CRLF or CR", "read as line endings"),
     "W32": Code("a whole grade with a decimal point, such as 3.0", "read as a whole number"),
@@ -96,4 +98,7 @@ CODES: dict[str, Code] = {
     "W66": Code("a group of several queries", "each query gets the labels of the group"),
     "W67": Code("documents that a machine judge failed to judge", "without a label"),
     "W68": Code("documents of several indexes", "read by their ids alone"),
+    "W69": Code("further sheets of a workbook", "not read"),
+    "W71": Code("machine judgments without ids", "queries are numbered; documents get ids made from their texts"),
+    "W70": Code("a model's label among ratings, or a rating among labels of models", "skipped and counted"),
 }

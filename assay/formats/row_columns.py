@@ -120,7 +120,11 @@ class RowColumns(Sequence[Row]):
 
     def texts(self, name: str) -> Texts:
         """Return a column of texts."""
-        return cast(Texts, self.columns[name])
+        column = self.columns[name]
+        if not isinstance(column, Coded):
+            return cast(Texts, column)
+        known = Texts.of(column.values)
+        return Texts(known.buffer, _small(known.starts)[column.codes], _small(known.ends)[column.codes])
 
     def __len__(self) -> int:
         return self._size
@@ -172,6 +176,10 @@ class RowColumns(Sequence[Row]):
         ]
         # No row class that is read in columns has a default factory.
         return map(self.make, *given)
+
+
+def _small(places: Places) -> Places:
+    return places.astype(np.int32) if len(places) == 0 or places[-1] < LARGEST else places
 
 
 def size_of(column: Column) -> int:

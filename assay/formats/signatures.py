@@ -4,12 +4,39 @@ from __future__ import annotations
 
 import re
 
+_LABEL_STUDIO = re.compile(
+    r'\[\s*\{(?=.*"data"\s*:\s*\{)(?=.*"(?:annotations|completions|predictions)"\s*:\s*\[)', re.S
+)
+_ARGILLA = re.compile(r'\[\s*\{(?=.*"fields"\s*:\s*\{)(?=.*"(?:responses|suggestions)"\s*:\s*\{)', re.S)
+_LARA = re.compile(r"(?=[^\r\n]*\bannotation\b)[^\r\n]*\bprob_(?:\d+|yes|no)\b", re.I)
 _CASE = re.compile(r'\{\s*(?:"case"\s*:\s*\{\s*)?"case_name"\s*:')
 
 # Format names with patterns for the decoded text without leading white space, checked before all other formats. A
 # pattern must not match a file of another format; text beyond the first 64 KiB is not available.
 SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("quepid-book", re.compile(r'\{(?=[^{]{0,2000}"(?:scale|scorer|name)"\s*:)(?=.*"query_doc_pairs"\s*:)', re.S)),
+    # One file with ratings of people and labels of models: the kind decides.
+    ("label-studio-json", _LABEL_STUDIO),
+    ("label-studio-predictions-json", _LABEL_STUDIO),
+    ("argilla-json", _ARGILLA),
+    ("argilla-suggestions-json", _ARGILLA),
+    (
+        "label-studio-min-json",
+        re.compile(r'\[\s*\{(?=.*"annotation_id"\s*:)(?=.*"annotator"\s*:)(?=.*"lead_time"\s*:)', re.S),
+    ),
+    ("label-studio-csv", re.compile(r"(?=[^\r\n]*\bannotation_id\b)(?=[^\r\n]*\bannotator\b)[^\r\n]*\blead_time\b")),
+    ("lara-csv", _LARA),
+    ("lara-probabilities-csv", _LARA),
+    ("umbrela-requests-jsonl", re.compile(r'\{(?=.{0,5000}"candidates"\s*:\s*\[)\s*"(?:query|candidates)"\s*:', re.S)),
+    ("nugget-assignments-jsonl", re.compile(r'\{(?=[^\n]*"nuggets"\s*:)(?=[^\n]*"(?:assignment|docid|run_id)"\s*:)')),
+    ("nuggets-jsonl", re.compile(r'\{[^\n]*"nuggets"\s*:')),
+    (
+        "srw-experiment",
+        re.compile(
+            r'[\[{](?=.*"searchConfiguration(?:Id|List)"\s*:)(?=.*"(?:docIds|documentIds|pairwiseComparison|evaluationId)"\s*:)',
+            re.S,
+        ),
+    ),
     ("srw-judgments", re.compile(r'[\[{].*"judgmentRatings"\s*:', re.S)),
     ("srw-query-set", re.compile(r'\{.*"querySetQueries"\s*:', re.S)),
     ("srw-queries", re.compile(r'\{\s*"queryText"\s*:')),

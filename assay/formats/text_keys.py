@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
+import numpy as np
+
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
+from assay.core.text_column import distinct
 from assay.formats.grade_cells import Keyed, Pick, RowFault, any_grade, checked_id, scale_grade
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import note_unusual
+from assay.formats.row_columns import Coded, RowColumns
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow, RunRow
 from assay.formats.value_kinds import value_kind
-from assay.formats.writer import MAX_SHOWN, export_order
+from assay.formats.writer import MAX_SHOWN, Ordered, export_order
 
 Row = TypeVar("Row", bound=LabelRow | QueryRow | RatingRow | RunRow)
 
 WIDTH = 3
+
+
+def query_number(number: int, largest: int = 0) -> str:
+    """Return the id of a query by its place in the file; ids up to the largest number have the same length.
+
+    Examples
+    --------
+    >>> query_number(7), query_number(7, 12_000)
+    ('q007', 'q00007')
+    """
+    return f"q{number:0{max(WIDTH, len(str(largest)))}d}"
 
 
 class TextKeys:
@@ -36,7 +51,7 @@ class TextKeys:
             if fault := query_fault(text):
                 raise RowFault(*fault)
             note_personal(self._tally, line, text)
-            self.ids[text] = f"q{len(self.ids) + 1:0{WIDTH}d}"
+            self.ids[text] = query_number(len(self.ids) + 1)
         return self.ids[text]
 
     def padded(self, rows: Iterable[Row]) -> Iterator[Row]:
@@ -57,7 +72,7 @@ class TextLabels:
     ) -> None:
         self._tally, self._grades, self._whole = tally, grades, whole
         self.keys = TextKeys(tally)
-        self._by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
+        self.by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
 
     def add(
         self,
@@ -75,7 +90,7 @@ class TextLabels:
         try:
             query_id = self.keys.query_id(query, line)
             checked_id(doc_id)
-            grade, pointed = (None, False) if value in (None, "") else self._grade(value)
+            grade, pointed = (None, False) if value in (None, "") else self.grade(value)
         except RowFault as fault:
             fix = fault.fix or self._tally.expected
             self._tally.reject(fault.code, line, str(fault), fix=fix, raw=raw, column=column)
@@ -84,7 +99,7 @@ class TextLabels:
             self._tally.once("W32", line, f"the grade is written as {value}", done=f"read as {grade:g}")
         note_unusual(self._tally, line, doc_id)
         row = LabelRow(query_id, doc_id, grade, query=query, line=line, by_text=True, group=group)
-        self._by_key.add((query, doc_id), grade, row, line, raw, "repaired" if pointed or repaired else "accepted")
+        self.by_key.add((query, doc_id), grade, row, line, raw, "repaired" if pointed or repaired else "accepted")
 
     def without_labels(self, query: Any, line: int, raw: str, *, counted_as: str, column: str = "") -> None:
         """Count a query without documents, which has no labels to read."""
@@ -99,12 +114,12 @@ class TextLabels:
 
     def rows(self) -> Iterator[LabelRow]:
         """Yield the accepted labels in the order of the file."""
-        for row in self.keys.padded(self._by_key.rows()):
+        for row in self.keys.padded(self.by_key.rows()):
             if row.grade is not None:
                 self._tally.grade(row.grade)
             yield row
 
-    def _grade(self, value: Any) -> tuple[float, bool]:
+    def grade(self, value: Any) -> tuple[float, bool]:
         """Return a grade, and whether it was repaired; without a scale, 3.0 is as good as 3."""
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise RowFault("E12", f"the grade {value!r} is not a number", "expected a number such as 3")
@@ -113,6 +128,34 @@ class TextLabels:
             return any_grade(text)
         grade, repaired = scale_grade(text, self._grades)
         return grade, repaired and self._grades is not None
+
+
+def with_query_ids(rows: Sequence[Row], ids: Mapping[str, str]) -> Sequence[Row]:
+    """Return the rows with the ids of their queries' texts."""
+    if not isinstance(rows, RowColumns):
+        return [replace(row, query_id=ids[row.query]) for row in rows]
+    queries = coded_queries(rows)
+    known = {"query": queries, "query_id": queries.mapped(lambda text: ids[text])}
+    return RowColumns(rows.make, rows.columns | known)
+
+
+def query_texts(rows: Sequence[Row]) -> list[str]:
+    """Return the distinct texts of the rows' queries, in the order of the file."""
+    if isinstance(rows, RowColumns):
+        return coded_queries(rows).values
+    return list(dict.fromkeys(row.query for row in rows))
+
+
+def coded_queries(rows: RowColumns[Any]) -> Coded:
+    """Return the texts of the rows' queries as numbers, in the order of the file."""
+    column = rows.columns["query"]
+    if isinstance(column, Coded):
+        return column
+    texts, codes = distinct(rows.texts("query"))
+    order = np.argsort(np.unique(codes, return_index=True)[1])
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return Coded([texts[at] for at in order.tolist()], place[codes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +177,32 @@ def labels_by_query(
         labels = list(group)
         text = (queries or {}).get(query_id) or next((row.query for row in labels if row.query), "")
         if not text:
-            what = f"query {query_id!r} has no text, which {format} needs"
-            raise NotValid(f"{what}; add the texts (--queries queries.csv)")
+            raise NotValid(_without_text(format, query_id))
         found.append(QueryLabels(query_id, text, labels))
     refuse_shared_texts(format, ((one.query_id, one.query) for one in found))
     return found
+
+
+def ordered_texts(format: str, ordered: Ordered[LabelRow], queries: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the text of each query of ordered labels; a missing or shared text is refused."""
+    rows, texts = ordered.rows, dict[str, str]()
+    if isinstance(rows, RowColumns):
+        ids, codes = distinct(rows.texts("query_id"))
+        first = np.unique(codes, return_index=True)[1].tolist()
+        own = rows.texts("query") if "query" in rows.columns else None
+        texts = {query_id: own[place] if own else "" for query_id, place in zip(ids, first, strict=True)}
+    else:
+        for row in rows:
+            texts[row.query_id] = texts.get(row.query_id) or row.query
+    texts = {query_id: (queries or {}).get(query_id) or text for query_id, text in texts.items()}
+    if missing := next((query_id for query_id, text in texts.items() if not text), None):
+        raise NotValid(_without_text(format, missing))
+    refuse_shared_texts(format, texts.items())
+    return texts
+
+
+def _without_text(format: str, query_id: str) -> str:
+    return f"query {query_id!r} has no text, which {format} needs; add the texts (--queries queries.csv)"
 
 
 def refuse_shared_texts(format: str, queries: Iterable[tuple[str, str]]) -> None:

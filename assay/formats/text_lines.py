@@ -120,7 +120,7 @@ class Content:
     ) -> None:
         self.path, self.limit, self.encoding = path, limit, encoding
         self.expanded = self._lines = self._offset = self.lines_read = 0
-        self.parquet = self.bom = False
+        self.parquet = self.workbook = self.bom = False
         self.ends_in_newline = True
         self.carriage_return_line: int | None = None
         self._owned: BinaryIO | None = None
@@ -194,6 +194,10 @@ class Content:
             archive = zipfile.ZipFile(data)
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
             files = [name for name in names if not name.startswith("__MACOSX/")]
+            if "xl/workbook.xml" in names:
+                self.workbook, self._packed = True, ""
+                data.seek(0)
+                return data
             if "[Content_Types].xml" in names:
                 self.refuse(None, "looks like an office document", "save the table as CSV", "F03")
             if unsafe := next((name for name in files if name.startswith("/") or ".." in name.split("/")), None):
@@ -219,14 +223,18 @@ class Content:
                 raise
             self._unreadable(error)
         self.expanded += len(data)
-        if CEILING is not None:
+        if CEILING is not None and not self.workbook:
             self._hold(data, CEILING)
         if self._packed and (self.expanded > self.limit or self._expands_too_far()):
             self.refuse(None, f"expands to more than {self.expanded:,} bytes", "decompress it and split it", "F02")
-        if not self.parquet and (b"\0" in data or (data[:4] in BINARY and self.expanded == len(data))):
+        if not (self.parquet or self.workbook) and (
+            b"\0" in data or (data[:4] in BINARY and self.expanded == len(data))
+        ):
             # A Parquet file begins with four letters that could also begin a text, but no text contains a NUL.
             if data[:4] == b"PAR1" and self.expanded == len(data):
                 self.parquet = True
+            elif data[:4] == ZIP and self.expanded == len(data) and self._packed == "gzip file":
+                self.workbook = True
             else:
                 self._binary(data)
         return data
@@ -344,6 +352,8 @@ class Content:
         """Yield blocks that end at a line end, unless the whole content is read at once."""
         if self.parquet:
             self.refuse(None, "is a Parquet file", "expected UTF-8 text, or name its format", "F03")
+        if self.workbook:
+            self.refuse(None, "is an XLSX workbook", "save the table as CSV, or name its format", "F03")
         rest = self.head
         if size > BLOCK:
             # With large pieces, the first piece includes the head.

@@ -14,7 +14,7 @@ from assay.core.csv_cells import csv_row
 from assay.core.errors import NotValid
 from assay.core.ids import MAX_LENGTH, id_fault
 from assay.core.text_column import distinct
-from assay.formats.row_columns import RowColumns
+from assay.formats.row_columns import Coded, RowColumns
 
 if TYPE_CHECKING:
     from assay.core.text_column import Places
@@ -76,10 +76,13 @@ class Ordered(Generic[WrittenRow]):
         return chain.from_iterable(self.values("query_id", "doc_id"))
 
 
-def graded_order(rows: Iterable[LabelRow]) -> Ordered[LabelRow]:
-    """Return rows that have a grade by query id, then document id."""
+def graded_order(rows: Iterable[LabelRow], *, unrated: bool = False) -> Ordered[LabelRow]:
+    """Return rows that have a grade, or all rows, by query id, then document id."""
     if not isinstance(rows, RowColumns):
-        return Ordered(export_order(row for row in rows if row.grade is not None))
+        return Ordered(export_order(row for row in rows if unrated or row.grade is not None))
+    grades = rows.columns["grade"]
+    if not unrated and isinstance(grades, Coded) and None in grades.values:
+        rows = rows.at(grades.where(lambda grade: grade is not None).nonzero()[0])
     _, query = distinct(rows.texts("query_id"))
     return Ordered(rows, rows.texts("doc_id").descending(-query)[::-1])
 

@@ -1,9 +1,9 @@
-"""zbench's ``ai_scores.json``: an object with the answers of its three models for each pair.
+"""zbench's ``ai_scores.json``: an object with the answers of its models for each pair.
 
-A pair that zbench drew twice appears twice, each time with answers of three models. A thought that begins with
-``(SWAPPED)`` means that the second document was shown first; its score is already reversed. A score of 0 without a
-thought is a call that failed in zbench: it is read as no score. A score outside -1 to 1 is limited to that range, with
-a warning (W52).
+Each key that ends in ``_score`` is the answer of a model; zbench itself asks three. A pair that zbench drew twice
+appears twice, each time with answers of all models. A thought that begins with ``(SWAPPED)`` means that the second
+document was shown first; its score is already reversed. A score of 0 without a thought is a call that failed in zbench:
+it is read as no score. A score outside -1 to 1 is limited to that range, with a warning (W52).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from assay.formats.text_lines import Content
 from assay.formats.writer import Written
 
 NAME = "zbench-ai-scores"
-# In the order of the file, which is that of its fields: openai_score, gemini_score, anthropic_score.
+# The models that zbench itself asks and needs.
 MODELS = ("openai", "gemini", "anthropic")
 SWAPPED = "(SWAPPED)\n"
+_SCORE = "_score"
 EXAMPLE = """{
     "scored_pairs": [
         {
@@ -74,40 +75,35 @@ class ZbenchBattle(Battle):
 
 
 def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
-    """Write battles of zbench's three models, pair by pair, including repeated battles."""
+    """Write battles pair by pair, including repeated battles, with the answers of all models in the order given."""
     draws: list[dict[str, Battle]] = []
     opened: dict[tuple[str, str, str], dict[str, Battle]] = {}
     for row in rows:
-        if row.model not in MODELS:
-            raise NotValid(f"{NAME} has only answers of {', '.join(MODELS)}, not of {row.model!r}; use battles-jsonl")
+        if not row.model:
+            raise NotValid(f"{NAME} has an answer for each model, but a battle of {row.query_id!r} names none")
         key = (row.query_id, row.a, row.b)
         if key not in opened or row.model in opened[key]:
             opened[key] = {}
             draws.append(opened[key])
         opened[key][row.model] = row
-    for draw in draws:
-        if lacking := [model for model in MODELS if model not in draw]:
-            one = next(iter(draw.values()))
-            where = f"{one.query_id} {one.a} {one.b}"
-            raise NotValid(
-                f"{where}: {', '.join(lacking)} gave no answer, but {NAME} needs one from each model; use battles-jsonl"
-            )
     text = json.dumps({"scored_pairs": [_draw(draw) for draw in draws]}, ensure_ascii=False, indent=4, allow_nan=False)
     try:
         stream.write(f"{text}\n".encode())
     except UnicodeEncodeError as error:
         raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    notes = []
+    if any(set(draw) != set(MODELS) for draw in draws):
+        notes.append(f"zbench reads only files in which {', '.join(MODELS)} answered each pair")
     bare = sum(not getattr(next(iter(draw.values())), "pair", {}) for draw in draws)
-    notes = (
-        (f"{amount(bare, 'pair has', 'pairs have')} no query and no contents, because battles do not contain them",)
-        if bare
-        else ()
-    )
-    return Written(sum(map(len, draws)), notes)
+    if bare:
+        notes.append(
+            f"{amount(bare, 'pair has', 'pairs have')} no query and no contents, because battles do not contain them"
+        )
+    return Written(sum(map(len, draws)), tuple(notes))
 
 
 def _draw(draw: Mapping[str, Battle]) -> dict[str, Any]:
-    one = draw[MODELS[0]]
+    one = next(iter(draw.values()))
     pair = getattr(one, "pair", None) or {
         "pair_id": f"{one.query_id}-{one.a}-{one.b}",
         "query_id": one.query_id,
@@ -115,7 +111,7 @@ def _draw(draw: Mapping[str, Battle]) -> dict[str, Any]:
         "document_a": {"document_id": one.a, "metadata": {}, "content": ""},
         "document_b": {"document_id": one.b, "metadata": {}, "content": ""},
     }
-    answers = {f"{model}_score": _answer(draw[model]) for model in MODELS}
+    answers = {f"{model}{_SCORE}": _answer(row) for model, row in draw.items()}
     return {"pair": dict(pair), **answers}
 
 
@@ -131,6 +127,8 @@ def _parse(content: Content, tally: Tally) -> Iterator[ZbenchBattle]:
         tally.read()
         try:
             query_id, a, b, numbered = _pair(element, tally)
+            if not any(key.endswith(_SCORE) for key in element):
+                raise RowFault("E23", "no model answered")
         except RowFault as fault:
             tally.reject(fault.code, None, f"{where}: {fault}", fix=fault.fix or tally.expected, column=where)
             continue
@@ -140,7 +138,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[ZbenchBattle]:
             tally.put("comment")
             continue
         tally.put("header")
-        for model in MODELS:
+        for model in _models(element, where, tally):
             tally.read()
             try:
                 row, cut = _battle(element, model, (query_id, a, b))
@@ -175,7 +173,7 @@ def _scored_pairs(content: Content, tally: Tally) -> list[Any]:
 def _pair(element: Any, tally: Tally) -> tuple[str, str, str, bool]:
     pair = element.get("pair") if isinstance(element, dict) else None
     if not isinstance(pair, dict):
-        raise RowFault("E23", "not an object with a pair and three scores")
+        raise RowFault("E23", "not an object with a pair and scores")
     documents = [pair.get(f"document_{side}") for side in ("a", "b")]
     if not all(isinstance(one, dict) for one in documents):
         raise RowFault("E23", "document_a or document_b is not an object")
@@ -187,6 +185,15 @@ def _pair(element: Any, tally: Tally) -> tuple[str, str, str, bool]:
     if numbered:
         tally.once("W42", None, "an id is a number", done="read as text")
     return query_id, a, b, numbered
+
+
+def _models(element: Mapping[str, Any], where: str, tally: Tally) -> Iterator[str]:
+    """Yield the models that answered a pair; other keys are reported."""
+    for key in element:
+        if key.endswith(_SCORE) and key != _SCORE:
+            yield key.removesuffix(_SCORE)
+        elif key != "pair":
+            tally.once("W41", None, f"{where}: unknown key {key!r}", done="ignored", column=key)
 
 
 def _battle(element: Mapping[str, Any], model: str, ids: tuple[str, str, str]) -> tuple[ZbenchBattle, bool]:
@@ -211,7 +218,7 @@ FORMAT = Format(
     tool="zbench",
     kind="battles",
     extensions=(".json",),
-    description="The answers of zbench's three models to each pair (ai_scores.json), with texts and reasons.",
+    description="The answers of all models to each pair (zbench's ai_scores.json), with texts and reasons.",
     read=read,
     write=write,
     example=EXAMPLE,

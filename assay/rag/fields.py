@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from assay.core.errors import NotValid
 from assay.core.ids import id_fault
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import id_text
+from assay.formats.text_ids import text_id
 from assay.formats.text_lines import MAX_LINE
 from assay.formats.value_kinds import value_kind
 from assay.rag.records import Answer, Document, EvaluationSample, RetrievedDocument, SystemOutputs
@@ -80,11 +80,6 @@ def sample_id_of(of: Mapping[str, Any], place: int) -> str:
     if value is None:
         return str(place)
     return _id(value, f"the field `{name}`", "add an id to each sample")
-
-
-def text_id(text: str) -> str:
-    """Return the id of a document with a text but no id; the same text has the same id."""
-    return "text-" + hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _first(of: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:

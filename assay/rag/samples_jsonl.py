@@ -55,16 +55,17 @@ def _documents(docs: tuple[Document, ...] | None) -> list[dict[str, Any]] | None
 
 
 def record_parser(
-    record_of: Callable[[Mapping[str, Any], int], Record],
+    record_of: Callable[[Mapping[str, Any], int], Record], known: Iterable[str] = ()
 ) -> Callable[[Content, Tally], Iterator[Record]]:
-    """Return a parser that reads one record per line by `sample_of` or `output_of`."""
+    """Return a parser that reads one record per line by `sample_of` or `output_of`; ``known`` contains further keys."""
+    keys = {*OF_SAMPLES, *OF_OUTPUTS, *known}
 
     def parse(content: Content, tally: Tally) -> Iterator[Record]:
         places = count(1)
 
         def record(element: Element, tally: Tally) -> tuple[Record, bool]:
             # A file may contain both, as rows of ragas do.
-            for key in element.of.keys() - {*OF_SAMPLES, *OF_OUTPUTS}:
+            for key in element.of.keys() - keys:
                 tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
             return record_of(element.of, next(places)), False
 
@@ -78,7 +79,6 @@ read = reader(NAME, '{"sample_id": "s1", "query": "...", "reference_answer": "..
 FORMAT = Format(
     name=NAME,
     title="RAG samples, JSONL",
-    tool="ragas",
     kind="samples",
     extensions=(".jsonl", ".ndjson"),
     description="Questions with reference answers, relevant documents and labels; ragas rows are also accepted.",

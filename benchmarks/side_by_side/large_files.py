@@ -18,6 +18,7 @@ HEADERS = {
     "ratings.csv": "query_id,doc_id,rater,grade",
     "qrels.csv": "query_id,doc_id,grade",
     "counted.csv": "query,count",
+    "quepid.csv": "query,docid,rating",
 }
 
 
@@ -34,6 +35,8 @@ def lines(name: str, rows: int) -> Iterator[str]:
             yield f"{row // 150} 0 doc-{row * 7919 % 10**9:09d} {row % 4}"
         elif name == "qrels.csv":
             yield f"{row // 150},doc-{row * 7919 % 10**9:09d},{row % 4}"
+        elif name == "quepid.csv":
+            yield f"shoes of size {row // 150},doc-{row * 7919 % 10**9:09d},{row % 4}"
         elif name == "run.txt":
             yield f"{row // 1000} Q0 doc-{row * 7919 % 10**9:09d} {row % 1000 + 1} {30 - row % 1000 * 0.02:.4f} bm25"
         else:

@@ -65,6 +65,14 @@ class Reading(serializers.Serializer):
         help_text="How to combine the counts of a query that appears twice.",
     )
     header = serializers.BooleanField(required=False, default=None, allow_null=True)
+    snapshot = serializers.CharField(
+        required=False,
+        max_length=200,
+        help_text="The snapshot of Quepid, or the search configuration of OpenSearch, if the file has several.",
+    )
+    sheet = serializers.CharField(
+        required=False, max_length=31, help_text="The sheet of a workbook; by default the first one with the columns."
+    )
     encoding = serializers.ChoiceField(required=False, choices=["utf-8", "latin-1"])
 
     def validate_columns(self, value: str) -> dict[str, str]:

@@ -23,6 +23,8 @@ MAPPED = {
     "ratings": ("query_id", "query", "doc_id", "grade", "rater_id"),
     "run": ("query_id", "doc_id", "score", "rank"),
 }
+# The options of readers that have a field, the grade scale first.
+READER_FIELDS = ("grades", "conflicts", "repeated", "snapshot", "sheet", "encoding")
 TWICE = [("first", "use the first"), ("last", "use the last"), ("min", "use the lowest"), ("max", "use the highest")]
 REPEATED = [("sum", "add the counts"), ("max", "use the highest"), ("first", "use the first")]
 SCALE = re.compile(r"\s*(\d{1,3})\s*(?:[:–-]\s*(\d{1,3})\s*)?")
@@ -67,6 +69,18 @@ class FileForm(AssayForm):
     repeated = forms.ChoiceField(
         label="Counts of repeated queries", required=False, choices=[("", "report an error"), *REPEATED]
     )
+    snapshot = forms.CharField(
+        label="Snapshot or search configuration",
+        required=False,
+        max_length=200,
+        help_text="Only if the file contains the results of several.",
+    )
+    sheet = forms.CharField(
+        label="Sheet of the workbook",
+        required=False,
+        max_length=31,
+        help_text="If empty, the first sheet with the columns is read.",
+    )
     encoding = forms.ChoiceField(required=False, choices=[("", "UTF-8"), ("latin-1", "Latin-1 (older files)")])
 
     def __init__(self, kind: ImportKind, *args: Any, **kwargs: Any) -> None:
@@ -81,7 +95,7 @@ class FileForm(AssayForm):
             )
         self.formats = [FORMATS[name] for name in FORMATS if FORMATS[name].kind == kind.format_kind]
         taken = {option for format_ in self.formats for option in format_.options}
-        for name in ("grades", "conflicts", "repeated", "encoding"):
+        for name in READER_FIELDS:
             if name not in taken:
                 del self.fields[name]
         self.fields["format"].choices = [
@@ -103,7 +117,7 @@ class FileForm(AssayForm):
 
     def options(self) -> dict[str, Any]:
         """Return the options for the reader."""
-        given = {name: self.cleaned_data.get(name) for name in ("grades", "conflicts", "repeated", "encoding")}
+        given = {name: self.cleaned_data.get(name) for name in READER_FIELDS}
         columns = {column: self.cleaned_data[f"column_{column}"].strip() for column in self.mapped}
         given["columns"] = {column: name for column, name in columns.items() if name}
         return {name: value for name, value in given.items() if value}
@@ -117,7 +131,7 @@ class FileForm(AssayForm):
     @property
     def more(self) -> list[forms.BoundField]:
         """Return the fields that few files need, shown in a collapsed box."""
-        return [self[name] for name in ("conflicts", "repeated", "encoding") if name in self.fields]
+        return [self[name] for name in READER_FIELDS[1:] if name in self.fields]
 
     @property
     def columns(self) -> list[forms.BoundField]:

@@ -53,6 +53,27 @@ def write_data_set(
         sys.stderr.write(f"note: {note}\n")
 
 
+def files_of(
+    args: argparse.Namespace, with_ids: Callable[[argparse.Namespace, Sequence[Any]], Sequence[Any]]
+) -> tuple[Sequence[DocumentRow], Sequence[QueryRow], Sequence[LabelRow]]:
+    """Return documents, queries and the labels of one split, from a data set or from files."""
+    from assay.formats.data_sets.data_set import chosen_split, is_data_set
+
+    if not is_data_set(args.source):
+        if args.split:
+            raise NotValid("--split applies only to data sets; remove it")
+        documents, queries, splits = _of_files(args, with_ids)
+        return documents, queries, next(iter(splits.values()))
+    split = chosen_split(_opened(args), args.split)
+    documents, queries, splits = _of_data_set(argparse.Namespace(**vars(args) | {"split": split}))
+    return documents, queries, splits[split]
+
+
+def rows_of_file(args: argparse.Namespace, path: Path, kind: str) -> Sequence[Any]:
+    """Return the rows of a file of a kind, which is detected from the content."""
+    return _read(args, path, kind).rows
+
+
 def _of_data_set(
     args: argparse.Namespace,
 ) -> tuple[Sequence[DocumentRow], Sequence[QueryRow], dict[str, Sequence[LabelRow]]]:

@@ -34,6 +34,8 @@ def add_reader_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--delimiter", metavar="CHARACTER", help="cell separator; write tab for TAB")
     group.add_argument("--header", choices=["yes", "no"], help="whether queries.tsv has a header")
     group.add_argument("--snapshot", metavar="NAME", help="the snapshot to read, if a file of Quepid contains several")
+    group.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook; default: the first with the columns")
+    group.add_argument("--requests", metavar="FILE", help="the requests of umbrela's judgments, which have the ids")
     group.add_argument("--encoding", choices=["utf-8", "latin-1"], help="character encoding; default: utf-8")
 
 
@@ -80,6 +82,8 @@ def _options(member: Format, args: argparse.Namespace) -> dict[str, Any]:
         "delimiter": {"tab": "\t", "\\t": "\t"}.get(args.delimiter, args.delimiter),
         "header": None if args.header is None else args.header == "yes",
         "snapshot": args.snapshot,
+        "sheet": args.sheet,
+        "requests": args.requests,
         "encoding": args.encoding,
     }
     options = {name: value for name, value in given.items() if value is not None}

@@ -6,7 +6,7 @@ Quepid identifies queries by their text. In front of a cell that a spreadsheet m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import BinaryIO
@@ -21,14 +21,8 @@ from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow
-from assay.formats.text_keys import (
-    TextKeys,
-    TextLabels,
-    labels_by_query,
-    number_text,
-    refuse_shared_texts,
-    whole_rating,
-)
+from assay.formats.text_columns import TextLabelLayout, numbered_rows, write_text_labels
+from assay.formats.text_keys import TextKeys, number_text, refuse_shared_texts, whole_rating
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written, export_order, write_csv
 
@@ -72,13 +66,22 @@ def _checked(cells: Cells, keys: TextKeys, tally: Tally) -> tuple[str, str, str]
     return query_id, text, doc_id
 
 
+class _Spaced(TextLabelLayout):
+    """Layout of Quepid's own files, with a space in front of a query that is a formula."""
+
+    def query_of(self, cells: Cells, tally: Tally) -> str:
+        return _unspaced(cells, "query", tally)
+
+    def is_plain(self, query: str) -> bool:
+        return query[:1] != " " and super().is_plain(query)
+
+
 def _read_basic(
     content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
-) -> Iterator[LabelRow]:
-    labels = TextLabels(tally, conflicts, grades)
-    for cells in read_table(content, tally, _BASIC, unescaped=False):
-        _add_basic(cells, _unspaced(cells, "query", tally), labels)
-    yield from labels.rows()
+) -> Sequence[LabelRow]:
+    layout = _Spaced(content, _BASIC)
+    layout.grades, layout.conflicts = grades, conflicts
+    return numbered_rows(content, tally, layout)
 
 
 def _read_quaerite(
@@ -88,18 +91,10 @@ def _read_quaerite(
     grades: tuple[int, ...] | None = None,
     columns: Mapping[str, str] | None = None,
     conflicts: Pick | None = None,
-) -> Iterator[LabelRow]:
-    labels = TextLabels(tally, conflicts, grades)
-    for cells in read_table(content, tally, _BASIC, mapping=columns, unescaped=False):
-        _add_basic(cells, cells.of["query"], labels)
-    yield from labels.rows()
-
-
-def _add_basic(cells: Cells, query: str, labels: TextLabels) -> None:
-    if not cells.of["docid"] and not cells.of["rating"]:
-        labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
-    else:
-        labels.add(query, cells.of["docid"], cells.of["rating"].strip(), cells.line, cells.raw)
+) -> Sequence[LabelRow]:
+    layout = TextLabelLayout(content, _BASIC, mapping=columns)
+    layout.grades, layout.conflicts = grades, conflicts
+    return numbered_rows(content, tally, layout)
 
 
 def _write_basic(
@@ -110,28 +105,27 @@ def _write_basic(
     omit_unrated: bool = True,
 ) -> Written:
     """Write labels; Quepid's import page refuses a query with both a comma and a quote."""
-    groups = labels_by_query(BASIC, rows, queries, omit_unrated=omit_unrated)
-    difficult = sum("," in group.query and '"' in group.query for group in groups)
-    notes = (f"{difficult:,} queries have a comma and a quote; Quepid's import page refuses them",) if difficult else ()
-    written = write_csv(
-        stream,
-        ["query", "docid", "rating"],
-        ((group.query, row) for group in groups for row in group.labels),
-        lambda one: [_spaced(one[0]), one[1].doc_id, "" if one[1].grade is None else number_text(one[1].grade)],
-        "document {0[1].doc_id!r}",
-    )
+    difficult: set[str] = set()
+
+    def cells(query: str, doc_id: str, grade: float | None) -> list[str]:
+        if '"' in query and "," in query:
+            difficult.add(query)
+        return [_spaced(query), doc_id, "" if grade is None else number_text(grade)]
+
+    header = ["query", "docid", "rating"]
+    written = write_text_labels(BASIC, header, cells, rows, stream, queries, omit_unrated=omit_unrated)
+    count = len(difficult)
+    notes = (f"{count:,} queries have a comma and a quote; Quepid's import page refuses them",) if count else ()
     return replace(written, notes=notes)
 
 
 def _write_quaerite(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
     """Write labels with the columns of quaerite's own files."""
-    return write_csv(
-        stream,
-        ["rating", "docid", "query"],
-        ((group.query, row) for group in labels_by_query(QUAERITE, rows, queries) for row in group.labels),
-        lambda one: [number_text(one[1].grade or 0), one[1].doc_id, one[0]],
-        "document {0[1].doc_id!r}",
-    )
+
+    def cells(query: str, doc_id: str, grade: float | None) -> list[str]:
+        return [number_text(grade or 0), doc_id, query]
+
+    return write_text_labels(QUAERITE, ["rating", "docid", "query"], cells, rows, stream, queries)
 
 
 def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:

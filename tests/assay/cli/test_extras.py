@@ -34,6 +34,7 @@ for line in json.load(sys.stdin):
 print(json.dumps(told))
 """
 MORE = [
+    "assay convert ratings.csv --to ratings-xlsx --out ratings.xlsx",
     "assay sample log.csv --method pps --n 3",
     "assay sample log.csv --method pps --n 3 --detect 0.1 --out never.csv",
     "assay pool bm25.run neural.run --documents docs.jsonl --duplicates near",
@@ -50,6 +51,7 @@ MORE = [
         ("polars", {"sample", "stratum"}),
         ("scipy,sklearn", {"clicks", "zelo", "pool", "sample"}),
         ("httpx,sentence_transformers", {"judge"}),
+        ("openpyxl", {"convert"}),
     ],
 )
 def test_a_missing_library_ends_with_one_line(tmp_path: Path, libraries: str, needed_by: set[str]) -> None:

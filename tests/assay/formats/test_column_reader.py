@@ -15,7 +15,22 @@ from assay.formats import FORMATS, column_reader
 from assay.formats.row_columns import RowColumns
 
 IDS = ["q1", "q2", "d1", "d2", "d3", "Jacke grün"]
-ODD_IDS = ["", "cafe\u0301", "a\u00a0b", "'=x", "'tis", "x" * 501, "q\x01", "q\x7f", "#q", " q", '"open', '"a"b']
+ODD_IDS = [
+    "",
+    "cafe\u0301",
+    "a\u00a0b",
+    "'=x",
+    "'tis",
+    "x" * 501,
+    "q\x01",
+    "q\x7f",
+    "#q",
+    " q",
+    " -q",
+    "jo@host.example",
+    '"open',
+    '"a"b',
+]
 QUOTED = ['"d4"', '"a ""b"" c"', '"red, blue"', '"two\nlines"', '"two\r\nlines"', '"two\n\nlines"']
 GRADES = ["0", "1", "2", "3"]
 ODD_GRADES = ["3.0", "2.5", "", "x", "-1", "1e0", " 2 ", "+1", "1.", ".5", '"2"', "9" * 16, "inf", "nan"]
@@ -26,6 +41,8 @@ RATINGS = ["query_id", "doc_id", "rater_id", "grade", "state", "source", "ms_act
 FILES = {
     "ratings-csv": (",", True, RATINGS),
     "qrels-csv": (";", True, ["doc_id", "query_id", "grade"]),
+    "quepid-basic-csv": (",", True, ["query", "docid", "rating"]),
+    "quaerite-csv": (",", True, ["rating", "docid", "query"]),
     "query-log-csv": (",", True, ["query", "count", "clients", "language"]),
     "run-csv": (",", True, ["query_id", "doc_id", "rank", "score", "tag"]),
     "beir-qrels": ("\t", True, ["query-id", "corpus-id", "score"]),
@@ -47,7 +64,7 @@ def files(draw: st.DrawFn, name: str) -> bytes:
     separator, named, columns = FILES[name]
     cell = values(IDS, ODD_IDS + QUOTED)
     number = values(GRADES, ODD_GRADES)
-    by_name = dict.fromkeys(("grade", "score", "rank", "count", "clients"), number)
+    by_name = dict.fromkeys(("grade", "rating", "score", "rank", "count", "clients"), number)
     by_name |= {"state": values(["", "graded"], STATES), "ms_active": values(["12", ""], ODD_GRADES)}
     row = st.tuples(*(by_name.get(column, cell) for column in columns)).map(separator.join)
     lines = draw(st.lists(st.one_of(row, row, row, row, row, row, st.sampled_from(LINES)), max_size=40))
@@ -114,6 +131,14 @@ def test_quoted_cells_are_read_in_columns() -> None:
 def test_labels_that_are_columns_are_written_as_rows_are(target: str) -> None:
     lines = [f"q{n * 7 % 5} {n % 2} d{n * 13 % 40} {n % 4}" for n in range(40)]
     rows = FORMATS["trec-qrels"].read("\n".join(lines).encode(), path="file").rows
+    assert isinstance(rows, RowColumns)
+    assert written(target, rows) == written(target, list(rows))
+
+
+@pytest.mark.parametrize("target", ["quepid-basic-csv", "quaerite-csv", "trec-qrels"])
+def test_labels_by_text_that_are_columns_are_written_as_rows_are(target: str) -> None:
+    lines = [f"shoes {n * 7 % 5},d{n * 13 % 40},{n % 4 or ''}" for n in range(40)]
+    rows = FORMATS["quepid-basic-csv"].read("\n".join(["query,docid,rating", *lines]).encode(), path="file").rows
     assert isinstance(rows, RowColumns)
     assert written(target, rows) == written(target, list(rows))
 

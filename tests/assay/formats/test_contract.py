@@ -52,9 +52,9 @@ LARGE = [
 ]
 WHOLE = ["query,count\n", "q1 0 d1 1\n", "q1 Q0 d1 1 1 x\n"]
 # Formats that read the other rows of a file whose first format is another one.
-SECOND = {"quepid-case-queries"}
+SECOND = {"quepid-case-queries", "label-studio-predictions-json", "argilla-suggestions-json", "lara-probabilities-csv"}
 # What a format always has to say about itself.
-INHERENT = {"msmarco-run": {"W49"}}
+INHERENT = {"msmarco-run": {"W49"}, "umbrela-judgments-jsonl": {"W71"}}
 PIECES = st.sampled_from([*(text.encode() for text in (*SMALL, *LARGE, *WHOLE)), b"\xff"])
 
 

@@ -33,7 +33,7 @@ BEIR_QRELS_JSONL = (
 @pytest.mark.parametrize(
     ("data", "kind", "message", "option"),
     [
-        (REQUEST, None, "umbrela request", "query-log-jsonl"),
+        (REQUEST, "query-log", "umbrela request", "query-log-jsonl"),
         (SHORT_REQUEST, "query-log", "umbrela request", "query-log-jsonl"),
         (ANSWER, "query-log", "umbrela", "query-log-jsonl"),
         (BEIR_QUERIES, None, "BEIR's queries.jsonl", "documents-jsonl"),
@@ -58,6 +58,7 @@ def test_other_formats_are_refused_with_a_fix(data: bytes, kind: str | None, mes
 def test_unambiguous_formats_are_detected():
     assert recognize(BEIR_QUERIES, "a", "queries") == "queries-jsonl"
     assert recognize(BEIR_CORPUS, "a") == "documents-jsonl"
+    assert (recognize(REQUEST, "a"), recognize(ANSWER, "a")) == ("umbrela-requests-jsonl", "umbrela-judgments-jsonl")
     assert recognize(b'{"query": "rain", "count": 3}\n', "a") == "query-log-jsonl"
     assert recognize(b'{"query": "rain", "docno": "d1", "judgment": 3}\n', "a") is None
     assert recognize(BEIR_QRELS, "a") == recognize(BEIR_QRELS, "a", "qrels") == "beir-qrels"
@@ -80,7 +81,7 @@ def test_a_run_that_is_qrels_is_read_only_when_the_format_is_given():
 
 
 def test_qrels_that_are_something_else_are_called_by_its_name():
-    with pytest.raises(UnreadableInput, match="umbrela request"):
+    with pytest.raises(UnreadableInput, match="umbrela-requests-jsonl"):
         load_qrels(REQUEST, "a")
 
 

@@ -94,7 +94,7 @@ def test_document_compared_with_itself_is_skipped_and_reported() -> None:
     [
         b'{"scored_pairs": [{"pair": {}}]}',
         b'{"scored_pairs": [3]}',
-        scored_pairs(openai=(1, "a"), gemini=(1, "a")),
+        scored_pairs(),
         scored_pairs(openai=(1, "a"), gemini=(1, "a"), anthropic=("1", "a")),
         b'{"scored_pairs": {}}',
         b'{"scored_pairs": [',
@@ -106,7 +106,7 @@ def test_invalid_files_are_refused(data: bytes) -> None:
         FORMATS["zbench-ai-scores"].read(data, path="ai.json").report.raise_if_errors()
 
 
-def test_each_draw_of_a_pair_is_written_and_other_models_have_no_place() -> None:
+def test_each_draw_of_a_pair_is_written() -> None:
     once = [Battle("q1", "x", "y", score, model) for model, score in (("openai", 1.0), ("gemini", -0.5))]
     thrice = [*once, Battle("q1", "x", "y", None, "anthropic")]
     stream = io.BytesIO()
@@ -114,12 +114,24 @@ def test_each_draw_of_a_pair_is_written_and_other_models_have_no_place() -> None
     assert member.write is not None
     written = member.write([*thrice, *thrice], stream)
     assert (written.rows, len(json.loads(stream.getvalue())["scored_pairs"])) == (6, 2)
-    assert "2 pairs have no query" in written.notes[0]
+    assert len(written.notes) == 1
     assert member.read(stream.getvalue(), path="a").rows[3:] == member.read(stream.getvalue(), path="a").rows[:3]
-    other = [Battle("q1", "x", "y", 1.0, "llama3:8b")]
-    for rows, message in ((once, "anthropic gave no answer"), (other, "llama3:8b")):
-        with pytest.raises(NotValid, match=message):
-            member.write(rows, io.BytesIO())
+    with pytest.raises(NotValid):
+        member.write([Battle("q1", "x", "y", 1.0)], io.BytesIO())
+
+
+def test_all_models_of_a_pair_are_read_and_written() -> None:
+    data = scored_pairs(**{"llama3:8b": (0.5, "a is drier"), "openai": (-0.25, "b"), "gpt_oss": (1.0, "a")})
+    member = FORMATS["zbench-ai-scores"]
+    result = member.read(data, path="a")
+    assert [(row.model, row.score) for row in result.rows] == [("llama3:8b", 0.5), ("openai", -0.25), ("gpt_oss", 1.0)]
+    stream = io.BytesIO()
+    assert member.write is not None
+    assert len(member.write(result.rows, stream).notes) == 1
+    assert json.loads(stream.getvalue()) == json.loads(data)
+    odd = json.loads(data)
+    odd["scored_pairs"][0]["cost"] = 3
+    assert "W41" in member.read(json.dumps(odd).encode(), path="a").report.codes
 
 
 def test_unrepresentable_rows_are_reported() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from typing import Any
 
+import openpyxl
 import pytest
 from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -272,3 +274,37 @@ def test_personal_data_in_queries_is_reported(api: APIClient, query: str, text: 
     (data,) = response.json()["report"]["problems"]
     assert (response.status_code, data["code"], data["line"]) == (201, "W59", 2)
     assert Query.objects.get().text == text
+
+
+def test_a_workbook_of_ratings_becomes_a_round(api: APIClient) -> None:
+    """A book with a formula is refused with its cell; the corrected one is stored."""
+    post(api, "queries", [{"query_id": "q1", "query": "rain jacket"}])
+    post(api, "documents", [{"doc_id": "d1", "title": "Fell jacket"}])
+
+    def workbook(grade: object) -> bytes:
+        book, stream = openpyxl.Workbook(), io.BytesIO()
+        book.active.append(["note"])
+        sheet = book.create_sheet("Grades")
+        sheet.append(["query_id", "query_text", "doc_id", "grade", "rater_id", "notes"])
+        sheet.append(["q1", "rain jacket", "d1", grade, "r01", "dry"])
+        book.save(stream)
+        return stream.getvalue()
+
+    refused = send(api, "judgments", workbook("=1+2"), "book.xlsx")
+    problems = refused.json()["error"]["report"]["problems"]
+    assert (refused.status_code, [(one["code"], one["line"]) for one in problems]) == (400, [("W69", None), ("E28", 2)])
+    stored = send(api, "judgments", workbook(3), "book.xlsx", sheet="Grades")
+    assert (stored.status_code, stored.json()["rows"], stored.json()["report"]["format"]) == (201, 1, "ratings-xlsx")
+
+
+def test_one_search_configuration_of_an_experiment_becomes_a_run(api: APIClient) -> None:
+    post(api, "queries", [{"query_id": "q1", "query": "rain jacket"}])
+    lists = [{"searchConfigurationId": name, "docIds": [doc_id]} for name, doc_id in (("old", "d1"), ("new", "d2"))]
+    experiment = {
+        "searchConfigurationList": ["old", "new"],
+        "results": [{"query_text": "rain jacket", "snapshots": lists}],
+    }
+    refused = send(api, "runs", json.dumps(experiment), "experiment.json")
+    assert (refused.status_code, "'old', 'new'" in refused.json()["error"]["message"]) == (400, True)
+    stored = send(api, "runs", json.dumps(experiment), "experiment.json", snapshot="new")
+    assert (stored.status_code, stored.json()["rows"], stored.json()["report"]["format"]) == (201, 1, "srw-experiment")

@@ -1,0 +1,1 @@
+"""Exports of annotation tools: ratings of people, and labels of models, which are read as a kind of their own."""

@@ -1,0 +1,108 @@
+"""Fast reader and writer of CSV files of labels that identify queries by their text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import BinaryIO
+
+from assay.core.csv_cells import csv_row
+from assay.core.errors import NotValid
+from assay.core.read_report import Tally
+from assay.formats.column_reader import Plain, Warned, count_grades, plain_ids, rows_in_columns
+from assay.formats.csv_columns import CsvLayout
+from assay.formats.delimited import Cells, Columns
+from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.queries import could_be_query, may_be_personal
+from assay.formats.row_columns import Coded, Column, RowColumns
+from assay.formats.row_types import LabelRow
+from assay.formats.text_keys import TextLabels, ordered_texts, query_number, query_texts, with_query_ids
+from assay.formats.text_lines import Content
+from assay.formats.trec_lines import Fields
+from assay.formats.writer import Written, graded_order, write_lines
+
+
+class TextLabelLayout(CsvLayout[LabelRow]):
+    """Layout of rows with the text of a query, a document and a rating."""
+
+    row = LabelRow
+    keys = ("query", "doc_id")
+    grades: tuple[int, ...] | None = None
+    conflicts: Pick | None = None
+
+    def __init__(self, content: Content, columns: Columns, *, mapping: Mapping[str, str] | None = None) -> None:
+        super().__init__(content, columns, mapping=mapping, unescaped=False)
+
+    def query_of(self, cells: Cells, tally: Tally) -> str:
+        """Return the query of a record that is read carefully."""
+        return cells.of["query"]
+
+    def is_plain(self, query: str) -> bool:
+        """Return whether a query can be read without a change or a warning."""
+        return could_be_query(query) and not may_be_personal(query)
+
+    def keyed(self, tally: Tally) -> Keyed[LabelRow]:
+        self._labels = TextLabels(tally, self.conflicts, self.grades)
+        return self._labels.by_key
+
+    def plain(self, fields: Fields) -> Plain:
+        queries, doc_ids = fields.texts(self.places["query"]), fields.texts(self.places["docid"])
+        given = Coded.of(fields.texts(self.places["rating"])).mapped(self._grade)
+        good = plain_ids(doc_ids) & given.where(lambda grade: grade is not None)
+        good &= Coded.of(queries).where(self.is_plain)
+        repaired = given.where(lambda grade: grade is not None and grade[1])
+        columns: dict[str, Column] = {
+            "query": queries,
+            "doc_id": doc_ids,
+            "grade": given.mapped(lambda grade: grade and grade[0]),
+        }
+        return Plain(columns, good, repaired, [Warned("W32", repaired)])
+
+    def add(self, cells: Cells, tally: Tally, by_key: Keyed[LabelRow]) -> None:
+        query, doc_id, rating = self.query_of(cells, tally), cells.of["docid"], cells.of["rating"]
+        if not doc_id and not rating:
+            self._labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
+        else:
+            self._labels.add(query, doc_id, rating.strip(), cells.line, cells.raw)
+
+    def count(self, rows: Sequence[LabelRow], tally: Tally) -> None:
+        count_grades(rows, tally)
+
+    def _grade(self, text: str) -> tuple[float | None, bool] | None:
+        """Return the grade of a cell, and whether it was repaired; None if the careful reader must report the cell."""
+        try:
+            return TextLabels(Tally("", ""), None, self.grades).grade(text) if text.strip() else (None, False)
+        except RowFault:
+            return None
+
+
+def numbered_rows(content: Content, tally: Tally, layout: TextLabelLayout) -> Sequence[LabelRow]:
+    """Read the rows of a file; its queries get the ids q001, q002, ... in the order of the file."""
+    rows = rows_in_columns(content, tally, layout)
+    if not rows:
+        return []
+    if isinstance(rows, RowColumns):
+        rows = RowColumns(rows.make, rows.columns | {"by_text": Coded.same(True, len(rows))})
+    texts = query_texts(rows)
+    return with_query_ids(rows, {text: query_number(at, len(texts)) for at, text in enumerate(texts, 1)})
+
+
+def write_text_labels(
+    format: str,
+    header: list[str],
+    cells: Callable[[str, str, float | None], list[str]],
+    rows: Iterable[LabelRow],
+    stream: BinaryIO,
+    queries: Mapping[str, str] | None,
+    *,
+    omit_unrated: bool = True,
+) -> Written:
+    """Write a CSV file with a row for each label, made from its query's text, document and grade."""
+    ordered = graded_order(rows, unrated=not omit_unrated)
+    texts = ordered_texts(format, ordered, queries)
+    stream.write(csv_row(header).encode())
+    values = ordered.values("query_id", "doc_id", "grade")
+    try:
+        write_lines(stream, (csv_row(cells(texts[query_id], doc_id, grade)) for query_id, doc_id, grade in values))
+    except UnicodeEncodeError as error:
+        raise NotValid(f"{format}: an id or a query cannot be written as UTF-8: {error}") from error
+    return Written(len(ordered))
