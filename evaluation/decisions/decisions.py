@@ -413,7 +413,7 @@ RELATIONS = {"better": "is better than", "worse": "is worse than", "equivalent":
 
 
 def _emit_verdict(decision: Decision, candidate: Candidate) -> None:
-    against = f"{RELATIONS.get(candidate.verdict, candidate.verdict)} {decision.baseline}"
+    against = f"{RELATIONS[candidate.verdict]} {decision.baseline}"
     emit(
         "verdict.reached",
         decision.collection,

@@ -82,11 +82,11 @@ def test_price(stage, client_of, lead, django_assert_max_num_queries):
     stage.whole_way()
     client = client_of(lead)
     client.get(PAGE)
-    with django_assert_max_num_queries(55):
+    with django_assert_max_num_queries(56):
         client.get(PAGE)
     for name in ("a", "b", "c"):
         stage.run(name, {"a": "01", "b": "12", "c": "23"}[name])
-    with django_assert_max_num_queries(55):
+    with django_assert_max_num_queries(56):
         client.get(PAGE)
 
 
