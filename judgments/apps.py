@@ -12,10 +12,21 @@ class Config(AppConfig):
         from django.contrib.auth.signals import user_logged_in
 
         from judgments.archive.archive import KINDS
-        from judgments.hooks import ARCHIVE_KINDS, BASELINES, DOUBTS, IMPORT_KINDS, JOBS, PERIODIC_WORK
+        from judgments.hooks import (
+            ARCHIVE_KINDS,
+            BASELINES,
+            DOUBTS,
+            IMPORT_KINDS,
+            JOBS,
+            PAGES,
+            PERIODIC_WORK,
+            ROUND_TABS,
+            SEARCHES,
+        )
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
         from judgments.members.tokens import on_login
+        from judgments.navigation import pages, search
 
         JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
         JOBS.register("read", "judgments.imports.ingestion:work_on_reading")
@@ -35,5 +46,8 @@ class Config(AppConfig):
         ARCHIVE_KINDS.update(KINDS)
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
+        PAGES.update(pages.PAGES)
+        ROUND_TABS.extend(pages.ROUND_TABS)
+        SEARCHES.extend(search.OWN)
         # Every login sends this signal, including logins to the admin.
         user_logged_in.connect(on_login, dispatch_uid="recent_login")

@@ -15,6 +15,7 @@ from judgments.machines.prompts import urls as prompts
 from judgments.machines.providers import urls as providers
 from judgments.machines.tryouts import urls as tryouts
 from judgments.members import urls as members
+from judgments.navigation import urls as navigation
 from judgments.progress import urls as progress
 from judgments.quality import urls as quality
 from judgments.queries import urls as queries
@@ -24,6 +25,7 @@ from judgments.snapshots import urls as snapshots
 
 urlpatterns = [
     *home.urlpatterns,
+    *navigation.urlpatterns,
     *rating.urlpatterns,
     *members.urlpatterns,
     *archive.urlpatterns,
