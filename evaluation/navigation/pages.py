@@ -78,5 +78,5 @@ PAGES = {
     "machine_judge": PageEntry(
         "Machine judge", "judges", "machine-judges#workflow", roles=LEAD, name=lambda page: page["judge"].name
     ),
-    "judge_estimates": PageEntry("Estimates", "machine_judge", "machine-judges#estimates", roles=LEAD),
+    "judge_estimates": PageEntry("Estimates", "judges", "machine-judges#estimates", roles=LEAD),
 }

@@ -33,6 +33,7 @@ PAGES = {
     "queries_new": PageEntry("Add queries", "queries", "formats#each-format", roles=LEAD),
     "query": PageEntry("Query", "queries"),
     "upload": PageEntry("Import", "collection", "formats#strictness"),
+    "upload_read": PageEntry("Import", "collection", "formats#strictness", roles=LEAD),
     "uploads_together": PageEntry("Import files", "collection", "formats#strictness"),
     # Rounds.
     "rounds": PageEntry("Rounds", "collection", "rounds"),
@@ -96,7 +97,7 @@ PAGES = {
     "provider_new": PageEntry("Add provider", "providers", roles=LEAD),
     "provider_change": PageEntry("Model provider", "providers", roles=LEAD),
     "members": PageEntry("Members", "collection", "operating#who-may-create-what", group=COLLECTION),
-    "members_new": PageEntry("Import members", "members"),
+    "members_new": PageEntry("Members", "collection", "operating#who-may-create-what", roles=()),
     "invite_links": PageEntry("Invitation links", "members", "rounds#inviting-people-without-an-account", roles=LEAD),
     "jobs": PageEntry("Jobs", "collection", "operating#jobs", group=COLLECTION),
     "job": PageEntry("Job", "jobs"),
