@@ -118,6 +118,7 @@ def test_settings_stand_before_the_preview_which_updates_in_place(
     page.evaluate("document.body.dataset.stays = 'yes'")
     page.get_by_label("Depth").fill("1")
     page.get_by_role("button", name="Draw 2 pairs").wait_for()
+    assert faults == []
     page.get_by_role("checkbox", name="bm25").uncheck()
     page.get_by_role("checkbox", name="neural").uncheck()
     plan.get_by_role("alert").wait_for()
@@ -128,4 +129,3 @@ def test_settings_stand_before_the_preview_which_updates_in_place(
     page.wait_for_url("**strategy=rbp")
     page.set_viewport_size({"width": 390, "height": 844})
     assert form.bounding_box()["y"] < plan.bounding_box()["y"]
-    assert faults == []

@@ -23,7 +23,6 @@ from pooling.pools.forms import PoolForm
 from pooling.pools.views import pools as duplicates
 from pooling.pools.views.charts import file_of, pictures
 
-
 # The strategy that the page advises; the others are under "More strategies".
 ADVISED, WITHOUT_RUNS = "depth", "list"
 
