@@ -171,7 +171,7 @@ GET    guidelines/<uuid:uuid>/                                        404 200 20
 GET    guidelines/<uuid:uuid>/file/                                   404 200 200 200 302
 GET    help/                                                          200 200 200 200 200
 GET    help/<path:name>/                                              200 200 200 200 200
-GET    help-pictures/<path:name>                                      200 200 200 200 200
+GET    help-files/<path:name>                                         200 200 200 200 200
 POST   invitations/<uuid:uuid>/                                       302 404 404 404 302
 GET    invite/                                                        200 200 200 200 200
 POST   invite/                                                        422 422 422 422 422

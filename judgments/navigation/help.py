@@ -21,7 +21,7 @@ from judgments.web.rich_text import docs_html
 
 DOCS: Path = settings.WEB_DIR / "docs"
 PAGE = re.compile(r"(?:[a-z0-9-]+/)?[a-z0-9-]+")
-PICTURE = re.compile(r"(?:pictures/)?[a-z0-9-]+\.(?:svg|png)")
+FILE = re.compile(r"(?:[a-z0-9-]+/)?[a-z0-9-]+\.(?:svg|png|ipynb|csv)")
 FALLBACK = "index"
 
 
@@ -55,11 +55,11 @@ def page_of(name: str) -> HelpPage:
     return _rendered(name, path, path.stat().st_mtime_ns)
 
 
-def picture_of(name: str) -> Path:
-    """Return the path of a picture of the docs."""
+def file_of(name: str) -> Path:
+    """Return the path of a picture or an example file of the docs."""
     path = DOCS / name
-    if not PICTURE.fullmatch(name) or not path.is_file():
-        raise NotFound("The docs have no such picture.")
+    if not FILE.fullmatch(name) or not path.is_file():
+        raise NotFound("The docs have no such file.")
     return path
 
 
@@ -79,9 +79,9 @@ def _rendered(name: str, path: Path, changed: int) -> HelpPage:
     for token in tokens:
         for part in token.children or ():
             if part.type == "link_open":
-                part.attrSet("href", _link(name, str(part.attrGet("href"))))
+                part.attrSet("href", _address(name, str(part.attrGet("href"))))
             elif part.type == "image":
-                part.attrSet("src", _picture(name, str(part.attrGet("src"))))
+                part.attrSet("src", _address(name, str(part.attrGet("src"))))
     html = reader.renderer.render(tokens[3:], reader.options, {})
     # The first heading is the title, which the page shows itself.
     anchors = frozenset(str(token.attrGet("id")) for token in tokens[3:] if token.attrGet("id"))
@@ -96,17 +96,13 @@ def anchor_of(heading: str, seen: Counter[str]) -> str:
     return anchor if seen[anchor] == 1 else f"{anchor}_{seen[anchor] - 1}"
 
 
-def _link(name: str, href: str) -> str:
-    """Return the address of a link on a page; links to other pages of the docs lead to their help page."""
+def _address(name: str, href: str) -> str:
+    """Return the address of a link or picture on a page; pages and files of the docs have addresses of this server."""
     target, hash_, anchor = href.partition("#")
-    if ":" in href or not target.endswith(".md"):
+    if ":" in href or not target:
         return href
-    place = posixpath.normpath(posixpath.join(posixpath.dirname(name), target)).removesuffix(".md")
-    if not PAGE.fullmatch(place) or not (DOCS / f"{place}.md").is_file():
-        return href
-    return address_of(f"{place}{hash_}{anchor}")
-
-
-def _picture(name: str, src: str) -> str:
-    place = posixpath.normpath(posixpath.join(posixpath.dirname(name), src))
-    return reverse("help_picture", args=[place]) if PICTURE.fullmatch(place) else ""
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+    if FILE.fullmatch(place):
+        return reverse("help_file", args=[place])
+    place = place.removesuffix(".md")
+    return address_of(f"{place}{hash_}{anchor}") if PAGE.fullmatch(place) else href

@@ -19,7 +19,7 @@ PAGES = {
     "station_keys": PageEntry("Keyboard shortcuts", "home", "rating#keys", roles=EVERYBODY),
     "password": PageEntry("Password", "home", "operating#wrong-passwords", roles=EVERYBODY),
     "collection_new": PageEntry("Create collection", "home", "tutorials/lead#create-a-collection", roles=()),
-    "find": PageEntry("Search", "home", "glossary", roles=EVERYBODY),
+    "find": PageEntry("Search", "home", "index#finding-your-way", roles=EVERYBODY),
     # Content of a collection.
     "documents": PageEntry("Documents", "collection", "api#documents-queries-runs-logs-and-labels", group=CONTENT),
     "documents_new": PageEntry("Add documents", "documents", "formats#each-format", roles=LEAD),

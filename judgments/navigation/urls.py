@@ -10,5 +10,5 @@ urlpatterns = [
     path("find/", views.find, name="find"),
     path("help/", views.help_page, name="help"),
     path("help/<path:name>/", views.help_page, name="help_page"),
-    path("help-pictures/<path:name>", views.help_picture, name="help_picture"),
+    path("help-files/<path:name>", views.help_file, name="help_file"),
 ]

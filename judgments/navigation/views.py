@@ -35,5 +35,5 @@ def help_page(request: HttpRequest, name: str = docs.FALLBACK) -> HttpResponse:
 
 
 @require_safe
-def help_picture(request: HttpRequest, name: str) -> FileResponse:
-    return FileResponse(docs.picture_of(name).open("rb"))
+def help_file(request: HttpRequest, name: str) -> FileResponse:
+    return FileResponse(docs.file_of(name).open("rb"))

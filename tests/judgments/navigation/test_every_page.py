@@ -75,7 +75,7 @@ def pages(request: pytest.FixtureRequest, world: World, client_of: Callable[[Any
     def opened(person: str) -> Pages:
         client = client_of(request.getfixturevalue(person) if person != "anonymous" else None)
         for line in LINES:
-            if line.method != "GET" or line.route.startswith(("api/", "admin/", "help-pictures/")):
+            if line.method != "GET" or line.route.startswith(("api/", "admin/", "help-files/")):
                 continue
             if line.expected[WHO.index(person)] != 200:
                 continue
