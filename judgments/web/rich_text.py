@@ -161,4 +161,8 @@ def docs_html(html: str) -> SafeString:
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer",
     )
+    # Wide tables and code scroll in their own boxes, also by keyboard.
+    box = '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
+    cleaned = cleaned.replace("<table>", f"{box}<table>").replace("</table>", "</table></div>")
+    cleaned = cleaned.replace("<pre>", '<pre tabindex="0">')
     return mark_safe(cleaned)  # noqa: S308 - this is the place where it is made safe
