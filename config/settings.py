@@ -113,6 +113,7 @@ TEMPLATES = [
                 "evaluation.overview.tags",
                 "evaluation.scoring.tags",
                 "judgments.documents.tags",
+                "judgments.navigation.tags",
                 "judgments.notices.tags",
                 "judgments.rounds.answer_tags",
                 "judgments.web.components",

@@ -19,6 +19,7 @@ class Config(AppConfig):
         from evaluation.gates import verdicts
         from evaluation.judges.leverage import leverage
         from evaluation.models import RagSampleSet, RagSystem
+        from evaluation.navigation import pages, search
         from evaluation.rag import critics, from_collection, scorecards
         from evaluation.rag.sample_sets import SAMPLES
         from evaluation.rag.systems import OUTPUTS
@@ -33,8 +34,10 @@ class Config(AppConfig):
             JOBS,
             LEVERAGE,
             LISTS_SEEN,
+            PAGES,
             PERIODIC_WORK,
             PROVIDER_USERS,
+            SEARCHES,
             SNAPSHOT_LISTENERS,
             UNFINISHED_JOBS,
             ArchiveKind,
@@ -84,6 +87,8 @@ class Config(AppConfig):
         LISTS_SEEN.append(list_preferences.seen_by)
         JOBS.register(watching.KIND, watching.work_on_look)
         CHOOSERS.register("decisions", Chooser(watching.queue_look, lambda round_: None))
+        PAGES.update(pages.PAGES)
+        SEARCHES.extend(search.SEARCHES)
         CONFLICT_APPRAISERS.register(
             "runs", ConflictAppraiser(pair_effects.effects, pair_effects.detail, pair_effects.why_not)
         )

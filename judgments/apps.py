@@ -20,13 +20,17 @@ class Config(AppConfig):
             DOUBTS,
             IMPORT_KINDS,
             JOBS,
+            PAGES,
             PERIODIC_WORK,
+            ROUND_TABS,
+            SEARCHES,
             UNFINISHED_JOBS,
         )
         from judgments.labels import grade_visibility
         from judgments.machines.judge_runs import retry
         from judgments.machines.pairwise.runs import RETRIED
         from judgments.members.tokens import on_login
+        from judgments.navigation import pages, search
         from judgments.notices import mail, notices
         from judgments.quality import alert_events
         from judgments.webhooks import deliveries
@@ -64,5 +68,8 @@ class Config(AppConfig):
         UNFINISHED_JOBS.register(deliveries.KIND, deliveries.unfinished)
         PERIODIC_WORK.register("webhooks", deliveries.queue_due)
         PERIODIC_WORK.register("events", "judgments.events.events:delete_old")
+        PAGES.update(pages.PAGES)
+        ROUND_TABS.extend(pages.ROUND_TABS)
+        SEARCHES.extend(search.OWN)
         # Every login sends this signal, including logins to the admin.
         user_logged_in.connect(on_login, dispatch_uid="recent_login")

@@ -6,20 +6,21 @@ An app registers members by name in its `AppConfig`. A member that should be imp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
 from assay.core.registry import Family
-from judgments.models import Collection, Job, Provider, Round, Snapshot, User
+from judgments.models import Collection, Job, Provider, Role, Round, Snapshot, User
 
 if TYPE_CHECKING:
     from assay.llm.judges.model_families import System
     from judgments.agreement.conflicts import Effects
     from judgments.imports.kinds import ImportKind
     from judgments.jobs.jobs import Work
+    from judgments.navigation.search import Hit, Scope
     from judgments.snapshots.baselines import Freezing
 
 # The function of a background job, by the kind in its row.
@@ -119,3 +120,57 @@ class Doubt:
 DOUBTS: Family[Callable[[Round, Any], Mapping[int, Sequence[Doubt]]]] = Family(
     "source of doubts about machine grades", {}
 )
+
+
+STAFF = (Role.LEAD, Role.ENGINEER)
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """A page in the navigation: its title, the page above it, its part of the docs, and its group in the menu."""
+
+    title: str
+    # The route of the page above.
+    parent: str = ""
+    # A page of the docs with an anchor, such as "rounds#scales"; by default the one of the page above.
+    help: str = ""
+    # The group of the collection's menu; empty if the menu does not show the page.
+    group: str = ""
+    roles: tuple[str, ...] = STAFF
+    # Its name as a page above, from the template context, such as the name of a row; by default the title.
+    name: Callable[[Mapping[str, Any]], str] | None = None
+    # Whether the page has the head of a round with its tabs, which say where it is.
+    tabs: bool = False
+    # The query string of its address as a page above.
+    query: Callable[[Mapping[str, Any]], str] = lambda context: ""
+
+
+# The pages by the name of their route.
+PAGES: dict[str, PageEntry] = {}
+
+
+@dataclass(frozen=True)
+class RoundTab:
+    """A tab on the pages of a round: a main tab, or an entry of the tab More."""
+
+    key: str
+    name: str
+    route: str
+    main: bool = False
+    roles: tuple[str, ...] = STAFF
+    shown: Callable[[Round], bool] = lambda round_: True
+
+
+ROUND_TABS: list[RoundTab] = []
+
+
+@dataclass(frozen=True)
+class Search:
+    """A kind of row that the command palette finds: at most `limit` rows of one collection that match a text."""
+
+    name: str
+    find: Callable[[Scope, str, int], Iterable[Hit]]
+    roles: tuple[str, ...] = STAFF
+
+
+SEARCHES: list[Search] = []

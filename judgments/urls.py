@@ -15,6 +15,7 @@ from judgments.machines.prompts import urls as prompts
 from judgments.machines.providers import urls as providers
 from judgments.machines.tryouts import urls as tryouts
 from judgments.members import urls as members
+from judgments.navigation import urls as navigation
 from judgments.notices import urls as notices
 from judgments.progress import urls as progress
 from judgments.quality import urls as quality
@@ -26,6 +27,7 @@ from judgments.webhooks import urls as webhooks
 
 urlpatterns = [
     *home.urlpatterns,
+    *navigation.urlpatterns,
     *rating.urlpatterns,
     *members.urlpatterns,
     *archive.urlpatterns,

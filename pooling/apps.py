@@ -15,7 +15,10 @@ class Config(AppConfig):
             CHOOSERS,
             IMPORT_KINDS,
             JOBS,
+            PAGES,
             PERIODIC_WORK,
+            ROUND_TABS,
+            SEARCHES,
             SYSTEM_LISTS,
             ArchiveKind,
             Chooser,
@@ -25,6 +28,7 @@ class Config(AppConfig):
         from pooling.logs import traffic
         from pooling.logs.query_logs import QUERY_LOGS, work_on_draw
         from pooling.models import Pool, Run
+        from pooling.navigation import pages, search
         from pooling.pools import discovery, refill, refill_job
         from pooling.pools.pools import work_on_pool
         from pooling.pools.previews import work_on_preview
@@ -59,4 +63,7 @@ class Config(AppConfig):
         JOBS.register("refill", refill_job.work_on_refill)
         PERIODIC_WORK.register("refill", refill_job.queue_all)
         SYSTEM_LISTS.register("runs", model_families.systems)
+        PAGES.update(pages.PAGES)
+        ROUND_TABS.extend(pages.ROUND_TABS)
+        SEARCHES.extend(search.SEARCHES)
         CHOOSERS.register("refill", Chooser(refill_job.queue_if_needed, refill.status))

@@ -1,4 +1,4 @@
-"""Contents of the distribution assay-server: the web app with its templates, static files and demo."""
+"""Contents of the distribution assay-server: the web app with its templates, static files, docs and demo."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGES = ("judgments", "pooling", "evaluation", "config", "demo")
 # In a wheel these are inside the package config, because site-packages is shared; config/settings.py looks there first.
-DATA = ("templates", "static")
+DATA = ("templates", "static", "docs")
 
 
 class WebApp(BuildHookInterface[Any]):

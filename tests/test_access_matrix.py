@@ -193,8 +193,12 @@ GET    c/<slug:slug>/strata/                                          404 403 20
 POST   c/<slug:slug>/strata/                                          404 403 403 422 302
 GET    c/new/                                                         403 403 200 200 302
 POST   c/new/                                                         403 403 422 422 302
+GET    find/                                                          200 200 200 200 302
 GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
 GET    guidelines/<uuid:uuid>/file/                                   404 200 200 200 302
+GET    help/                                                          200 200 200 200 200
+GET    help/<path:name>/                                              200 200 200 200 200
+GET    help-files/<path:name>                                         200 200 200 200 200
 POST   invitations/<uuid:uuid>/                                       302 404 404 404 302
 GET    invite/                                                        200 200 200 200 200
 POST   invite/                                                        422 422 422 422 422
@@ -591,6 +595,7 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<uuid:sample>", str(world.samples.samples.get(sample_id="a").uuid))
     if "/rag/" in filled:
         filled = filled.replace("<str:name>", "samples.jsonl")
+    filled = filled.replace("help/<path:name>", "help/rounds").replace("<path:name>", "pictures/station-list.png")
     filled = filled.replace("<uuid:judge>", str(world.judge.uuid))
     filled = filled.replace("<uuid:run>", str(world.battles.uuid))
     filled = filled.replace("<uuid:query>", str(world.conflict.query.uuid))

@@ -17,6 +17,8 @@ register = template.Library()
 def way_of_the_data(context: dict[str, Any], collection: Collection) -> dict[str, Any]:
     """Return the eight steps with their states; empty for raters, who see only their own work."""
     user = context["request"].user
-    if access.role_in(user, collection) not in access.STAFF:
+    role = context["my_role"]
+    if role not in access.STAFF:
         return {"steps": []}
-    return {"steps": stages.steps(collection, user), "current": context.get("step", "")}
+    shared = {"request": context["request"], "collection": collection, "role": role}
+    return {**shared, "steps": stages.steps(collection, user), "current": context.get("step", "")}

@@ -5,7 +5,16 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import Archivable, ArchivableQuerySet, OfKind, OpaqueIdField, PublicModel, check, unique
+from judgments.models.fields import (
+    Archivable,
+    ArchivableQuerySet,
+    FirstWords,
+    OfKind,
+    OpaqueIdField,
+    PublicModel,
+    check,
+    unique,
+)
 from judgments.models.members.collection import Collection
 
 
@@ -53,6 +62,7 @@ class Document(PublicModel, Archivable):
 
     class Meta:
         ordering = ["doc_id"]
+        indexes = [models.Index("collection", FirstWords("title"), name="document_by_first_words")]
         constraints = [
             # Includes the kind, so that a document cannot take the id of an answer.
             unique("doc_id_once", "collection", "kind", "doc_id"),

@@ -72,6 +72,20 @@ class OpaqueIdField(models.CharField):
         return parameters
 
 
+class FirstWords(models.Func):
+    """The beginning of a text in lower case, for an index that finds texts by their first words.
+
+    It has no parameters, because SQLite uses an index only for the same expression as in the index.
+    """
+
+    template = "LOWER(SUBSTR(%(expressions)s, 1, 60))"
+    output_field = models.TextField()
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any) -> Any:
+        """Compare as bytes, like SQLite."""
+        return self.as_sql(compiler, connection, template=f'({self.template} COLLATE "C")', **words)
+
+
 def check(name: str, condition: models.Q | None = None, **lookups: Any) -> models.CheckConstraint:
     """Return a constraint on every row, given as a condition or as lookups that all hold."""
     return models.CheckConstraint(condition=models.Q(**lookups) if condition is None else condition, name=name)

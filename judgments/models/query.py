@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import Named, OfKind, OpaqueIdField, PublicModel, check, unique
+from judgments.models.fields import FirstWords, Named, OfKind, OpaqueIdField, PublicModel, check, unique
 from judgments.models.members.collection import Collection
 
 
@@ -166,6 +166,7 @@ class Query(PublicModel):
     class Meta:
         ordering = ["query_id"]
         verbose_name_plural = "queries"
+        indexes = [models.Index("collection", FirstWords("text"), name="query_by_first_words")]
         constraints = [
             unique("query_id_once", "collection", "kind", "query_id"),
             check("query_kind_known", kind__in=["query", "question"]),

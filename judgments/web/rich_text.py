@@ -149,3 +149,20 @@ def markdown_html(markdown: str) -> SafeString:
     html = renderer.render(markdown)
     html = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(int(tag[2]) + 1, 4)}>", html)
     return clean_html(html.replace("<th>", '<th scope="col">'))
+
+
+def docs_html(html: str) -> SafeString:
+    """Return the rendered docs of this version as safe HTML, with pictures and the anchors of headings."""
+    headings = {f"h{level}": {"id"} for level in range(2, 7)}
+    cleaned = nh3.clean(
+        html.replace("<th>", '<th scope="col">'),
+        tags=PROSE | {"img", "h5", "h6"},
+        attributes={**ATTRIBUTES, **headings, "img": {"src", "alt"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer",
+    )
+    # Wide tables and code scroll in their own boxes, also by keyboard.
+    box = '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
+    cleaned = cleaned.replace("<table>", f"{box}<table>").replace("</table>", "</table></div>")
+    cleaned = cleaned.replace("<pre>", '<pre tabindex="0">')
+    return mark_safe(cleaned)  # noqa: S308 - this is the place where it is made safe

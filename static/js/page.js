@@ -1,9 +1,9 @@
-// Behavior of every page: menus close, toasts disappear, the current step scrolls into view, secrets can be copied.
+// Behavior of every page: menus close, confirmations can be closed, the current step scrolls into view, secrets can be copied.
 const menus = () => document.querySelectorAll("details.menu[open]");
 
 document.addEventListener("click", (event) => {
   for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
-  if (event.target.closest("[data-close-toast]")) event.target.closest(".toast").remove();
+  if (event.target.closest("[data-close-note]")) event.target.closest(".note").remove();
   const copy = event.target.closest("[data-copy]");
   if (copy) copyText(copy);
 });
@@ -30,7 +30,7 @@ const steps = document.querySelector(".steps");
 const here = steps?.querySelector("[aria-current]");
 if (here && steps.scrollWidth > steps.clientWidth) steps.scrollLeft = here.offsetLeft - 24;
 
-for (const button of document.querySelectorAll("[data-close-toast], [data-copy]")) button.hidden = false;
+for (const button of document.querySelectorAll("[data-close-note], [data-copy]")) button.hidden = false;
 
 // A long list of checkboxes gets a filter field, and buttons that select or clear the visible boxes.
 for (const tools of document.querySelectorAll("[data-narrows]")) {
@@ -75,3 +75,43 @@ for (const form of document.querySelectorAll("form[data-digits]")) {
     wanted.dispatchEvent(new Event("change", { bubbles: true }));
   });
 }
+
+// The list of collections gets a filter field if it is long.
+for (const field of document.querySelectorAll("[data-menu-filter]")) {
+  const panel = field.parentElement;
+  const links = [...panel.querySelectorAll("nav a")];
+  field.hidden = false;
+  panel.parentElement.addEventListener("toggle", () => {
+    if (panel.parentElement.open) field.querySelector("input").focus();
+  });
+  field.addEventListener("input", (event) => {
+    const words = event.target.value.trim().toLowerCase();
+    for (const link of links) link.hidden = !link.textContent.toLowerCase().includes(words);
+    panel.querySelector("[data-menu-nothing]").hidden = links.some((link) => !link.hidden);
+  });
+}
+
+// A box that scrolls sideways fades at the edges beyond which it continues.
+const resized = new ResizeObserver((changes) => {
+  for (const { target } of changes) markEdges(target.matches(".scroll") ? target : target.parentElement);
+});
+
+function markEdges(box) {
+  const hidden = box.scrollWidth - box.clientWidth;
+  const start = box.scrollLeft > 1;
+  const end = box.scrollLeft < hidden - 1;
+  box.dataset.more = start && end ? "both" : start ? "start" : end ? "end" : "";
+}
+
+function watchBoxes(root) {
+  for (const box of root.querySelectorAll(".scroll")) {
+    resized.observe(box);
+    if (box.firstElementChild) resized.observe(box.firstElementChild);
+    box.addEventListener("scroll", () => markEdges(box), { passive: true });
+  }
+}
+
+watchBoxes(document);
+document.addEventListener("htmx:load", (event) => {
+  if (event.target !== document.body) watchBoxes(event.target.parentElement ?? document);
+});

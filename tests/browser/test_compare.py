@@ -94,3 +94,23 @@ def test_lines_join_the_rows_of_both_lists(page: Page, address: str) -> None:
     rows = [row.bounding_box() for row in page.locator(".moves tr").all()]
     heights = [row["height"] for row in rows if row is not None]
     assert max(heights) - min(heights) <= 1.5, heights  # with holes and without
+
+
+def test_a_phone_shows_wins_and_losses_without_scrolling_sideways(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(address + COMPARE)
+    counts = page.locator(".outcomes")
+    box = counts.bounding_box()
+    assert box
+    assert box["y"] + box["height"] <= 844
+    expect(counts).to_contain_text("better")
+    expect(counts).to_contain_text("worse")
+    chart = page.locator(".differences")
+    assert chart.evaluate("figure => figure.scrollWidth - figure.clientWidth") <= 0
+    bars = page.locator(".differences a.hit")
+    expect(bars).to_have_count(12)
+    for place in (bars.first.bounding_box(), bars.last.bounding_box()):
+        assert place
+        assert 0 <= place["x"] <= place["x"] + place["width"] <= 390
+    expect(page.get_by_role("heading", name="Largest gains")).to_be_visible()
+    assert violations(page) == []

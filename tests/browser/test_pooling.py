@@ -103,3 +103,29 @@ def test_a_start_counts_while_one_types(page: Any, live_server: Any, enter: Any,
     page.get_by_role("button", name="Start").click()
     page.wait_for_url("**/rate/")
     assert "Fell 3L" in page.content() or "Tarn poncho" in page.content()
+
+
+def test_settings_stand_before_the_preview_which_updates_in_place(
+    page: Any, live_server: Any, enter: Any, faults: list[str], collection: Any, lead: Any, put: Any
+) -> None:
+    put("queries", QUERIES, "queries.csv")
+    put("runs", BM25, "bm25.run")
+    put("runs", NEURAL, "neural.run")
+    enter(lead)
+    page.goto(f"{live_server.url}/c/{collection.slug}/pools/new/")
+    form, plan = page.locator("#choose"), page.locator("#plan")
+    assert form.bounding_box()["x"] < plan.bounding_box()["x"]
+    page.evaluate("document.body.dataset.stays = 'yes'")
+    page.get_by_label("Depth").fill("1")
+    page.get_by_role("button", name="Draw 2 pairs").wait_for()
+    assert faults == []
+    page.get_by_role("checkbox", name="bm25").uncheck()
+    page.get_by_role("checkbox", name="neural").uncheck()
+    plan.get_by_role("alert").wait_for()
+    assert page.evaluate("document.body.dataset.stays") == "yes"
+    page.get_by_text("More strategies").click()
+    assert violations(page) == []
+    page.get_by_role("link", name="RBP weight").click()
+    page.wait_for_url("**strategy=rbp")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert form.bounding_box()["y"] < plan.bounding_box()["y"]

@@ -138,6 +138,7 @@ def test_serve_shows_the_log_in_page_with_its_stylesheet(server: Environment, op
     with serving(server, options) as address:
         page = read(f"{address}/login/")
         assert "</form>" in page
+        assert 'id="guidelines"' in read(f"{address}/help/rounds/")
         sheets = re.findall(r'href="(/static/[^"]+\.css)"', page)
         assert sheets
         assert all("{" in read(address + sheet) for sheet in sheets)

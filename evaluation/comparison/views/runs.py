@@ -314,11 +314,11 @@ def _tiers(rows: list[dict[str, Any]], metric: str) -> list[tuple[dict[str, Any]
 
 
 def _most(rows: list[dict[str, Any]], params: dict[str, str], metric: str) -> dict[str, Any]:
-    """Return the queries with the largest gains and losses if the list is too long to show both ends."""
-    if len(rows) <= differences.PAGE_SIZE:
-        return {}
+    """Return the queries with the largest gains and losses."""
     won = [row for row in rows if row["outcome"] == "better"]
     lost = [row for row in reversed(rows) if row["outcome"] == "worse"]
+    if not won and not lost:
+        return {}
     ends = (("Largest gains", "better", won), ("Largest losses", "worse", lost))
     return {"most": [(title, key, _shown(of[:WON_MOST], params, metric), len(of)) for title, key, of in ends]}
 

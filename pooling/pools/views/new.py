@@ -23,6 +23,9 @@ from pooling.pools.forms import PoolForm
 from pooling.pools.views import pools as duplicates
 from pooling.pools.views.charts import file_of, pictures
 
+# The strategy that the page advises; the others are under "More strategies".
+ADVISED, WITHOUT_RUNS = "depth", "list"
+
 
 @takes_files
 @form_page
@@ -32,14 +35,17 @@ def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.POST.get("act") in ACTS and form.is_valid():
         with form.telling():
             return ACTS[request.POST["act"]](request, collection, form)
+    has_runs = collection.runs.active().exists()
+    advised = ADVISED if has_runs else WITHOUT_RUNS
     plan = _plan(collection, form, whole=request.GET.get("groups") == "all")
     context = {
         "collection": collection,
         "step": "pool",
         "form": form,
-        "strategies": [STRATEGIES[name] for name in STRATEGIES],
+        "advised": STRATEGIES[advised],
+        "strategies": [STRATEGIES[name] for name in STRATEGIES if name not in (advised, form.strategy.name)],
         "has_queries": collection.queries.exists(),
-        "has_runs": collection.runs.active().exists(),
+        "has_runs": has_runs,
         **plan,
     }
     file = table_files.file_of(request, plan.get("tables", ()), context) or file_of(request, context, collection.slug)
@@ -72,8 +78,8 @@ ACTS = {"draw": _draw, "preview": _preview}
 def _form(request: HttpRequest, collection: Collection) -> PoolForm:
     """Return the submitted form, or one with default values."""
     submitted = request.POST if request.method == "POST" else request.GET
-    name = submitted.get("strategy", "depth")
-    strategy = STRATEGIES[name if name in STRATEGIES else "depth"]
+    name = submitted.get("strategy", ADVISED)
+    strategy = STRATEGIES[name if name in STRATEGIES else ADVISED]
     defaults = PoolForm.defaults(collection, strategy)
     if "seed" in submitted or "act" in submitted:
         return PoolForm(submitted, request.FILES or None, initial=defaults, collection=collection, strategy=strategy)

@@ -184,7 +184,7 @@ def test_page_says_difference_chance_and_holes(three, get):
     assert f"{abs(pair['difference']):.3f}" in html
     assert f"p = {pair['p']:.3f}" in html
     assert "correction over 3 pairs" in html
-    assert f"{pair['wins']} · {pair['ties']} · {pair['losses']}" in html
+    assert f"{pair['wins']} better · {pair['ties']} equal · {pair['losses']} worse" in html
     assert f"With 20 queries, a true difference of {pair['detectable']:.3f} is detected with 80% probability." in html
 
 
