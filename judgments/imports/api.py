@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -338,7 +338,7 @@ class DocumentBody(serializers.Serializer):
 
 
 @extend_schema_view(
-    get=extend_schema(summary="List documents", parameters=[OpenApiParameter("doc_id", str)]),
+    get=extend_schema(summary="List documents"),
     post=documented(
         "Upload documents", DocumentSent, [{"doc_id": "d1", "title": "Fell jacket", "text": "Three layers, taped."}]
     ),
@@ -350,6 +350,7 @@ class Documents(Imports):
     queryset = Document.objects.order_by("doc_id")
     serializer_class = DocumentBody
     filters = {"doc_id": "doc_id"}
+    ordering = {"doc_id": "doc_id", "title": "title"}
     tag = "documents"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
@@ -412,9 +413,7 @@ class QueriesFileSent(QueriesReading, FileSent):
 
 
 @extend_schema_view(
-    get=extend_schema(
-        summary="List queries", parameters=[OpenApiParameter(name) for name in ("query_id", "tier", "group", "stratum")]
-    ),
+    get=extend_schema(summary="List queries"),
     post=documented(
         "Upload queries",
         QuerySent,
@@ -431,6 +430,7 @@ class Queries(Imports):
     queryset = Query.objects.select_related("stratum").order_by("query_id")
     serializer_class = QueryBody
     filters = {"query_id": "query_id", "tier": "tier", "group": "group", "stratum": "stratum__name"}
+    ordering = {"query_id": "query_id", "query": "text", "frequency": "frequency", "weight": "weight", "tier": "tier"}
     tag = "queries"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
@@ -530,6 +530,8 @@ class LabelSources(Imports):
         .order_by("-created_at", "-pk")
     )
     serializer_class = SourceBody
+    filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     tag = "labels"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
@@ -570,6 +572,8 @@ class ImportedRounds(Imports):
     kind = "judgments"
     queryset = Round.objects.filter(provenance__has_key=IMPORTED).order_by("-created_at", "-pk")
     serializer_class = ImportedRoundBody
+    filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     tag = "labels"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import uuid as uuid_module
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cache, wraps
 from typing import Any, TypeVar
@@ -15,12 +15,12 @@ from django.http.response import HttpResponseBase
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.generics import GenericAPIView
 from rest_framework.metadata import SimpleMetadata
-from rest_framework.mixins import ListModelMixin
 from rest_framework.parsers import JSONParser
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import JSONRenderer
@@ -31,7 +31,9 @@ from assay.core.errors import NotValid, TooLarge
 from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
 from judgments.web import access
+from judgments.web.api_lists import ArrayPages, Listed, wants_archived
 from judgments.web.concurrency_limit import Turns
+from judgments.web.downloads import CONTENT_TYPES
 
 # Errors that any call can return; a view lists its further ones (409, 410, 413, 503) in `also`.
 ALWAYS = {"401": "Authentication is required.", "403": "The role or the token's scopes do not permit this."}
@@ -87,15 +89,39 @@ class EndpointSchema(AutoSchema):
         named = getattr(self.view, "tag", "")
         return [named] if named else super().get_tags()
 
+    def get_override_parameters(self) -> list[Any]:
+        """Return the parameters that a list reads itself; its filters, order and pages describe themselves."""
+        return list(self.view.parameters) if self.method == "GET" and isinstance(self.view, Listed) else []
+
+    def get_paginated_name(self, serializer_name: str) -> str:
+        is_array = isinstance(self._get_paginator(), ArrayPages)
+        return f"{serializer_name}Array" if is_array else super().get_paginated_name(serializer_name)
+
     def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
-        statuses = [*(["404"] if "{" in self.path else []), *(["400"] if self.method in ("POST", "PATCH") else [])]
+        queried = any(parameter["in"] == "query" for parameter in self._get_parameters())
+        paged = self.method == "GET" and self._is_list_view()
+        statuses = [*(["404"] if "{" in self.path or paged else [])]
+        statuses += ["400"] if self.method in ("POST", "PATCH") or queried else []
         statuses += [str(status) for status in getattr(self.view, "also", ())] if self.method != "GET" else []
         for status, description in {**ALWAYS, **{status: ERROR_TEXTS[status] for status in statuses}}.items():
             reference = self.resolve_serializer(Error, "response").ref
             error = {"description": description, "content": {"application/json": {"schema": reference}}}
             bodies.setdefault(status, error)
         return bodies
+
+
+def allow_null_once(result: Any, **more: Any) -> Any:
+    """Make the schema of a nullable value of any type match null once: drf-spectacular offers null and anything."""
+    if isinstance(result, dict):
+        if result.get("oneOf") == [{}, {"type": "null"}]:
+            del result["oneOf"]
+        for value in result.values():
+            allow_null_once(value)
+    elif isinstance(result, list):
+        for value in result:
+            allow_null_once(value)
+    return result
 
 
 Row = TypeVar("Row", bound=PublicModel)
@@ -237,24 +263,21 @@ class InCollection(Endpoint):
         self.collection = access.collection_for(request.user, kwargs["slug"], self.roles)
 
 
-class Listed(ListModelMixin):
-    """Mixin of endpoints whose GET returns the pages of ``rows``."""
-
-    def rows(self) -> Any:
-        """Return the rows that the caller may see."""
-        return super().get_queryset()
-
-    def get_queryset(self) -> Any:
-        return self.queryset if getattr(self, "swagger_fake_view", False) else self.rows()
-
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.list(request, *args, **kwargs)
-
-
 def listed(summary: str, description: str, *parameters: OpenApiParameter) -> Callable[[type], type]:
-    """Return a class decorator that describes the GET of a list in the OpenAPI document."""
-    how = {"parameters": list(parameters)} if parameters else {}
-    return extend_schema_view(get=extend_schema(summary=summary, description=description, **how))
+    """Return a class decorator for a list: its description, and the parameters that it reads besides its filters."""
+
+    def decorate(view: type) -> type:
+        view.parameters = parameters  # type: ignore[attr-defined]
+        return extend_schema_view(get=extend_schema(summary=summary, description=description))(view)
+
+    return decorate
+
+
+def file_responses(*extensions: str) -> dict[Any, Any]:
+    """Return the OpenAPI responses of a download that can be continued, with the content types of its files."""
+    kinds = [CONTENT_TYPES.get(name, "application/octet-stream").partition(";")[0] for name in extensions]
+    files = {(status, kind): OpenApiTypes.BINARY for status in (200, 206) for kind in kinds}
+    return {**files, 416: OpenApiResponse(description="The file ends before the requested range.")}
 
 
 class AnyAccept:
@@ -267,18 +290,11 @@ class AnyAccept:
 class Rows(Listed, InCollection):
     """Paginated list of the rows of one kind in a collection."""
 
-    filters: Mapping[str, str] = {}
-
     def rows(self) -> QuerySet[Any]:
         rows = super().rows()
-        values = {column: self.request.query_params.get(name) for name, column in self.filters.items()}
-        wanted = {column: value for column, value in values.items() if value is not None}
-        if any("\0" in value for value in wanted.values()):
-            return rows.none()  # No column contains a NUL, and PostgreSQL rejects it even in a query.
         if issubclass(rows.model, Archivable):
-            archived = self.request.query_params.get("archived") == "true"
-            rows = rows.filter(archived_at__isnull=not archived)
-        return rows.filter(collection=self.collection, **wanted)
+            rows = rows.filter(archived_at__isnull=not wants_archived(self.request))
+        return rows.filter(collection=self.collection)
 
 
 def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: str, noun: str) -> list[Row]:
