@@ -73,6 +73,10 @@ class OneMember(InCollection):
     also = (409,)
     tag = "collections"
 
+    @call("Get a member", Member)
+    def get(self) -> Membership:
+        return self._member()
+
     @call("Change a member", Member, Noted, example=("A rater's languages", {"languages": ["de", "en"]}))
     def patch(self, body: dict[str, Any]) -> Membership:
         """Change the role, the languages or the qualifications."""
@@ -306,6 +310,7 @@ class NewLink(Strict):
 class InviteLinks(Rows):
     queryset = InviteLink.objects.select_related("round", "used_by").order_by("-created_at", "-pk")
     serializer_class = LinkBody
+    returns_secret = True
     filters = {"role": "role"}
     ordering = {name: name for name in ("created_at", "expires_at", "meant_for")}
     reads = access.LEADS
@@ -402,6 +407,7 @@ class Owned(Endpoint):
 
 @listed("List my tokens", "Return the valid tokens, without their secrets.")
 class Tokens(Listed, Owned):
+    returns_secret = True
     filters = {"name": "name"}
     ordering = {name: name for name in ("name", "created_at", "expires_at", "last_used_at")}
 

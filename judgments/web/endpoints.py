@@ -6,7 +6,7 @@ import gc
 import uuid as uuid_module
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -30,20 +30,26 @@ from rest_framework.response import Response
 from assay.core.errors import NotValid, TooLarge
 from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
-from judgments.web import access
+from judgments.web import access, conditional_requests, idempotency, rate_limit
 from judgments.web.api_lists import ArrayPages, Listed, wants_archived
 from judgments.web.concurrency_limit import Turns
 from judgments.web.downloads import CONTENT_TYPES
 
 # Errors that any call can return; a view lists its further ones (409, 410, 413, 503) in `also`.
-ALWAYS = {"401": "Authentication is required.", "403": "The role or the token's scopes do not permit this."}
+ALWAYS = {
+    "401": "Authentication is required.",
+    "403": "The role or the token's scopes do not permit this.",
+    "429": "Too many requests or attempts. `Retry-After` gives the number of seconds to wait.",
+}
+RATE_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+SPECIAL_HEADERS = {"304": ("ETag",), "429": ("Retry-After",), "503": ("Retry-After",)}
 ERROR_TEXTS = {
     "400": "The request is invalid; `fields` has one message per field.",
     "404": "Not found, or you are not a member of the collection.",
     "409": "Conflicts with the current state.",
     "410": "The round is closed.",
+    "412": "The object changed after the version of `If-Match`.",
     "413": "The body exceeds the server's limit.",
-    "429": "Too many attempts. Try again later.",
     "503": "Too many concurrent requests. `Retry-After` gives the number of seconds to wait.",
 }
 
@@ -82,6 +88,10 @@ class PasswordScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "basic"}
 
 
+def _header(name: str, description: str) -> OpenApiParameter:
+    return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)
+
+
 class EndpointSchema(AutoSchema):
     """Schema that adds the possible errors to each operation and groups operations by topic."""
 
@@ -90,8 +100,21 @@ class EndpointSchema(AutoSchema):
         return [named] if named else super().get_tags()
 
     def get_override_parameters(self) -> list[Any]:
-        """Return the parameters that a list reads itself; its filters, order and pages describe themselves."""
-        return list(self.view.parameters) if self.method == "GET" and isinstance(self.view, Listed) else []
+        """Return the headers of conditional and repeated requests, and what a list reads itself besides its filters."""
+        own = list(self.view.parameters) if self.method == "GET" and isinstance(self.view, Listed) else []
+        if self.method == "GET":
+            return [*own, _header("If-None-Match", "The ETag of your copy; 304 if it is current.")]
+        if self._can_match():
+            return [_header("If-Match", "The ETag of the version to change; 412 if it is outdated.")]
+        if self.method == "POST" and not self.view.returns_secret:
+            text = (
+                "A unique text, such as a UUID. Within 24 hours, the same request with the same key gets the response "
+            )
+            return [_header(idempotency.HEADER, f"{text}of the first one.")]
+        return []
+
+    def _can_match(self) -> bool:
+        return self.method in conditional_requests.CHANGING and hasattr(self.view, "get")
 
     def get_paginated_name(self, serializer_name: str) -> str:
         is_array = isinstance(self._get_paginator(), ArrayPages)
@@ -104,10 +127,23 @@ class EndpointSchema(AutoSchema):
         statuses = [*(["404"] if "{" in self.path or paged else [])]
         statuses += ["400"] if self.method in ("POST", "PATCH") or queried else []
         statuses += [str(status) for status in getattr(self.view, "also", ())] if self.method != "GET" else []
-        for status, description in {**ALWAYS, **{status: ERROR_TEXTS[status] for status in statuses}}.items():
+        statuses += ["409"] if self.method == "POST" and not self.view.returns_secret else []
+        statuses += ["412"] if self._can_match() else []
+        for status, description in {
+            **ALWAYS,
+            **{status: (ERROR_TEXTS | ALWAYS)[status] for status in statuses},
+        }.items():
             reference = self.resolve_serializer(Error, "response").ref
             error = {"description": description, "content": {"application/json": {"schema": reference}}}
             bodies.setdefault(status, error)
+        if self.method == "GET":
+            bodies["304"] = {"description": "Your copy is current."}
+        for status, body in bodies.items():
+            names = [*(RATE_HEADERS if status[0] == "2" or status == "429" else ()), *SPECIAL_HEADERS.get(status, ())]
+            names += ["ETag"] if self.method == "GET" and status == "200" else []
+            names += [idempotency.REPLAYED] if self.method == "POST" and status[0] == "2" else []
+            if names:
+                body["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
         return bodies
 
 
@@ -177,13 +213,31 @@ class Endpoint(GenericAPIView):
     writes: tuple[str, ...] = access.LEADS
     also: tuple[int, ...] = ()
     tag = ""
+    # Whether a POST returns a secret, which must not be stored for a repeated request.
+    returns_secret = False
+    use: rate_limit.Use | None = None
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         with ExitStack() as self.held:
             return super().dispatch(request, *args, **kwargs)
 
+    def perform_authentication(self, request: Request) -> None:
+        """Count the call for its caller, also if the login fails."""
+        try:
+            super().perform_authentication(request)
+        finally:
+            if not getattr(request._request, "reads_etag", False):  # not a reading of the ETag before a change
+                self.use = rate_limit.count(request)
+        rate_limit.check(self.use)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        rate_limit.add_headers(answer, self.use)
+        return answer
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        self._guard(request)
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         # Compare the media type without its parameters, which the caller chooses and the parser ignores.
         if request._request.content_type.startswith("multipart/") or size <= LARGE_BODY:
@@ -193,6 +247,15 @@ class Endpoint(GenericAPIView):
             raise TooLarge(f"The JSON body is larger than {limit} MB. Send a file (multipart) instead.")
         self.held.enter_context(large_bodies().turn())
         self.held.callback(self._give_back)
+
+    def _guard(self, request: Request) -> None:
+        """Replace the method that answers by one that first checks what the request's headers ask for."""
+        method = str(request.method)
+        if method in conditional_requests.CHANGING and "If-Match" in request.headers:
+            guarded = partial(conditional_requests.check_unchanged, self, getattr(self, method.lower()))
+            setattr(self, method.lower(), guarded)
+        if method == "POST" and idempotency.HEADER in request.headers:
+            self.post = partial(idempotency.respond_once, self, self.post)
 
     def _give_back(self) -> None:
         """Release a large body now; otherwise it stays in memory until the next garbage collection."""
