@@ -150,12 +150,23 @@ def documented(
     """Return the OpenAPI description of the POST method of one kind."""
     return extend_schema(
         summary=summary,
-        description="A file (multipart) or a JSON list. If one row cannot be read, nothing is stored.",
+        description="A file (multipart), or JSON: an object with the rows or the id of an upload, or only the list of "
+        "the rows. If one row cannot be read, nothing is stored.",
         parameters=[reading],
-        request={"multipart/form-data": file_serializer, "application/json": row(many=True)},
+        request={"multipart/form-data": file_serializer, "application/json": _json_body(row, reading)},
         responses={201: Stored, 202: Started},
-        examples=[OpenApiExample("A list", example, request_only=True, media_type="application/json")],
+        examples=[OpenApiExample("A list", {"rows": example}, request_only=True, media_type="application/json")],
     )
+
+
+def _json_body(row: type[serializers.Serializer], reading: type[Reading]) -> type[serializers.Serializer]:
+    """Return the serializer that describes a JSON body of one kind: the options of reading, with rows or an upload.
+
+    The list alone is accepted too, but a schema with both makes some generators of clients write code that fails.
+    """
+    upload = serializers.UUIDField(required=False, help_text="The id of an upload from `uploads/`, in place of rows.")
+    fields = {"rows": row(many=True, required=False), "upload": upload, "__doc__": "Rows to import, or an upload."}
+    return type(f"{row.__name__}Rows", (reading,), fields)
 
 
 class Given(NamedTuple):

@@ -62,7 +62,7 @@ class ErrorBody(serializers.Serializer):
     fields = serializers.DictField(child=serializers.CharField(), help_text="Messages by field.")
 
 
-class Error(serializers.Serializer):
+class ErrorResponse(serializers.Serializer):
     """The body of every error."""
 
     error = ErrorBody()
@@ -129,11 +129,9 @@ class EndpointSchema(AutoSchema):
         statuses += [str(status) for status in getattr(self.view, "also", ())] if self.method != "GET" else []
         statuses += ["409"] if self.method == "POST" and not self.view.returns_secret else []
         statuses += ["412"] if self._can_match() else []
-        for status, description in {
-            **ALWAYS,
-            **{status: (ERROR_TEXTS | ALWAYS)[status] for status in statuses},
-        }.items():
-            reference = self.resolve_serializer(Error, "response").ref
+        for status in dict.fromkeys([*ALWAYS, *statuses]):
+            description = (ERROR_TEXTS | ALWAYS)[status]
+            reference = self.resolve_serializer(ErrorResponse, "response").ref
             error = {"description": description, "content": {"application/json": {"schema": reference}}}
             bodies.setdefault(status, error)
         if self.method == "GET":
@@ -339,7 +337,9 @@ def listed(summary: str, description: str, *parameters: OpenApiParameter) -> Cal
 def file_responses(*extensions: str) -> dict[Any, Any]:
     """Return the OpenAPI responses of a download that can be continued, with the content types of its files."""
     kinds = [CONTENT_TYPES.get(name, "application/octet-stream").partition(";")[0] for name in extensions]
-    files = {(status, kind): OpenApiTypes.BINARY for status in (200, 206) for kind in kinds}
+    kinds.sort(key=lambda kind: kind.startswith("text/"))  # some generators of clients read only the first one
+    types = {kind: OpenApiTypes.STR if kind.startswith("text/") else OpenApiTypes.BINARY for kind in kinds}
+    files = {(status, kind): type_ for status in (200, 206) for kind, type_ in types.items()}
     return {**files, 416: OpenApiResponse(description="The file ends before the requested range.")}
 
 
