@@ -59,11 +59,11 @@ def importable(generated: Path, monkeypatch: Any) -> Iterator[None]:
 def test_the_client_reads_and_changes(live_server: Any, world: World, lead: Any, api_of: Any, importable: None) -> None:
     token = api_of(lead)._credentials["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
     package = importlib.import_module("shop_client")
-    client = package.AuthenticatedClient(live_server.url, token)
-    runs = importlib.import_module("shop_client.api.runs.collections_runs_list").sync("shop", client=client)
-    assert [run.name for run in runs.results] == ["bm25", "neural"]
-    change = importlib.import_module("shop_client.models").PatchedCollectionChange(name="Renamed")
+    runs = importlib.import_module("shop_client.api.runs.collections_runs_list")
     patch = importlib.import_module("shop_client.api.collections.collections_partial_update")
-    assert patch.sync("shop", client=client, body=change).name == "Renamed"
-    missing = importlib.import_module("shop_client.api.collections.collections_retrieve")
-    assert missing.sync("nowhere", client=client).error.code == "not_found"
+    read = importlib.import_module("shop_client.api.collections.collections_retrieve")
+    change = importlib.import_module("shop_client.models").PatchedCollectionChange(name="Renamed")
+    with package.AuthenticatedClient(live_server.url, token) as client:
+        assert [run.name for run in runs.sync("shop", client=client).results] == ["bm25", "neural"]
+        assert patch.sync("shop", client=client, body=change).name == "Renamed"
+        assert read.sync("nowhere", client=client).error.code == "not_found"

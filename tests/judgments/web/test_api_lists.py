@@ -26,7 +26,8 @@ pytestmark = pytest.mark.django_db
 NOUNS = ("queries", "documents", "runs", "query-logs", "qrels", "pools", "rounds", "snapshots", "members")
 
 
-SCHEMA = Path(__file__).resolve().parents[3] / "config" / "openapi.json"
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA, DOCS = ROOT / "config" / "openapi.json", ROOT / "docs" / "api.md"
 CALLS = {path: calls["get"] for path, calls in json.loads(SCHEMA.read_text())["paths"].items() if "get" in calls}
 TYPED = r"<\w+:(\w+)>"
 LISTS = sorted(path for path, call in CALLS.items() if any(one["name"] == "page" for one in call.get("parameters", [])))
@@ -99,6 +100,22 @@ def address_of(path: str, world: World) -> str:
     return address(route, world)
 
 
+def test_the_docs_show_each_list() -> None:
+    rows = re.findall(
+        r"^\| `([^`]+)` \| (.+) \| (.+) \|$", DOCS.read_text(encoding="utf-8").partition("### Lists")[2], re.M
+    )
+    shown = {path: {*re.findall("`(.+?)`", filters), *re.findall("`(.+?)`", order)} for path, filters, order in rows}
+    for path in LISTS:
+        known = parameters(path)
+        names = {*known, *ordering_of(known)} - {"page", "page_size", "ordering"}
+        assert shown.get(re.sub("{[a-z_]+}", "<id>", path).replace("/api/v1/", "")) == names, path
+
+
+def ordering_of(known: dict[str, Any]) -> list[str]:
+    """The fields that a list can be ordered by."""
+    return known["ordering"]["pattern"].partition("(")[2].partition(")")[0].split("|")
+
+
 def test_every_list_takes_a_page_and_an_order() -> None:
     assert len(LISTS) > 40
     without = [path for path in LISTS if not {"page", "page_size", "ordering"} <= parameters(path).keys()]
@@ -110,8 +127,7 @@ def test_every_list_takes_a_page_and_an_order() -> None:
 def test_every_list_takes_what_it_declares(path: str, world: World, lead: Any, rater2: Any, client_of: Any) -> None:
     client, place = client_of(rater2 if path.endswith("/settled/") else lead), address_of(path, world)
     known = parameters(path)
-    names = known["ordering"]["pattern"].partition("(")[2].partition(")")[0].split("|")
-    asked = [f"ordering={sign}{name}" for name in names for sign in ("", "-")] + ["page=1&page_size=1"]
+    asked = [f"ordering={sign}{name}" for name in ordering_of(known) for sign in ("", "-")] + ["page=1&page_size=1"]
     assert {query: client.get(f"{place}?{query}").status_code for query in asked} == dict.fromkeys(asked, 200)
     refused = client.get(f"{place}?ordering=nothing&page=1")
     assert (refused.status_code, list(refused.json()["error"]["fields"])) == (400, ["ordering"])
