@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # must wrap every middleware that may answer with private data, redirects included
     "judgments.web.middleware.Border",
+    "judgments.web.conditional_requests.ApiETags",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "judgments.web.middleware.Bodies",  # must run before any middleware that reads the request body
@@ -290,19 +291,45 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["judgments.members.tokens.InScope"],
-    "DEFAULT_PAGINATION_CLASS": "judgments.web.paging.Pages",
+    "DEFAULT_PAGINATION_CLASS": "judgments.web.api_lists.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "EXCEPTION_HANDLER": "judgments.web.error_responses.answer",
 }
+# Calls that a token, or a user with a session, may make; "off" for no limit.
+API_RATE = env.str("API_RATE", default="600/minute")
+if API_RATE != "off" and not re.fullmatch(r"[1-9]\d*/ *[smhd]\w*", API_RATE):
+    raise ImproperlyConfigured("API_RATE must be off, or a number and a period, for example 600/minute")
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
     "DESCRIPTION": "Collect relevance judgments and use them to evaluate search and RAG systems.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "judgments.web.endpoints.allow_null_once",
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "APPEND_COMPONENTS": {
+        "headers": {
+            name: {"description": text, "schema": {"type": kind}}
+            for name, kind, text in (
+                ("ETag", "string", "The version of the content, for `If-None-Match` and `If-Match`."),
+                (
+                    "Idempotent-Replayed",
+                    "string",
+                    "`true` for the response of an earlier request.",
+                ),
+                ("RateLimit-Limit", "integer", "Requests per period; missing if the server has no limit."),
+                ("RateLimit-Remaining", "integer", "Requests left in this period."),
+                ("RateLimit-Reset", "integer", "Seconds until the next period."),
+                ("Retry-After", "integer", "Seconds to wait before the next request."),
+            )
+        }
+    },
     # Names for choices that several serializers share; otherwise the schema would number them.
     "ENUM_NAME_OVERRIDES": {
         "DocumentKindEnum": "judgments.models.document.DocumentKind",
@@ -332,6 +359,7 @@ LOGGING = {
 }
 
 if TESTING:
+    API_RATE = "off"
     CACHES = {"default": {"BACKEND": "judgments.jobs.cache_serializer.InMemory"}}
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}

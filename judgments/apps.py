@@ -44,6 +44,8 @@ class Config(AppConfig):
         JOBS.register("quality", "judgments.quality.checks:work_on")
         JOBS.register("requeue", "judgments.quality.pausing:work_on")
         PERIODIC_WORK.register("task-results", "judgments.jobs.jobs:forget_queue_rows")
+        PERIODIC_WORK.register("idempotency-keys", "judgments.web.idempotency:forget_expired")
+        PERIODIC_WORK.register("api-calls", "judgments.web.rate_limit:forget_old")
         PERIODIC_WORK.register("judges", "judgments.machines.judge_runs.retry:retry_due")
         IMPORT_KINDS.register("documents", "judgments.imports.documents:DOCUMENTS")
         IMPORT_KINDS.register("queries", "judgments.imports.queries:QUERIES")

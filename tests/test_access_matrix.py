@@ -415,6 +415,7 @@ GET    api/v1/collections/<slug:slug>/bundles/                        404 403 20
 POST   api/v1/collections/<slug:slug>/bundles/                        404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/qrels/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/members/<str:username>/         404 403 200 200 401
 PATCH  api/v1/collections/<slug:slug>/members/<str:username>/         404 403 403 200 401
 DELETE api/v1/collections/<slug:slug>/members/<str:username>/         404 403 403 204 401
 GET    api/v1/collections/<slug:slug>/queries/                        404 403 200 200 401

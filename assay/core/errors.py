@@ -80,6 +80,10 @@ class Conflict(AssayError):
         self.fields = {fields: message} if isinstance(fields, str) else fields or {}
 
 
+class Changed(AssayError):
+    """The object changed after the caller read it."""
+
+
 class Closed(AssayError):
     """The round no longer accepts answers."""
 

@@ -140,6 +140,7 @@ class Decisions(Rows):
 
     queryset = Decision.objects.select_related("round", "baseline", "collection")
     serializer_class = DecisionBody
+    ordering = {"created_at": "created_at", "name": "round__name"}
     also = (409,)
     tag = "decisions"
 

@@ -19,7 +19,8 @@ from judgments.models import Collection, Declaration, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
-from judgments.web.endpoints import InCollection
+from judgments.web.api_lists import ListedAsArray
+from judgments.web.endpoints import InCollection, listed
 
 MOST_IDS = 2_000_000
 
@@ -205,17 +206,18 @@ class RefreshPool(InCollection):
         return Response({"pool": str(pool.uuid), "pairs": pool.entries.count()}, status=201)
 
 
-class Declarations(InCollection):
+@listed("List recorded changes", "List recorded changes that have not been withdrawn, newest first.")
+class Declarations(ListedAsArray, InCollection):
     """Recorded changes outside Assay."""
 
+    queryset = Declaration.objects.none()
     serializer_class = DeclarationBody
+    filters = {"kind": "kind"}
+    ordering = {"created_at": "created_at", "happened_at": "happened_at", "kind": "kind"}
     tag = "freshness"
 
-    @extend_schema(summary="List recorded changes", responses=DeclarationBody(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List recorded changes that have not been withdrawn, newest first."""
-        rows = recorded_changes.standing(self.collection, *recorded_changes.SPOKEN).select_related("created_by")
-        return Response(DeclarationBody(rows, many=True).data)
+    def rows(self) -> Any:
+        return recorded_changes.standing(self.collection, *recorded_changes.SPOKEN).select_related("created_by")
 
     @extend_schema(summary="Record a change", request=NewDeclaration, responses={201: DeclarationBody})
     def post(self, request: Request, slug: str) -> Response:

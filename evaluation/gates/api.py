@@ -7,7 +7,7 @@ import uuid as uuid_module
 from typing import Any
 
 from django.core.validators import URLValidator
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -137,13 +137,12 @@ class Gates(Rows):
     queryset = GateVerdict.objects.select_related("snapshot", "collection")
     serializer_class = VerdictBody
     filters = {"candidate": "candidate", "label": "label"}
+    ordering = {"created_at": "created_at", "candidate": "candidate", "label": "label"}
     writes = access.STAFF
     also = (409,)
     tag = "gates"
 
-    @extend_schema(
-        summary="List verdicts of gates", parameters=[OpenApiParameter(name) for name in ("candidate", "label")]
-    )
+    @extend_schema(summary="List verdicts of gates")
     def get(self, request: Request, slug: str) -> Response:
         """Return the verdicts, newest first."""
         return self.list(request, slug)

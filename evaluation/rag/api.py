@@ -26,8 +26,9 @@ from judgments.jobs import storage
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.machines.judge_runs.serializers import CapsSent, run_fields
 from judgments.web import access
+from judgments.web.api_lists import ListedAsArray
 from judgments.web.downloads import CONTENT_TYPES, disposition
-from judgments.web.endpoints import AnyAccept, InCollection, rows_called
+from judgments.web.endpoints import AnyAccept, InCollection, listed, rows_called
 from judgments.web.posted_values import uuid_of
 from judgments.web.serializers import Strict
 
@@ -250,7 +251,7 @@ class CriticBody(serializers.Serializer):
 
 
 @extend_schema_view(
-    get=extend_schema(summary="List RAG sample sets", parameters=[OpenApiParameter("name")]),
+    get=extend_schema(summary="List RAG sample sets"),
     post=documented(
         "Upload RAG samples", SampleSent, [{"sample_id": "s1", "query": "Where?", "reference_answer": "Here"}]
     ),
@@ -262,6 +263,7 @@ class Samples(Imports):
     queryset = RagSampleSet.objects.defer("report", "comparisons").order_by("-created_at", "-pk")
     serializer_class = SampleSetBody
     filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     tag = TAG
 
     def as_file(self, rows: Sequence[Any], data: dict[str, Any]) -> PostedFile:
@@ -381,17 +383,19 @@ class PeopleBody(serializers.Serializer):
     )
 
 
-class People(InSampleSet):
+@listed(
+    "Compare RAG metrics with human grades",
+    "Return one row per closed round and metric of its dimension, without rounds that you may still grade.",
+)
+class People(ListedAsArray, InSampleSet):
     """The metrics of a set compared with human grades."""
 
     serializer_class = PeopleBody
+    ordering = {"name": "name", "metric": "metric"}
 
-    @extend_schema(summary="Compare RAG metrics with human grades", responses={200: PeopleBody(many=True)})
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return one row per closed round and metric of its dimension, without rounds that you may still grade."""
-        cards = scorecards.cards_of(self.sample_set, request.user, per_sample=True)
-        rows = people.comparisons(self.sample_set, cards, request.user)
-        return Response(PeopleBody([one.as_json() for one in rows], many=True).data)
+    def rows(self) -> list[dict[str, Any]]:
+        cards = scorecards.cards_of(self.sample_set, self.user, per_sample=True)
+        return [one.as_json() for one in people.comparisons(self.sample_set, cards, self.user)]
 
 
 class OfCritic(InSampleSet):
@@ -466,7 +470,7 @@ class GoOnWithCritic(OfCritic):
 
 
 @extend_schema_view(
-    get=extend_schema(summary="List RAG systems", parameters=[OpenApiParameter("samples", OpenApiTypes.UUID)]),
+    get=extend_schema(summary="List RAG systems"),
     post=documented(
         "Upload the outputs of a RAG system",
         OutputSent,
@@ -482,6 +486,9 @@ class Outputs(Imports):
     queryset = RagSystem.objects.select_related("sample_set").defer("report").order_by("sample_set", "name")
     serializer_class = RagSystemBody
     reading, file_serializer = OutputsReading, OutputsFileSent
+    filters = {"name": "name"}
+    ordering = {"name": "name", "created_at": "created_at"}
+    parameters = (OpenApiParameter("samples", OpenApiTypes.UUID, description="The systems of this sample set only."),)
     tag = TAG
 
     def rows(self) -> QuerySet[Any]:

@@ -21,8 +21,8 @@ from judgments.jobs.api import Started, started
 from judgments.models import Snapshot
 from judgments.snapshots import snapshots
 from judgments.web import access
+from judgments.web.api_lists import Pages
 from judgments.web.endpoints import InCollection, Rows, rows_called
-from judgments.web.paging import Pages
 
 
 class QrelsOfScores(serializers.Serializer):
@@ -166,6 +166,11 @@ class Scores(Rows):
     queryset = Snapshot.objects.none()
     serializer_class = ScoresBody
     pagination_class = FewPages
+    ordering = {"created_at": "created_at", "name": "name"}
+    parameters = (
+        OpenApiParameter("snapshot", uuid_module.UUID, description="The scores of this snapshot only."),
+        OpenApiParameter("metric", str, description="The metric of the significance letters; by default the first."),
+    )
     writes = access.STAFF
     tag = "scores"
 
@@ -175,18 +180,10 @@ class Scores(Rows):
             rows = rows.filter(uuid=_uuid(wanted))
         return rows.order_by("-created_at", "-pk")
 
-    @extend_schema(
-        summary="List scores",
-        parameters=[
-            OpenApiParameter("snapshot", uuid_module.UUID),
-            OpenApiParameter(
-                "metric", str, description="The metric of the significance letters; by default the first."
-            ),
-        ],
-    )
+    @extend_schema(summary="List scores")
     def get(self, request: Request, slug: str) -> Response:
         """Return one entry for each snapshot with scores, newest first."""
-        page = self.paginate_queryset(self.get_queryset())
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         metric = request.query_params.get("metric", "")
         return self.get_paginated_response(
             [snapshot_scores(snapshot, request.user, metric=metric) for snapshot in page or ()]

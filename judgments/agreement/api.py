@@ -181,6 +181,7 @@ class Conflicts(Listed, InRound):
     reads = access.LEADS
     queryset = Pair.objects.none()
     serializer_class = ConflictBody
+    ordering = {"query": "query__query_id", "document": "document__doc_id", "position": "position"}
     tag = "rounds"
 
     def rows(self) -> Any:
@@ -208,6 +209,7 @@ class Unrateable(Listed, InRound):
     reads = access.LEADS
     queryset = Pair.objects.none()
     serializer_class = UnrateableBody
+    ordering = {"query": "query__query_id", "document": "document__doc_id", "position": "position"}
     tag = "rounds"
 
     def rows(self) -> Any:
@@ -286,6 +288,7 @@ class ResolutionsForRater(Listed, InRound):
     scope = "rate"
     queryset = Pair.objects.none()
     serializer_class = SettledBody
+    ordering = {"query": "query__query_id", "document": "document__doc_id"}
     tag = "rating"
 
     def rows(self) -> Any:

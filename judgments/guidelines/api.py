@@ -82,6 +82,7 @@ class Imported(serializers.Serializer):
 class Versions(Rows):
     queryset = GuidelinesVersion.objects.order_by("-number")
     serializer_class = VersionBody
+    ordering = {"number": "number"}
     also = (409,)
     tag = "guidelines"
 
@@ -143,6 +144,7 @@ class ExampleBody(serializers.Serializer):
     reason = serializers.CharField()
     version = serializers.IntegerField(
         source="version.number",
+        allow_null=True,
         default=None,
         help_text="The version that contains the example; null if there is none yet.",
     )
@@ -159,6 +161,7 @@ class Examples(Rows):
     reads = access.LEADS
     queryset = Example.objects.select_related("version").order_by("pk")
     serializer_class = ExampleBody
+    ordering = {"created_at": "created_at", "grade": "grade"}
     also = (409,)
     tag = "guidelines"
 

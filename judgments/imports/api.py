@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -158,12 +158,23 @@ def documented(
     """Return the OpenAPI description of the POST method of one kind."""
     return extend_schema(
         summary=summary,
-        description="A file (multipart) or a JSON list. If one row cannot be read, nothing is stored.",
+        description="A file (multipart), or JSON: an object with the rows or the id of an upload, or only the list of "
+        "the rows. If one row cannot be read, nothing is stored.",
         parameters=[reading],
-        request={"multipart/form-data": file_serializer, "application/json": row(many=True)},
+        request={"multipart/form-data": file_serializer, "application/json": _json_body(row, reading)},
         responses={201: Stored, 202: Started},
-        examples=[OpenApiExample("A list", example, request_only=True, media_type="application/json")],
+        examples=[OpenApiExample("A list", {"rows": example}, request_only=True, media_type="application/json")],
     )
+
+
+def _json_body(row: type[serializers.Serializer], reading: type[Reading]) -> type[serializers.Serializer]:
+    """Return the serializer that describes a JSON body of one kind: the options of reading, with rows or an upload.
+
+    The list alone is accepted too, but a schema with both makes some generators of clients write code that fails.
+    """
+    upload = serializers.UUIDField(required=False, help_text="The id of an upload from `uploads/`, in place of rows.")
+    fields = {"rows": row(many=True, required=False), "upload": upload, "__doc__": "Rows to import, or an upload."}
+    return type(f"{row.__name__}Rows", (reading,), fields)
 
 
 class Given(NamedTuple):
@@ -346,7 +357,7 @@ class DocumentBody(serializers.Serializer):
 
 
 @extend_schema_view(
-    get=extend_schema(summary="List documents", parameters=[OpenApiParameter("doc_id", str)]),
+    get=extend_schema(summary="List documents"),
     post=documented(
         "Upload documents", DocumentSent, [{"doc_id": "d1", "title": "Fell jacket", "text": "Three layers, taped."}]
     ),
@@ -358,6 +369,7 @@ class Documents(Imports):
     queryset = Document.objects.order_by("doc_id")
     serializer_class = DocumentBody
     filters = {"doc_id": "doc_id"}
+    ordering = {"doc_id": "doc_id", "title": "title"}
     tag = "documents"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
@@ -420,9 +432,7 @@ class QueriesFileSent(QueriesReading, FileSent):
 
 
 @extend_schema_view(
-    get=extend_schema(
-        summary="List queries", parameters=[OpenApiParameter(name) for name in ("query_id", "tier", "group", "stratum")]
-    ),
+    get=extend_schema(summary="List queries"),
     post=documented(
         "Upload queries",
         QuerySent,
@@ -439,6 +449,7 @@ class Queries(Imports):
     queryset = Query.objects.select_related("stratum").order_by("query_id")
     serializer_class = QueryBody
     filters = {"query_id": "query_id", "tier": "tier", "group": "group", "stratum": "stratum__name"}
+    ordering = {"query_id": "query_id", "query": "text", "frequency": "frequency", "weight": "weight", "tier": "tier"}
     tag = "queries"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
@@ -538,6 +549,8 @@ class LabelSources(Imports):
         .order_by("-created_at", "-pk")
     )
     serializer_class = SourceBody
+    filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     tag = "labels"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
@@ -578,6 +591,8 @@ class ImportedRounds(Imports):
     kind = "judgments"
     queryset = Round.objects.filter(provenance__has_key=IMPORTED).order_by("-created_at", "-pk")
     serializer_class = ImportedRoundBody
+    filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     tag = "labels"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:

@@ -20,6 +20,7 @@ from judgments.members import invitations, invite_links, tokens
 from judgments.members.tokens import PasswordAuthentication
 from judgments.models import ApiToken, Collection, InviteLink, MemberInvitation, Membership, Role, Round
 from judgments.web import access
+from judgments.web.api_lists import wants_archived
 from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, call, listed, rows_called
 from judgments.web.serializers import Strict
 
@@ -56,6 +57,7 @@ class Members(Rows):
     queryset = Membership.objects.select_related("user").order_by("user__username")
     serializer_class = Member
     filters = {"role": "role"}
+    ordering = {"username": "user__username", "role": "role", "since": "created_at"}
     also = (409,)
     tag = "collections"
 
@@ -70,6 +72,10 @@ class Members(Rows):
 class OneMember(InCollection):
     also = (409,)
     tag = "collections"
+
+    @call("Get a member", Member)
+    def get(self) -> Membership:
+        return self._member()
 
     @call("Change a member", Member, Noted, example=("A rater's languages", {"languages": ["de", "en"]}))
     def patch(self, body: dict[str, Any]) -> Membership:
@@ -164,6 +170,8 @@ class CollectionChange(serializers.Serializer):
 class Collections(Listed, Endpoint):
     queryset = Collection.objects.all()
     serializer_class = CollectionRow
+    filters = {"slug": "slug", "name": "name"}
+    ordering = {"slug": "slug", "name": "name", "created_at": "created_at"}
     also = (409,)
     tag = "collections"
 
@@ -171,7 +179,7 @@ class Collections(Listed, Endpoint):
         user = self.request.user
         mine = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk)
         rounds = Round.objects.open_to(user).order_by("opened_at")
-        archived = self.request.query_params.get("archived") == "true"
+        archived = wants_archived(self.request)
         rows = Collection.objects.filter(memberships__user_id=user.pk, archived_at__isnull=not archived)
         rows = rows.annotate(role=Subquery(mine.values("role")[:1]))
         return rows.prefetch_related(Prefetch("rounds", rounds, to_attr="asking"))
@@ -231,6 +239,8 @@ class MyInvitation(serializers.Serializer):
 class Invitations(Rows):
     queryset = MemberInvitation.objects.order_by("-created_at", "-pk")
     serializer_class = Invitation
+    filters = {"role": "role"}
+    ordering = {"username": "username", "role": "role", "asked_at": "created_at"}
     reads = access.LEADS
     tag = "collections"
 
@@ -249,6 +259,8 @@ class OneInvitation(InCollection):
 class MyInvitations(Listed, Endpoint):
     queryset = MemberInvitation.objects.none()
     serializer_class = MyInvitation
+    filters = {"role": "role"}
+    ordering = {"collection": "collection__name", "asked_at": "created_at"}
     tag = "collections"
 
     def rows(self) -> Any:
@@ -305,6 +317,9 @@ class NewLink(Strict):
 class InviteLinks(Rows):
     queryset = InviteLink.objects.select_related("round", "used_by").order_by("-created_at", "-pk")
     serializer_class = LinkBody
+    returns_secret = True
+    filters = {"role": "role"}
+    ordering = {name: name for name in ("created_at", "expires_at", "meant_for")}
     reads = access.LEADS
     also = (409,)
     tag = "collections"
@@ -399,6 +414,10 @@ class Owned(Endpoint):
 
 @listed("List my tokens", "Return the valid tokens, without their secrets.")
 class Tokens(Listed, Owned):
+    returns_secret = True
+    filters = {"name": "name"}
+    ordering = {name: name for name in ("name", "created_at", "expires_at", "last_used_at")}
+
     def rows(self) -> QuerySet[ApiToken]:
         return self.own_tokens()
 

@@ -1,5 +1,6 @@
 """Models of the judgments app: who judged what, and the final label of each pair."""
 
+from judgments.models.api_use import ApiCalls, IdempotentRequest
 from judgments.models.audit import AuditRow
 from judgments.models.declaration import Declaration
 from judgments.models.document import Document

@@ -287,6 +287,8 @@ class Gold(Listed, InRound):
     reads = access.LEADS
     queryset = GoldPair.objects.none()
     serializer_class = GoldBody
+    filters = {"use": "use"}
+    ordering = {"use": "use", "position": "position"}
     also = (409,)
     tag = "rounds"
 
@@ -332,6 +334,7 @@ class Calibration(Listed, InRound):
     reads = access.LEADS
     queryset = GoldPair.objects.none()
     serializer_class = CalibrationBody
+    ordering = {"rater": "assignment.pseudonym", "attempts": "attempts", "share": "share"}
     tag = "rounds"
 
     def rows(self) -> Any:
@@ -371,6 +374,7 @@ class AnswerOfRater(serializers.Serializer):
 class AnswersOfRater(Listed, OfRater):
     queryset = Judgment.objects.none()
     serializer_class = AnswerOfRater
+    ordering = {"created_at": "created_at", "grade": "grade", "seconds": "seconds_active"}
     also = ()
 
     def rows(self) -> Any:

@@ -57,6 +57,7 @@ class QueryGroups(Rows):
     queryset = QueryGroup.objects.order_by("name")
     serializer_class = GroupBody
     filters = {"name": "name"}
+    ordering = {"name": "name", "created_at": "created_at"}
     tag = "query groups"
 
     @extend_schema(

@@ -187,7 +187,7 @@ class ItemResult(serializers.Serializer):
     error = ErrorBody(allow_null=True, help_text="The error; null if the judgment was recorded.")
 
 
-class Results(serializers.Serializer):
+class JudgmentResults(serializers.Serializer):
     """One result per judgment, in the order they were sent."""
 
     results = ItemResult(many=True)
@@ -335,7 +335,7 @@ class Judgments(Rating):
     @extend_schema(
         summary="Submit one or more judgments",
         request=AnswerSent,
-        responses={201: ReceiptBody, 200: Results},
+        responses={201: ReceiptBody, 200: JudgmentResults},
         examples=[
             OpenApiExample(
                 "A grade",

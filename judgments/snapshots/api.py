@@ -9,7 +9,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -27,7 +26,7 @@ from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Cons
 from judgments.snapshots.merging import MERGES
 from judgments.web import access
 from judgments.web.downloads import resumable
-from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, listed, rows_called
+from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, file_responses, listed, rows_called
 
 
 class SnapshotBody(serializers.Serializer):
@@ -150,13 +149,13 @@ def shown_snapshots() -> QuerySet[Snapshot]:
 @listed(
     "List snapshots",
     "Return the snapshots, newest first.",
-    OpenApiParameter("name"),
     OpenApiParameter("labels", enum=["documents"], description="Leave out labels of answers of RAG systems."),
 )
 class Snapshots(Rows):
     queryset = shown_snapshots().order_by("-created_at", "-pk")
     serializer_class = SnapshotBody
     filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     also = (409,)
     tag = "snapshots"
 
@@ -239,7 +238,7 @@ class Export(AnyAccept, OfSnapshot):
     @call(
         "Download labels",
         parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses=file_responses("txt", "json", "csv", "tsv", "zip"),
     )
     def get(self) -> HttpResponseBase:
         """Return the frozen file after checking its hash. `Range` with `If-Range` continues an interrupted download."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import uuid as uuid_module
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -15,12 +15,12 @@ from django.http.response import HttpResponseBase
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.generics import GenericAPIView
 from rest_framework.metadata import SimpleMetadata
-from rest_framework.mixins import ListModelMixin
 from rest_framework.parsers import JSONParser
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import JSONRenderer
@@ -30,18 +30,26 @@ from rest_framework.response import Response
 from assay.core.errors import NotValid, TooLarge
 from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
-from judgments.web import access
+from judgments.web import access, conditional_requests, idempotency, rate_limit
+from judgments.web.api_lists import ArrayPages, Listed, wants_archived
 from judgments.web.concurrency_limit import Turns
+from judgments.web.downloads import CONTENT_TYPES
 
 # Errors that any call can return; a view lists its further ones (409, 410, 413, 503) in `also`.
-ALWAYS = {"401": "Authentication is required.", "403": "The role or the token's scopes do not permit this."}
+ALWAYS = {
+    "401": "Authentication is required.",
+    "403": "The role or the token's scopes do not permit this.",
+    "429": "Too many requests or attempts. `Retry-After` gives the number of seconds to wait.",
+}
+RATE_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+SPECIAL_HEADERS = {"304": ("ETag",), "429": ("Retry-After",), "503": ("Retry-After",)}
 ERROR_TEXTS = {
     "400": "The request is invalid; `fields` has one message per field.",
     "404": "Not found, or you are not a member of the collection.",
     "409": "Conflicts with the current state.",
     "410": "The round is closed.",
+    "412": "The object changed after the version of `If-Match`.",
     "413": "The body exceeds the server's limit.",
-    "429": "Too many attempts. Try again later.",
     "503": "Too many concurrent requests. `Retry-After` gives the number of seconds to wait.",
 }
 
@@ -54,7 +62,7 @@ class ErrorBody(serializers.Serializer):
     fields = serializers.DictField(child=serializers.CharField(), help_text="Messages by field.")
 
 
-class Error(serializers.Serializer):
+class ErrorResponse(serializers.Serializer):
     """The body of every error."""
 
     error = ErrorBody()
@@ -80,6 +88,10 @@ class PasswordScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "basic"}
 
 
+def _header(name: str, description: str) -> OpenApiParameter:
+    return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)
+
+
 class EndpointSchema(AutoSchema):
     """Schema that adds the possible errors to each operation and groups operations by topic."""
 
@@ -87,15 +99,63 @@ class EndpointSchema(AutoSchema):
         named = getattr(self.view, "tag", "")
         return [named] if named else super().get_tags()
 
+    def get_override_parameters(self) -> list[Any]:
+        """Return the headers of conditional and repeated requests, and what a list reads itself besides its filters."""
+        own = list(self.view.parameters) if self.method == "GET" and isinstance(self.view, Listed) else []
+        if self.method == "GET":
+            return [*own, _header("If-None-Match", "The ETag of your copy; 304 if it is current.")]
+        if self._can_match():
+            return [_header("If-Match", "The ETag of the version to change; 412 if it is outdated.")]
+        if self.method == "POST" and not self.view.returns_secret:
+            text = (
+                "A unique text, such as a UUID. Within 24 hours, the same request with the same key gets the response "
+            )
+            return [_header(idempotency.HEADER, f"{text}of the first one.")]
+        return []
+
+    def _can_match(self) -> bool:
+        return self.method in conditional_requests.CHANGING and hasattr(self.view, "get")
+
+    def get_paginated_name(self, serializer_name: str) -> str:
+        is_array = isinstance(self._get_paginator(), ArrayPages)
+        return f"{serializer_name}Array" if is_array else super().get_paginated_name(serializer_name)
+
     def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
-        statuses = [*(["404"] if "{" in self.path else []), *(["400"] if self.method in ("POST", "PATCH") else [])]
+        queried = any(parameter["in"] == "query" for parameter in self._get_parameters())
+        paged = self.method == "GET" and self._is_list_view()
+        statuses = [*(["404"] if "{" in self.path or paged else [])]
+        statuses += ["400"] if self.method in ("POST", "PATCH") or queried else []
         statuses += [str(status) for status in getattr(self.view, "also", ())] if self.method != "GET" else []
-        for status, description in {**ALWAYS, **{status: ERROR_TEXTS[status] for status in statuses}}.items():
-            reference = self.resolve_serializer(Error, "response").ref
+        statuses += ["409"] if self.method == "POST" and not self.view.returns_secret else []
+        statuses += ["412"] if self._can_match() else []
+        for status in dict.fromkeys([*ALWAYS, *statuses]):
+            description = (ERROR_TEXTS | ALWAYS)[status]
+            reference = self.resolve_serializer(ErrorResponse, "response").ref
             error = {"description": description, "content": {"application/json": {"schema": reference}}}
             bodies.setdefault(status, error)
+        if self.method == "GET":
+            bodies["304"] = {"description": "Your copy is current."}
+        for status, body in bodies.items():
+            names = [*(RATE_HEADERS if status[0] == "2" or status == "429" else ()), *SPECIAL_HEADERS.get(status, ())]
+            names += ["ETag"] if self.method == "GET" and status == "200" else []
+            names += [idempotency.REPLAYED] if self.method == "POST" and status[0] == "2" else []
+            if names:
+                body["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
         return bodies
+
+
+def allow_null_once(result: Any, **more: Any) -> Any:
+    """Make the schema of a nullable value of any type match null once: drf-spectacular offers null and anything."""
+    if isinstance(result, dict):
+        if result.get("oneOf") == [{}, {"type": "null"}]:
+            del result["oneOf"]
+        for value in result.values():
+            allow_null_once(value)
+    elif isinstance(result, list):
+        for value in result:
+            allow_null_once(value)
+    return result
 
 
 Row = TypeVar("Row", bound=PublicModel)
@@ -151,13 +211,31 @@ class Endpoint(GenericAPIView):
     writes: tuple[str, ...] = access.LEADS
     also: tuple[int, ...] = ()
     tag = ""
+    # Whether a POST returns a secret, which must not be stored for a repeated request.
+    returns_secret = False
+    use: rate_limit.Use | None = None
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         with ExitStack() as self.held:
             return super().dispatch(request, *args, **kwargs)
 
+    def perform_authentication(self, request: Request) -> None:
+        """Count the call for its caller, also if the login fails."""
+        try:
+            super().perform_authentication(request)
+        finally:
+            if not getattr(request._request, "reads_etag", False):  # not a reading of the ETag before a change
+                self.use = rate_limit.count(request)
+        rate_limit.check(self.use)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        rate_limit.add_headers(answer, self.use)
+        return answer
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        self._guard(request)
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         # Compare the media type without its parameters, which the caller chooses and the parser ignores.
         if request._request.content_type.startswith("multipart/") or size <= LARGE_BODY:
@@ -167,6 +245,15 @@ class Endpoint(GenericAPIView):
             raise TooLarge(f"The JSON body is larger than {limit} MB. Send a file (multipart) instead.")
         self.held.enter_context(large_bodies().turn())
         self.held.callback(self._give_back)
+
+    def _guard(self, request: Request) -> None:
+        """Replace the method that answers by one that first checks what the request's headers ask for."""
+        method = str(request.method)
+        if method in conditional_requests.CHANGING and "If-Match" in request.headers:
+            guarded = partial(conditional_requests.check_unchanged, self, getattr(self, method.lower()))
+            setattr(self, method.lower(), guarded)
+        if method == "POST" and idempotency.HEADER in request.headers:
+            self.post = partial(idempotency.respond_once, self, self.post)
 
     def _give_back(self) -> None:
         """Release a large body now; otherwise it stays in memory until the next garbage collection."""
@@ -237,24 +324,23 @@ class InCollection(Endpoint):
         self.collection = access.collection_for(request.user, kwargs["slug"], self.roles)
 
 
-class Listed(ListModelMixin):
-    """Mixin of endpoints whose GET returns the pages of ``rows``."""
-
-    def rows(self) -> Any:
-        """Return the rows that the caller may see."""
-        return super().get_queryset()
-
-    def get_queryset(self) -> Any:
-        return self.queryset if getattr(self, "swagger_fake_view", False) else self.rows()
-
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.list(request, *args, **kwargs)
-
-
 def listed(summary: str, description: str, *parameters: OpenApiParameter) -> Callable[[type], type]:
-    """Return a class decorator that describes the GET of a list in the OpenAPI document."""
-    how = {"parameters": list(parameters)} if parameters else {}
-    return extend_schema_view(get=extend_schema(summary=summary, description=description, **how))
+    """Return a class decorator for a list: its description, and the parameters that it reads besides its filters."""
+
+    def decorate(view: type) -> type:
+        view.parameters = parameters  # type: ignore[attr-defined]
+        return extend_schema_view(get=extend_schema(summary=summary, description=description))(view)
+
+    return decorate
+
+
+def file_responses(*extensions: str) -> dict[Any, Any]:
+    """Return the OpenAPI responses of a download that can be continued, with the content types of its files."""
+    kinds = [CONTENT_TYPES.get(name, "application/octet-stream").partition(";")[0] for name in extensions]
+    kinds.sort(key=lambda kind: kind.startswith("text/"))  # some generators of clients read only the first one
+    types = {kind: OpenApiTypes.STR if kind.startswith("text/") else OpenApiTypes.BINARY for kind in kinds}
+    files = {(status, kind): type_ for status in (200, 206) for kind, type_ in types.items()}
+    return {**files, 416: OpenApiResponse(description="The file ends before the requested range.")}
 
 
 class AnyAccept:
@@ -267,18 +353,11 @@ class AnyAccept:
 class Rows(Listed, InCollection):
     """Paginated list of the rows of one kind in a collection."""
 
-    filters: Mapping[str, str] = {}
-
     def rows(self) -> QuerySet[Any]:
         rows = super().rows()
-        values = {column: self.request.query_params.get(name) for name, column in self.filters.items()}
-        wanted = {column: value for column, value in values.items() if value is not None}
-        if any("\0" in value for value in wanted.values()):
-            return rows.none()  # No column contains a NUL, and PostgreSQL rejects it even in a query.
         if issubclass(rows.model, Archivable):
-            archived = self.request.query_params.get("archived") == "true"
-            rows = rows.filter(archived_at__isnull=not archived)
-        return rows.filter(collection=self.collection, **wanted)
+            rows = rows.filter(archived_at__isnull=not wants_archived(self.request))
+        return rows.filter(collection=self.collection)
 
 
 def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: str, noun: str) -> list[Row]:

@@ -16,6 +16,7 @@ from rest_framework.views import exception_handler
 from assay.core.errors import (
     AssayError,
     Busy,
+    Changed,
     Closed,
     Conflict,
     NotAllowed,
@@ -23,7 +24,6 @@ from assay.core.errors import (
     NotValid,
     TooLarge,
     TooMany,
-    Waits,
 )
 
 # The single mapping from errors to HTTP statuses, for pages and the API.
@@ -32,6 +32,7 @@ STATUS: dict[type[AssayError], int] = {
     NotAllowed: 403,
     Conflict: 409,
     Closed: 410,
+    Changed: 412,
     TooLarge: 413,
     TooMany: 429,
     Busy: 503,
@@ -44,6 +45,7 @@ TITLES = {
     404: "Page not found",
     409: "Conflict",
     410: "This round is closed",
+    412: "Changed in the meantime",
     413: "Too large",
     429: "Too many attempts",
     503: "The server is busy",
@@ -57,6 +59,7 @@ CODES = {
     406: "not_acceptable",
     409: "conflict",
     410: "closed",
+    412: "changed",
     413: "too_large",
     415: "unsupported_media_type",
     429: "too_many",
@@ -129,8 +132,8 @@ def status_and_body(error: AssayError | exceptions.APIException) -> tuple[int, d
     if isinstance(error, AssayError):
         status = status_of(error)
         body = shape(status, str(error), getattr(error, "fields", {}))
-        if isinstance(error, Waits):
-            body["error"]["code"] = error.code
+        if code := getattr(type(error), "code", ""):  # of the class: unreadable input has codes of its own
+            body["error"]["code"] = code
         return status, body
     return error.status_code, shape(error.status_code, *_message_and_fields(error))
 

@@ -79,7 +79,8 @@ class Border:
         response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         # No browser or proxy may store a user's page for someone else.
-        if not response.has_header("ETag"):
+        is_api = request.path.startswith("/api/v1/")
+        if is_api or not response.has_header("ETag"):
             response.headers.setdefault("Cache-Control", "no-store")
             patch_vary_headers(
                 response, ["Cookie", "Authorization"] if request.path.startswith("/api/") else ["Cookie"]

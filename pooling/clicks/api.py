@@ -156,6 +156,8 @@ class ClickSources(Imports):
     file_serializer = ClicksFileInput
     queryset = SOURCES.order_by("-created_at", "-pk")
     serializer_class = ClickSourceBody
+    filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     tag = "labels"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:

@@ -17,7 +17,7 @@ from assay.connectors.fetch import Plan
 from assay.core.errors import NotFound
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, listed
+from judgments.web.endpoints import InCollection, Listed, Rows, listed
 from pooling.connectors import connections, fetching
 from pooling.models import Connector, Fetch
 
@@ -126,6 +126,8 @@ class Connectors(Rows):
 
     queryset = Connector.objects.order_by("name")
     serializer_class = ConnectorBody
+    filters = {"name": "name", "kind": "kind"}
+    ordering = {"name": "name", "kind": "kind", "created_at": "created_at"}
     writes = access.STAFF
     also = (409, 503)
     tag = "connectors"
@@ -209,17 +211,18 @@ class TryConnector(InConnector):
         return self.respond(Tryout, {"hits": [asdict(hit) for hit in hits]})
 
 
-class Fetches(InConnector):
+@listed("List fetches", "Return the fetches, newest first.")
+class Fetches(Listed, InConnector):
     """The fetches of a connector."""
 
+    queryset = Fetch.objects.none()
     serializer_class = FetchBody
+    filters = {"run_name": "run_name"}
+    ordering = {"created_at": "created_at", "run_name": "run_name"}
     also = (409,)
 
-    @extend_schema(summary="List fetches", responses={200: FetchBody(many=True)})
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return the fetches, newest first."""
-        rows = self.paginate_queryset(self.connector.fetches.select_related("job", "run"))
-        return self.get_paginated_response(FetchBody(rows, many=True).data)
+    def rows(self) -> Any:
+        return self.connector.fetches.select_related("job", "run")
 
     @extend_schema(summary="Fetch a run", request=NewFetch, responses={202: StartedWith})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:

@@ -155,6 +155,8 @@ class QueryLogs(Imports):
     reading, file_serializer = LogReading, LogFileInput
     queryset = QueryLog.objects.order_by("-created_at", "-pk")
     serializer_class = LogBody
+    filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name", "searches": "searches"}
     tag = "query logs"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:

@@ -18,7 +18,7 @@ from assay.strategies.pooled_pair import KINDS, OFF, SIMILARITY
 from assay.strategies.rating_budget import Budget
 from judgments.jobs.api import Started, started
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, listed, rows_called
+from judgments.web.endpoints import InCollection, Listed, Rows, listed, rows_called
 from judgments.web.seeds import Seed
 from pooling.models import Pool
 from pooling.pools import pools, previews
@@ -190,6 +190,7 @@ class Pools(Rows):
     queryset = shown_pools().order_by("-created_at", "-pk")
     serializer_class = PoolBody
     filters = {"strategy": "strategy"}
+    ordering = {"created_at": "created_at", "strategy": "strategy", "pairs": "pair_count"}
     tag = "pools"
 
     @extend_schema(
@@ -262,22 +263,24 @@ class Pools(Rows):
         return own
 
 
-class PoolDuplicates(InCollection):
+@listed(
+    "List the duplicates of a pool",
+    "Return each duplicate with the document that is judged instead, in the order of the pool.",
+)
+class PoolDuplicates(Listed, InCollection):
     """The documents of a pool that are judged through another document."""
 
     serializer_class = Duplicate
+    queryset = None
+    ordering = {name: name for name in ("query_id", "doc_id", "rank", "similarity")}
     tag = "pools"
     also = (409,)
 
     def _pool(self, uuid: uuid_module.UUID) -> Pool:
         return access.reach(Pool.objects.filter(collection=self.collection), self.request.user, self.roles, uuid=uuid)
 
-    @extend_schema(summary="List the duplicates of a pool", responses=Duplicate(many=True))
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Return each duplicate with the document that is judged instead, in the order of the pool."""
-        groups: Sequence[Any] = groups_of(self._pool(uuid))
-        page = self.paginate_queryset(groups)
-        return self.get_paginated_response(Duplicate(page, many=True).data)
+    def rows(self) -> Sequence[Any]:
+        return groups_of(self._pool(self.kwargs["uuid"]))
 
     @extend_schema(summary="Judge a duplicate separately", request=PairInput, responses={200: PoolBody})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:

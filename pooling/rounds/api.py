@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -102,13 +102,14 @@ class NewRound(SettingsBody):
     )
 
 
-@listed("List rounds", "Return the rounds, newest first.", OpenApiParameter("state"), OpenApiParameter("name"))
+@listed("List rounds", "Return the rounds, newest first.")
 class Rounds(Rows):
     """The rounds of a collection."""
 
     queryset = shown_rounds().order_by("-created_at", "-pk")
     serializer_class = RoundBody
     filters = {"state": "state", "name": "name"}
+    ordering = {"created_at": "created_at", "name": "name", "state": "state"}
     also = (409,)
     tag = "rounds"
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.db import transaction
 from django.http.response import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -22,7 +21,7 @@ from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, number_of, scored_lines, trec_lines, whole_number_of
 from judgments.web import access
 from judgments.web.downloads import resumable
-from judgments.web.endpoints import AnyAccept, InCollection
+from judgments.web.endpoints import AnyAccept, InCollection, file_responses
 from judgments.web.serializers import Strict
 from pooling.models import Run
 from pooling.runs import downloads, runs
@@ -89,7 +88,7 @@ class RunBody(serializers.Serializer):
 
 
 @extend_schema_view(
-    get=extend_schema(summary="List runs", parameters=[OpenApiParameter("name")]),
+    get=extend_schema(summary="List runs"),
     post=documented(
         "Upload a run", ResultInput, [{"query_id": "q1", "doc_id": "d1", "score": 9.1}], RunReading, RunFileInput
     ),
@@ -102,6 +101,7 @@ class Runs(Imports):
     serializer_class = RunBody
     reading, file_serializer = RunReading, RunFileInput
     filters = {"name": "name"}
+    ordering = {"name": "name", "created_at": "created_at"}
     tag = "runs"
 
     def as_file(self, rows: Sequence[Any], options: dict[str, Any]) -> PostedFile:
@@ -173,7 +173,7 @@ class RunFile(AnyAccept, InRun):
     @extend_schema(
         summary="Download a run",
         parameters=[OpenApiParameter("run_format", str, OpenApiParameter.PATH, enum=[*downloads.FILES])],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses=file_responses("run", "csv"),
     )
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID, run_format: str) -> HttpResponseBase:
         """Return the run as TREC run, CSV or Parquet. Queries keep their order; documents are in the order that metrics

@@ -15,10 +15,11 @@ from judgments.models import Stratum
 from judgments.queries import groups, narratives
 from judgments.queries.api import queries_called
 from judgments.queries.drafting import DRAFTERS
+from judgments.web.api_lists import ListedAsArray
 from judgments.web.endpoints import InCollection, Rows, listed
 from pooling.logs import query_logs, traffic
 from pooling.logs.api import Draw
-from pooling.queries.group_proposals import proposals
+from pooling.queries.group_proposals import Proposal, proposals
 from pooling.queries.titles import first_titles
 from pooling.strata import strata
 
@@ -121,6 +122,7 @@ class Strata(Rows):
     queryset = Stratum.objects.select_related("part_of").order_by("pk")
     serializer_class = StratumBody
     filters = {"name": "name"}
+    ordering = {"name": "name", "share": "share"}
     also = (409,)
     tag = "strata"
 
@@ -158,16 +160,19 @@ class Strata(Rows):
         return self.respond(StratumJoined, strata.add_list(self.collection, actor=request.user, **chosen), 201)
 
 
-class Proposals(InCollection):
+@listed(
+    "List proposed query groups",
+    "Return the proposed groups, most searches first. To accept a group, send its queries to `query-groups/`.",
+)
+class Proposals(ListedAsArray, InCollection):
     """Queries that may be spellings of one need."""
 
     serializer_class = ProposalBody
+    ordering = {"name": "name"}
     tag = "query groups"
 
-    @extend_schema(summary="List proposed query groups", responses=ProposalBody(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """Return the proposed groups, most searches first. To accept a group, send its queries to `query-groups/`."""
-        return Response(ProposalBody(proposals(self.collection), many=True).data)
+    def rows(self) -> list[Proposal]:
+        return proposals(self.collection)
 
     @extend_schema(summary="Reject a proposed group", request=Refusal, responses={204: None})
     def post(self, request: Request, slug: str) -> Response:

@@ -35,8 +35,9 @@ from judgments.machines.judge_runs.serializers import (
 )
 from judgments.machines.prompts import prompts
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, ModelCall
-from judgments.models.machines.machine import OUTCOME_NAMES, OUTCOMES
+from judgments.models.machines.machine import OUTCOMES
 from judgments.web import access
+from judgments.web.api_lists import ListedAsArray
 from judgments.web.downloads import disposition
 from judgments.web.endpoints import AnyAccept, InRound, Listed, listed, rows_called
 from judgments.web.lists import on_record
@@ -45,22 +46,19 @@ from judgments.web.serializers import Strict
 PLAIN = ("model", "examples", "probabilities", "kind", "yes", "text_metric", "temperature", "parameters")
 
 
-class Judges(InRound):
+@listed("List the machine judges of a round", "Return each judge with its progress, cost and outcomes.")
+class Judges(ListedAsArray, InRound):
     """The judges of a round; for leads."""
 
     serializer_class = JudgeBody
+    ordering = {"name": "judge.name", "kind": "judge.kind"}
     reads = access.LEADS
     also = (409,)
     tag = "judges"
 
-    @extend_schema(summary="List the machine judges of a round", responses={200: JudgeBody(many=True)})
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return each judge with its progress, cost and outcomes."""
-        rows = [
-            serialize_judge(judge, self.round, request.user)
-            for judge in model_judges.in_round(self.round.collection, self.round)
-        ]
-        return Response(JudgeBody(rows, many=True).data)
+    def rows(self) -> list[dict[str, Any]]:
+        judges = model_judges.in_round(self.round.collection, self.round)
+        return [serialize_judge(judge, self.round, self.user) for judge in judges]
 
     @extend_schema(
         summary="Start a machine judge",
@@ -188,18 +186,21 @@ class GoOnWithJudge(OfJudge):
         return started(job)
 
 
-class Routing(InRound):
+@listed(
+    "List the pairs that people should judge",
+    "Return the audit slice, then uncertain pairs, without pairs that you may still grade.",
+)
+class Routing(ListedAsArray, InRound):
     """The pairs that people should judge after the machines; for leads."""
 
     serializer_class = RoutedBody
+    ordering = {"doubt": "doubt", "graded": "graded", "leverage": "leverage"}
     reads = access.LEADS
     also = (409,)
     tag = "judges"
 
-    @extend_schema(summary="List the pairs that people should judge", responses={200: RoutedBody(many=True)})
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return the audit slice, then uncertain pairs, without pairs that you may still grade."""
-        return Response(RoutedBody(routing.routed(self.round, request.user), many=True).data)
+    def rows(self) -> list[Any]:
+        return routing.routed(self.round, self.user)
 
     @extend_schema(
         summary="Create a draft round of the pairs that people should judge",
@@ -245,20 +246,19 @@ def _flips(judge: Judge, round_: Any, run: JudgeRun | None, viewer: Any) -> list
 @listed(
     "List a judge's answers",
     "Return answers in order of arrival, without pairs that you may still grade.",
-    OpenApiParameter("outcome", str, enum=list(OUTCOME_NAMES)),
 )
 class AnswersOfJudge(Listed, OfJudge):
     """The answers of a judge."""
 
     serializer_class = AnswerBody
+    filters = {"outcome": "outcome"}
+    ordering = {"created_at": "created_at", "outcome": "outcome", "grade": "grade"}
     also = ()
     queryset = MachineJudgment.objects.none()
 
     def rows(self) -> Any:
         hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
         rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
-        if outcome := self.request.query_params.get("outcome"):
-            rows = rows.filter(outcome=outcome.replace("\0", ""))
         return rows.select_related("pair__query", "pair__document").order_by("pair__position")
 
 
@@ -429,22 +429,17 @@ class CallBody(serializers.Serializer):
 @listed(
     "List the calls of a judge",
     "Return the calls, oldest first, without pairs that you may still grade.",
-    OpenApiParameter("outcome", str, enum=list(OUTCOMES)),
-    OpenApiParameter("purpose", str, enum=list(ModelCall.Purpose.values)),
 )
 class LedgerOfJudge(Listed, OfJudge):
     """The calls of a judge in a round."""
 
     serializer_class = CallBody
+    filters = {"outcome": "outcome", "purpose": "purpose"}
+    ordering = {"at": "at", "outcome": "outcome", "grade": "grade", "cost_usd": "cost_usd"}
     also = ()
     queryset = ModelCall.objects.none()
 
     def rows(self) -> Any:
         hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
         rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round).exclude(pair__in=hidden.values("pk"))
-        for name, known in (("outcome", OUTCOMES), ("purpose", ModelCall.Purpose.values)):
-            if wanted := self.request.query_params.get(name):
-                if wanted not in known:
-                    raise NotValid(f"Unknown {name}.", {name: f"Use one of {', '.join(known)}."})
-                rows = rows.filter(**{name: wanted})
         return rows.select_related("pair__query", "pair__document").order_by("pk")

@@ -35,6 +35,7 @@ from judgments.machines.pairwise.serializers import (
 from judgments.machines.prompts import prompts
 from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query, User
 from judgments.web import access
+from judgments.web.api_lists import ListedAsArray
 from judgments.web.endpoints import InRound, Listed, listed
 
 PLAIN = ("number", "cycles", "both", "most", "seed", "battles", "canaries", "audit_share")
@@ -65,19 +66,21 @@ def serialize_run(run: BattleRun, viewer: User) -> dict[str, Any]:
     }
 
 
-class BattleRuns(InRound):
+@listed(
+    "List the pairwise comparison runs of a round", "Return the runs, newest first, each with its progress and cost."
+)
+class BattleRuns(ListedAsArray, InRound):
     """The pairwise comparisons of a round; for leads."""
 
     serializer_class = BattleRunBody
+    ordering = {"number": "number", "state": "state"}
     reads = access.LEADS
     also = (409,)
     tag = "battles"
 
-    @extend_schema(summary="List the pairwise comparison runs of a round", responses={200: BattleRunBody(many=True)})
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Return the runs, newest first, each with its progress and cost."""
+    def rows(self) -> list[dict[str, Any]]:
         rows = self.round.battle_runs.select_related("job", "prompt").defer("drawn")
-        return Response(BattleRunBody([serialize_run(run, request.user) for run in rows], many=True).data)
+        return [serialize_run(run, self.user) for run in rows]
 
     @extend_schema(
         summary="Start pairwise comparisons",
@@ -225,25 +228,24 @@ class GradesOfBattles(OfBattles):
         return self.respond(GradesMade, body, status=201)
 
 
-class ScoresOfBattles(OfBattles):
+@listed(
+    "List document scores from pairwise comparisons",
+    "Return scores by query, best first, without comparisons of documents that you may still grade.",
+    OpenApiParameter("query", str, description="The query's id; by default all queries."),
+)
+class ScoresOfBattles(ListedAsArray, OfBattles):
     """Scores of documents."""
 
     serializer_class = ScoreBody
+    ordering = {name: name for name in ("query_id", "doc_id", "score")}
     also = ()
 
-    @extend_schema(
-        summary="List document scores from pairwise comparisons",
-        parameters=[OpenApiParameter("query", str, description="The query's id; by default all queries.")],
-        responses={200: ScoreBody(many=True)},
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Return scores by query, best first, without comparisons of documents that you may still grade."""
-        scores = battle_scores.scores_of(self.run, request.user, self._query())
-        rows = [
+    def rows(self) -> list[dict[str, Any]]:
+        scores = battle_scores.scores_of(self.run, self.user, self._query())
+        return [
             {"query_id": query_id, "doc_id": doc_id, "score": score, "standard_error": error}
             for (query_id, doc_id), (score, error) in scores.items()
         ]
-        return Response(ScoreBody(rows, many=True).data)
 
     def _query(self) -> Query | None:
         query_id = self.request.query_params.get("query")
@@ -264,6 +266,7 @@ class AnswersOfBattles(Listed, OfBattles):
     """The models' answers."""
 
     serializer_class = BattleBody
+    ordering = {"score": "score", "model": "requested_model"}
     also = ()
     queryset = Battle.objects.none()
 
@@ -277,6 +280,7 @@ class CanariesOfBattles(Listed, OfBattles):
     """The models' answers to prompt-injection probes."""
 
     serializer_class = CanaryBody
+    ordering = {"trap": "trap", "plain": "plain"}
     also = ()
     queryset = BattleCanary.objects.none()
 

@@ -142,6 +142,8 @@ class Providers(Rows):
 
     queryset = Provider.objects.order_by("name")
     serializer_class = ProviderBody
+    filters = {"name": "name"}
+    ordering = {"name": "name", "created_at": "created_at"}
     reads = access.LEADS
     also = (409,)
     tag = "judges"
@@ -221,6 +223,8 @@ class Prompts(Rows):
 
     queryset = PromptVersion.objects.order_by("name", "-number")
     serializer_class = PromptBody
+    filters = {"name": "name"}
+    ordering = {"name": "name", "number": "number", "created_at": "created_at"}
     also = (409,)
     tag = "judges"
 
