@@ -13,9 +13,9 @@ from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns
 from assay.formats.grade_cells import Keyed, Pick, RowFault
 from assay.formats.queries import could_be_query, may_be_personal
-from assay.formats.row_columns import Coded, Column, RowColumns
+from assay.formats.row_columns import Coded, Column
 from assay.formats.row_types import LabelRow
-from assay.formats.text_keys import TextLabels, ordered_texts, query_number, query_texts, with_query_ids
+from assay.formats.text_keys import TextLabels, numbered, ordered_texts
 from assay.formats.text_lines import Content
 from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, graded_order, write_lines
@@ -26,6 +26,10 @@ class TextLabelLayout(CsvLayout[LabelRow]):
 
     row = LabelRow
     keys = ("query", "doc_id")
+    # The names of the columns with the query and the document.
+    query_column, document_column = "query", "docid"
+    # Whether a row without a document and a rating is a query without labels.
+    lone_queries = True
     grades: tuple[int, ...] | None = None
     conflicts: Pick | None = None
 
@@ -34,7 +38,7 @@ class TextLabelLayout(CsvLayout[LabelRow]):
 
     def query_of(self, cells: Cells, tally: Tally) -> str:
         """Return the query of a record that is read carefully."""
-        return cells.of["query"]
+        return cells.of[self.query_column]
 
     def is_plain(self, query: str) -> bool:
         """Return whether a query can be read without a change or a warning."""
@@ -45,7 +49,7 @@ class TextLabelLayout(CsvLayout[LabelRow]):
         return self._labels.by_key
 
     def plain(self, fields: Fields) -> Plain:
-        queries, doc_ids = fields.texts(self.places["query"]), fields.texts(self.places["docid"])
+        queries, doc_ids = fields.texts(self.places[self.query_column]), fields.texts(self.places[self.document_column])
         given = Coded.of(fields.texts(self.places["rating"])).mapped(self._grade)
         good = plain_ids(doc_ids) & given.where(lambda grade: grade is not None)
         good &= Coded.of(queries).where(self.is_plain)
@@ -58,8 +62,8 @@ class TextLabelLayout(CsvLayout[LabelRow]):
         return Plain(columns, good, repaired, [Warned("W32", repaired)])
 
     def add(self, cells: Cells, tally: Tally, by_key: Keyed[LabelRow]) -> None:
-        query, doc_id, rating = self.query_of(cells, tally), cells.of["docid"], cells.of["rating"]
-        if not doc_id and not rating:
+        query, doc_id, rating = self.query_of(cells, tally), cells.of[self.document_column], cells.of["rating"]
+        if not doc_id and not rating and self.lone_queries:
             self._labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
         else:
             self._labels.add(query, doc_id, rating.strip(), cells.line, cells.raw)
@@ -80,10 +84,7 @@ def numbered_rows(content: Content, tally: Tally, layout: TextLabelLayout) -> Se
     rows = rows_in_columns(content, tally, layout)
     if not rows:
         return []
-    if isinstance(rows, RowColumns):
-        rows = RowColumns(rows.make, rows.columns | {"by_text": Coded.same(True, len(rows))})
-    texts = query_texts(rows)
-    return with_query_ids(rows, {text: query_number(at, len(texts)) for at, text in enumerate(texts, 1)})
+    return numbered(rows)
 
 
 def write_text_labels(
