@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import BinaryIO
 
-from assay.core.csv_cells import csv_row
+from assay.core.csv_cells import csv_row, quoted
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.column_reader import Plain, Warned, count_grades, plain_ids, rows_in_columns
@@ -15,7 +15,7 @@ from assay.formats.grade_cells import Keyed, Pick, RowFault
 from assay.formats.queries import could_be_query, may_be_personal
 from assay.formats.row_columns import Coded, Column
 from assay.formats.row_types import LabelRow
-from assay.formats.text_keys import TextLabels, numbered, ordered_texts
+from assay.formats.text_keys import TextLabels, number_text, numbered, ordered_texts
 from assay.formats.text_lines import Content
 from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, graded_order, write_lines
@@ -90,20 +90,31 @@ def numbered_rows(content: Content, tally: Tally, layout: TextLabelLayout) -> Se
 def write_text_labels(
     format: str,
     header: list[str],
-    cells: Callable[[str, str, float | None], list[str]],
+    line: Callable[[str, str, str], str],
     rows: Iterable[LabelRow],
     stream: BinaryIO,
     queries: Mapping[str, str] | None,
     *,
+    query_cell: Callable[[str], str] = str,
     omit_unrated: bool = True,
 ) -> Written:
-    """Write a CSV file with a row for each label, made from its query's text, document and grade."""
+    """Write a CSV file with a line for each label, made from the cells of its query, its document and its grade."""
     ordered = graded_order(rows, unrated=not omit_unrated)
     texts = ordered_texts(format, ordered, queries)
-    stream.write(csv_row(header).encode())
+    cells = {query_id: quoted(query_cell(text)) for query_id, text in texts.items()}
+    digits: dict[float | None, str] = {None: ""}
+
+    def grade_cell(grade: float | None) -> str:
+        if grade not in digits:
+            digits[grade] = number_text(grade or 0)
+        return digits[grade]
+
     values = ordered.values("query_id", "doc_id", "grade")
+    stream.write(csv_row(header).encode())
     try:
-        write_lines(stream, (csv_row(cells(texts[query_id], doc_id, grade)) for query_id, doc_id, grade in values))
+        write_lines(
+            stream, (line(cells[query_id], quoted(doc_id), grade_cell(grade)) for query_id, doc_id, grade in values)
+        )
     except UnicodeEncodeError as error:
         raise NotValid(f"{format}: an id or a query cannot be written as UTF-8: {error}") from error
     return Written(len(ordered))
