@@ -47,7 +47,7 @@ def csv_cell(text: str) -> str:
     >>> csv_cell("d1"), csv_cell("=sum"), csv_cell("a, b")
     ('d1', "'=sum", '"a, b"')
     """
-    return text if _PLAIN.fullmatch(text) else _quoted(escape(text))
+    return text if _PLAIN.fullmatch(text) else quoted(escape(text))
 
 
 def csv_row(cells: list[str]) -> str:
@@ -58,10 +58,17 @@ def csv_row(cells: list[str]) -> str:
     >>> csv_row(["q1", "", 'a "b", c'])
     'q1,,"a ""b"", c"\\n'
     """
-    return ",".join(map(_quoted, cells)) + "\n"
+    return ",".join(map(quoted, cells)) + "\n"
 
 
-def _quoted(cell: str) -> str:
+def quoted(cell: str) -> str:
+    """Return a cell in quotation marks if it needs them.
+
+    Examples
+    --------
+    >>> quoted("a"), quoted("a, b")
+    ('a', '"a, b"')
+    """
     if _QUOTED.search(cell):
         return '"' + cell.replace('"', '""') + '"'
     return cell

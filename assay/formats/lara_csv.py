@@ -173,6 +173,9 @@ def _in_order(row: MachineLabel) -> tuple[float, ...]:
 
 def _write(pairs: list[tuple[LabelRow | MachineLabel, tuple[float, ...], float | None]], stream: BinaryIO) -> Written:
     known = sorted((one for one in pairs if one[1]), key=lambda one: (one[0].query_id, one[0].doc_id))
+    if pairs and not known:
+        fix = f"convert the labels of a judge that gave probabilities to {PROBABILITIES}"
+        raise NotValid(f"no pair has a model's probability of each grade, which {LABELS} needs; {fix}")
     widths = {len(one[1]) for one in known}
     if len(widths) > 1:
         raise NotValid(f"{LABELS} needs the same grades for each pair, but there are {sorted(widths)} probabilities")

@@ -16,10 +16,11 @@ from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count, scale_grade
-from assay.formats.queries import query_fault, query_id_fault
+from assay.formats.queries import could_be_query, query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
 from assay.formats.row_types import RatingRow
+from assay.formats.text_keys import numbered
 from assay.formats.text_lines import Content, Source
 from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, optional_cell, write_csv
@@ -82,7 +83,8 @@ def _read(
 ) -> Sequence[RatingRow]:
     layout = _Ratings(content, COLUMNS, mapping=columns, delimiter=delimiter, unescaped=escaped)
     layout.grades, layout.conflicts = grades, conflicts
-    return rows_in_columns(content, tally, layout)
+    rows = rows_in_columns(content, tally, layout)
+    return rows if "query_id" in layout.places or not rows else numbered(rows)
 
 
 # The columns query_id, doc_id, rater and grade are enough.
@@ -177,6 +179,8 @@ class _Ratings(CsvLayout[RatingRow]):
 
     def begin(self, lines: Lines, tally: Tally) -> None:
         super().begin(lines, tally)
+        if "query_id" not in self.places:
+            self.keys = ("query", "doc_id", "rater")
         # Generated ids of the queries of a file that has only their texts.
         self.ids: dict[str, str] = {}
 
@@ -184,12 +188,15 @@ class _Ratings(CsvLayout[RatingRow]):
         return Keyed(tally, self.conflicts)
 
     def split(self, data: bytes) -> Fields | None:
-        # Queries with only texts are numbered consecutively.
-        return super().split(data) if "query_id" in self.places else None
+        return super().split(data) if {"query_id", "query"} & set(self.places) else None
 
     def plain(self, fields: Fields) -> Plain:
-        query_ids, doc_ids = fields.texts(self.places["query_id"]), fields.texts(self.places["doc_id"])
-        good = plain_ids(query_ids) & plain_ids(doc_ids)
+        query_ids, doc_ids = self.texts(fields, "query_id"), fields.texts(self.places["doc_id"])
+        good = plain_ids(doc_ids)
+        if query_ids is not None:
+            good &= plain_ids(query_ids)
+        else:
+            good &= Coded.of(fields.texts(self.places["query"])).where(could_be_query)
         raters, warned = Coded.same(ONE_RATER, fields.rows), [Warned("W48", np.ones(fields.rows, dtype=np.bool_))]
         if (named := self.texts(fields, "rater_id")) is not None:
             raters, warned = Coded.of(named), []
@@ -197,7 +204,7 @@ class _Ratings(CsvLayout[RatingRow]):
         answers = self._answers(fields)
         good &= ~answers.where(lambda answer: answer is None)
         columns: dict[str, Column] = {
-            "query_id": query_ids,
+            **({} if query_ids is None else {"query_id": query_ids}),
             "doc_id": doc_ids,
             "rater": raters,
             "grade": answers.mapped(lambda answer: answer and answer[1]),

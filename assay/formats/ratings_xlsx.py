@@ -18,7 +18,7 @@ from assay.formats import text_lines
 from assay.formats.delimited import Cells, Columns, Header, Record, check_mapping, names_of, read_header
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault
-from assay.formats.ratings_csv import EXAMPLE, add_rating
+from assay.formats.ratings_csv import add_rating
 from assay.formats.reader import reader
 from assay.formats.row_types import RatingRow
 from assay.formats.text_lines import Content
@@ -49,7 +49,8 @@ COLUMNS = Columns(
 _FIELDS = {"query_text": "query", "notes": "note"}
 _NAMES = {name: column for column, name in _FIELDS.items()}
 _ALWAYS = ("query_id", "query_text", "doc_id", "grade", "rater_id", "notes")
-_SAMPLE = "query_id,query_text,doc_id,grade,rater_id,notes"
+_HEADER = "query_id,query_text,doc_id,grade,rater_id,notes"
+_EXAMPLE = f'{_HEADER}\nq001,running shoes,doc-abc,3,r01,\nq001,running shoes,doc-xyz,0,r02,"a bag, not a shoe"\n'
 # Limits of a workbook: the whole content, and what Excel accepts.
 MOST_BYTES, MOST_PARTS, MOST_COLUMNS = 1 << 29, 2_000, 256
 MOST_ROWS, LONGEST_TEXT = 1_048_576, 32_767
@@ -325,9 +326,9 @@ FORMAT = Format(
         "One judgment of one rater per row of a sheet, with the columns query_id, query_text, doc_id, grade, rater_id "
         "and notes; formulas are refused. Requires assay[xlsx]."
     ),
-    read=reader(NAME, _SAMPLE, _parse, encoded=False),
+    read=reader(NAME, _HEADER, _parse, encoded=False),
     write=write,
-    example=EXAMPLE,
+    example=_EXAMPLE,
     options=reader_options(
         "grades columns conflicts escaped sheet",
         grades="grade scale; by default any whole number is accepted",

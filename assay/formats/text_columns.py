@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import BinaryIO
 
-from assay.core.csv_cells import csv_row
+from assay.core.csv_cells import csv_row, quoted
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.column_reader import Plain, Warned, count_grades, plain_ids, rows_in_columns
@@ -13,9 +13,9 @@ from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns
 from assay.formats.grade_cells import Keyed, Pick, RowFault
 from assay.formats.queries import could_be_query, may_be_personal
-from assay.formats.row_columns import Coded, Column, RowColumns
+from assay.formats.row_columns import Coded, Column
 from assay.formats.row_types import LabelRow
-from assay.formats.text_keys import TextLabels, ordered_texts, query_number, query_texts, with_query_ids
+from assay.formats.text_keys import TextLabels, number_text, numbered, ordered_texts
 from assay.formats.text_lines import Content
 from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, graded_order, write_lines
@@ -26,6 +26,10 @@ class TextLabelLayout(CsvLayout[LabelRow]):
 
     row = LabelRow
     keys = ("query", "doc_id")
+    # The names of the columns with the query and the document.
+    query_column, document_column = "query", "docid"
+    # Whether a row without a document and a rating is a query without labels.
+    lone_queries = True
     grades: tuple[int, ...] | None = None
     conflicts: Pick | None = None
 
@@ -34,7 +38,7 @@ class TextLabelLayout(CsvLayout[LabelRow]):
 
     def query_of(self, cells: Cells, tally: Tally) -> str:
         """Return the query of a record that is read carefully."""
-        return cells.of["query"]
+        return cells.of[self.query_column]
 
     def is_plain(self, query: str) -> bool:
         """Return whether a query can be read without a change or a warning."""
@@ -45,7 +49,7 @@ class TextLabelLayout(CsvLayout[LabelRow]):
         return self._labels.by_key
 
     def plain(self, fields: Fields) -> Plain:
-        queries, doc_ids = fields.texts(self.places["query"]), fields.texts(self.places["docid"])
+        queries, doc_ids = fields.texts(self.places[self.query_column]), fields.texts(self.places[self.document_column])
         given = Coded.of(fields.texts(self.places["rating"])).mapped(self._grade)
         good = plain_ids(doc_ids) & given.where(lambda grade: grade is not None)
         good &= Coded.of(queries).where(self.is_plain)
@@ -58,8 +62,8 @@ class TextLabelLayout(CsvLayout[LabelRow]):
         return Plain(columns, good, repaired, [Warned("W32", repaired)])
 
     def add(self, cells: Cells, tally: Tally, by_key: Keyed[LabelRow]) -> None:
-        query, doc_id, rating = self.query_of(cells, tally), cells.of["docid"], cells.of["rating"]
-        if not doc_id and not rating:
+        query, doc_id, rating = self.query_of(cells, tally), cells.of[self.document_column], cells.of["rating"]
+        if not doc_id and not rating and self.lone_queries:
             self._labels.without_labels(query, cells.line, cells.raw, counted_as="blank")
         else:
             self._labels.add(query, doc_id, rating.strip(), cells.line, cells.raw)
@@ -80,29 +84,37 @@ def numbered_rows(content: Content, tally: Tally, layout: TextLabelLayout) -> Se
     rows = rows_in_columns(content, tally, layout)
     if not rows:
         return []
-    if isinstance(rows, RowColumns):
-        rows = RowColumns(rows.make, rows.columns | {"by_text": Coded.same(True, len(rows))})
-    texts = query_texts(rows)
-    return with_query_ids(rows, {text: query_number(at, len(texts)) for at, text in enumerate(texts, 1)})
+    return numbered(rows)
 
 
 def write_text_labels(
     format: str,
     header: list[str],
-    cells: Callable[[str, str, float | None], list[str]],
+    line: Callable[[str, str, str], str],
     rows: Iterable[LabelRow],
     stream: BinaryIO,
     queries: Mapping[str, str] | None,
     *,
+    query_cell: Callable[[str], str] = str,
     omit_unrated: bool = True,
 ) -> Written:
-    """Write a CSV file with a row for each label, made from its query's text, document and grade."""
+    """Write a CSV file with a line for each label, made from the cells of its query, its document and its grade."""
     ordered = graded_order(rows, unrated=not omit_unrated)
     texts = ordered_texts(format, ordered, queries)
-    stream.write(csv_row(header).encode())
+    cells = {query_id: quoted(query_cell(text)) for query_id, text in texts.items()}
+    digits: dict[float | None, str] = {None: ""}
+
+    def grade_cell(grade: float | None) -> str:
+        if grade not in digits:
+            digits[grade] = number_text(grade or 0)
+        return digits[grade]
+
     values = ordered.values("query_id", "doc_id", "grade")
+    stream.write(csv_row(header).encode())
     try:
-        write_lines(stream, (csv_row(cells(texts[query_id], doc_id, grade)) for query_id, doc_id, grade in values))
+        write_lines(
+            stream, (line(cells[query_id], quoted(doc_id), grade_cell(grade)) for query_id, doc_id, grade in values)
+        )
     except UnicodeEncodeError as error:
         raise NotValid(f"{format}: an id or a query cannot be written as UTF-8: {error}") from error
     return Written(len(ordered))

@@ -139,6 +139,14 @@ def with_query_ids(rows: Sequence[Row], ids: Mapping[str, str]) -> Sequence[Row]
     return RowColumns(rows.make, rows.columns | known)
 
 
+def numbered(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows with the ids q001, q002, ... of their queries, in the order of the file."""
+    if isinstance(rows, RowColumns):
+        rows = RowColumns(rows.make, rows.columns | {"by_text": Coded.same(True, len(rows))})
+    texts = query_texts(rows)
+    return with_query_ids(rows, {text: query_number(at, len(texts)) for at, text in enumerate(texts, 1)})
+
+
 def query_texts(rows: Sequence[Row]) -> list[str]:
     """Return the distinct texts of the rows' queries, in the order of the file."""
     if isinstance(rows, RowColumns):

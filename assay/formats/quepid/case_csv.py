@@ -6,7 +6,7 @@ A snapshot is a run. These files name columns in words, and double quotation mar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay.core.read_report import Tally
 from assay.formats.delimited import Cells, Columns, read_table
@@ -14,7 +14,8 @@ from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RunRow
-from assay.formats.text_keys import TextKeys, TextLabels
+from assay.formats.text_columns import TextLabelLayout, numbered_rows
+from assay.formats.text_keys import TextKeys
 from assay.formats.text_lines import Content
 
 CASE, DETAILED, SNAPSHOT = "quepid-case-csv", "quepid-detailed-csv", "quepid-snapshot-csv"
@@ -72,14 +73,25 @@ def _read_case(content: Content, tally: Tally) -> Iterator[QueryRow]:
     yield from keys.padded(by_key.rows())
 
 
+class _Detailed(TextLabelLayout):
+    """Layout of detailed ratings, with escaped queries."""
+
+    query_column, document_column = _QUERY, _DOCUMENT
+    lone_queries = False
+
+    def query_of(self, cells: Cells, tally: Tally) -> str:
+        return _plain(cells, _QUERY, tally)
+
+    def is_plain(self, query: str) -> bool:
+        return query[:1] != " " and '"' not in query and super().is_plain(query)
+
+
 def _read_detailed(
     content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
-) -> Iterator[LabelRow]:
-    labels = TextLabels(tally, conflicts, grades)
-    for cells in read_table(content, tally, _DETAILED, unescaped=False):
-        text = _plain(cells, _QUERY, tally)
-        labels.add(text, cells.of[_DOCUMENT], cells.of["rating"].strip(), cells.line, cells.raw)
-    yield from labels.rows()
+) -> Sequence[LabelRow]:
+    layout = _Detailed(content, _DETAILED)
+    layout.grades, layout.conflicts = grades, conflicts
+    return numbered_rows(content, tally, layout)
 
 
 def _read_snapshot(content: Content, tally: Tally, *, snapshot: str | None = None) -> Iterator[RunRow]:

@@ -22,7 +22,7 @@ from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow
 from assay.formats.text_columns import TextLabelLayout, numbered_rows, write_text_labels
-from assay.formats.text_keys import TextKeys, number_text, refuse_shared_texts, whole_rating
+from assay.formats.text_keys import TextKeys, refuse_shared_texts, whole_rating
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written, export_order, write_csv
 
@@ -107,13 +107,21 @@ def _write_basic(
     """Write labels; Quepid's import page refuses a query with both a comma and a quote."""
     difficult: set[str] = set()
 
-    def cells(query: str, doc_id: str, grade: float | None) -> list[str]:
+    def query_cell(query: str) -> str:
         if '"' in query and "," in query:
             difficult.add(query)
-        return [_spaced(query), doc_id, "" if grade is None else number_text(grade)]
+        return _spaced(query)
 
-    header = ["query", "docid", "rating"]
-    written = write_text_labels(BASIC, header, cells, rows, stream, queries, omit_unrated=omit_unrated)
+    written = write_text_labels(
+        BASIC,
+        ["query", "docid", "rating"],
+        lambda query, doc_id, grade: f"{query},{doc_id},{grade}\n",
+        rows,
+        stream,
+        queries,
+        query_cell=query_cell,
+        omit_unrated=omit_unrated,
+    )
     count = len(difficult)
     notes = (f"{count:,} queries have a comma and a quote; Quepid's import page refuses them",) if count else ()
     return replace(written, notes=notes)
@@ -121,11 +129,9 @@ def _write_basic(
 
 def _write_quaerite(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
     """Write labels with the columns of quaerite's own files."""
-
-    def cells(query: str, doc_id: str, grade: float | None) -> list[str]:
-        return [number_text(grade or 0), doc_id, query]
-
-    return write_text_labels(QUAERITE, ["rating", "docid", "query"], cells, rows, stream, queries)
+    header = ["rating", "docid", "query"]
+    line = "{2},{1},{0}\n".format
+    return write_text_labels(QUAERITE, header, line, rows, stream, queries)
 
 
 def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:

@@ -40,6 +40,8 @@ RATINGS = ["query_id", "doc_id", "rater_id", "grade", "state", "source", "ms_act
 # What separates cells, whether a header names them, and which there are.
 FILES = {
     "ratings-csv": (",", True, RATINGS),
+    "ratings-csv by text": (",", True, ["query", *RATINGS[1:]]),
+    "quepid-detailed-csv": (",", True, ["query text", "doc id", "rating"]),
     "qrels-csv": (";", True, ["doc_id", "query_id", "grade"]),
     "quepid-basic-csv": (",", True, ["query", "docid", "rating"]),
     "quaerite-csv": (",", True, ["rating", "docid", "query"]),
@@ -77,7 +79,7 @@ def files(draw: st.DrawFn, name: str) -> bytes:
 def outcome(name: str, data: bytes, **options: Any) -> tuple[object, object]:
     """What the reader says of a file."""
     try:
-        result = FORMATS[name].read(data, path="file", **options)
+        result = FORMATS[name.partition(" ")[0]].read(data, path="file", **options)
     except UnreadableInput as error:
         return str(error), error.code
     return [repr(row) for row in result.rows], result.report

@@ -33,7 +33,7 @@ QRELS = [
     for name, member in FORMATS.items()
     if member.kind == "qrels"
     and not member.by_text
-    and name not in ("trec-qrels", "judgment-list", "ltr", "rank-eval-request")
+    and name not in ("trec-qrels", "judgment-list", "lara-csv", "ltr", "rank-eval-request")
 ]
 
 
