@@ -33,11 +33,12 @@ class Marked(serializers.Serializer):
 @listed(
     "List your notices",
     "Return your notices of the last 90 days, newest first.",
-    OpenApiParameter("unread", bool, description="If `true`, only unread notices."),
+    OpenApiParameter("unread", enum=["true", "false"], description="If `true`, only unread notices."),
 )
 class Notices(Listed, Endpoint):
     queryset = Notice.objects.none()
     serializer_class = NoticeBody
+    ordering = {"created_at": "created_at", "read_at": "read_at"}
     tag = "notices"
 
     def rows(self) -> Any:

@@ -194,6 +194,8 @@ class Bundles(Imports):
     """Snapshots that were imported from bundles."""
 
     kind = "bundles"
+    filters = {"name": "name"}
+    ordering = {"created_at": "created_at", "name": "name"}
     queryset = shown_snapshots().filter(manifest__has_key="imported").order_by("-created_at", "-pk")
     serializer_class = SnapshotBody
     tag = "snapshots"

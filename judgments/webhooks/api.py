@@ -13,7 +13,7 @@ from assay.core.errors import NotFound
 from judgments.events.kinds import KINDS, WEBHOOK_EVENTS
 from judgments.models import Delivery, Webhook
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, call, listed
+from judgments.web.endpoints import InCollection, Listed, Rows, call, listed
 from judgments.webhooks import deliveries, webhooks
 from judgments.webhooks.sending import LONGEST_ADDRESS
 
@@ -89,6 +89,8 @@ class Webhooks(Rows):
     """The webhooks of a collection."""
 
     queryset = Webhook.objects.order_by("created_at", "pk")
+    filters = {"address": "address"}
+    ordering = {"created_at": "created_at", "address": "address"}
     serializer_class = WebhookBody
     reads = access.LEADS
     also = (409,)
@@ -158,13 +160,14 @@ class TestWebhook(InWebhook):
         return deliveries.send_test(self.webhook, actor=self.user)
 
 
-class Deliveries(InWebhook):
+@listed("List deliveries", "Return the deliveries of the last 30 days, newest first.")
+class Deliveries(Listed, InWebhook):
     """The deliveries of a webhook."""
 
+    queryset = Delivery.objects.all()
     serializer_class = DeliveryBody
+    filters = {"state": "state", "event": "event__kind"}
+    ordering = {"created_at": "created_at", "attempted_at": "attempted_at", "state": "state"}
 
-    @extend_schema(summary="List deliveries", responses={200: DeliveryBody(many=True)})
-    def get(self, request: Request, **kwargs: Any) -> Response:
-        """Return the deliveries of the last 30 days, newest first."""
-        rows = self.paginate_queryset(deliveries.listed(self.webhook))
-        return self.get_paginated_response(DeliveryBody(rows, many=True).data)
+    def rows(self) -> Any:
+        return deliveries.listed(self.webhook)
