@@ -18,10 +18,8 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
-import logging
 import math
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -34,43 +32,8 @@ from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Busy, TooMany
-from assay.network.allowed_addresses import Address, unwrapped
 from judgments.models import LoginTries, User, audit
-
-# One household or office has a whole network of IPv6 addresses.
-IPV6_PREFIX = 64
-
-
-def client_address(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
-    """Return the client's address as text; all addresses of one IPv6 network give the same text."""
-    hops = [_read(hop) for hop in forwarded.split(",") if hop.strip()]
-    here = _read(peer)
-    if len(trusted) == 1 and trusted[0].isdigit():
-        count = min(int(trusted[0]), len(hops))
-        return _text((hops[-count] if count else None) or here, peer)
-    networks = [ipaddress.ip_network(one, strict=False) for one in trusted]
-    while here is not None and hops and any(here in network for network in networks):
-        further = hops.pop()
-        if further is None:
-            break
-        here = further
-    return _text(here, peer)
-
-
-def _read(text: str) -> Address | None:
-    """Parse an address, with or without port or brackets; None for anything else."""
-    match = re.fullmatch(r"\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+|(\S+))\s*", text)
-    try:
-        return unwrapped(ipaddress.ip_address((match[1] or match[2] or match[3]).partition("%")[0])) if match else None
-    except ValueError:
-        return None
-
-
-def _text(address: Address | None, peer: str) -> str:
-    if isinstance(address, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((address, IPV6_PREFIX), strict=False))
-    return str(address) if address else peer
-
+from judgments.web.client_address import PERIODS, address_of
 
 LOG_IN, API, OLD_PASSWORD, TOKENS = "login page", "API", "password page", "token page"
 
@@ -103,14 +66,11 @@ def record_password_change(user: User, *, actor: Any) -> None:
     audit.record("accounts.change_password", f"{actor} changed {whose}", actor=actor, collection=None, target=user)
 
 
-PERIODS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 # Addresses of successful logins are forgotten after the first period, unused counters after the second.
 KNOWN, OLD = timedelta(days=90), timedelta(days=7)
 HIGHEST = 100_000.0
 # The prefix lengths of IPv6 networks that one customer can have, and the factor for their common limit.
 SITE_PREFIX, SITE_FACTOR = 48, 10
-log = logging.getLogger(__name__)
-_warned: list[bool] = []
 
 
 @dataclass(frozen=True)
@@ -131,16 +91,6 @@ class Limit:
 NAME_FROM_ADDRESS = Limit(free=10, per_second=1 / 600)
 NAME = Limit(free=100, per_second=1 / 60, longest=10.0)
 INVITATION = Limit(free=20, per_second=1 / 60, first=30.0)
-
-
-def address_of(request: Any) -> str:
-    """Return the client's address, as reported by the operator's own proxies (``TRUSTED_PROXIES``)."""
-    meta = getattr(request, "META", {})
-    forwarded = meta.get("HTTP_X_FORWARDED_FOR", "")
-    if forwarded and not settings.TRUSTED_PROXIES and not _warned:
-        _warned.append(True)
-        log.warning("X-Forwarded-For is ignored. If a proxy is in front of the server, set TRUSTED_PROXIES.")
-    return client_address(meta.get("REMOTE_ADDR", ""), forwarded, settings.TRUSTED_PROXIES)
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
 from assay.core.errors import TooMany
-from judgments.members.login_limits import PERIODS, address_of
 from judgments.models import ApiCalls, ApiToken
+from judgments.web.client_address import PERIODS, address_of
 
 OFF = "off"
 # A process reserves this part of the limit at a time.

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from assay.core.errors import TooMany
 from judgments.members import login_limits
-from judgments.members.login_limits import client_address
 from judgments.models import LoginTries
+from judgments.web.client_address import client_address
 
 pytestmark = pytest.mark.django_db
 FREE = int(login_limits.NAME_FROM_ADDRESS.free)
