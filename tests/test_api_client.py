@@ -22,6 +22,7 @@ OPTIONS = {"post_hooks": [], "content_type_overrides": {"application/x-ndjson": 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the package ``shop_client``."""
+    pytest.importorskip("openapi_python_client")
     folder = tmp_path_factory.mktemp("client")
     options = folder / "options.json"
     options.write_text(json.dumps(OPTIONS))

@@ -299,6 +299,20 @@ def test_reading_the_schema_does_not_generate_it(client: Any, monkeypatch: Any) 
     assert set(client.get(reverse("schema")).json()) >= {"openapi", "paths", "components"}
 
 
+def test_every_response_is_described() -> None:
+    document = json.loads(SCHEMA.read_text())
+    assert document["openapi"].startswith("3.1.")
+    calls = {(path, name): call for path, calls in document["paths"].items() for name, call in calls.items()}
+    assert [key for key, call in calls.items() if not {"401", "403", "429"} <= call["responses"].keys()] == []
+    headers = {
+        key: {one["name"] for one in call.get("parameters", []) if one["in"] == "header"} for key, call in calls.items()
+    }
+    assert [key for key, names in headers.items() if key[1] == "get" and "If-None-Match" not in names] == []
+    assert [key for key, names in headers.items() if key[1] == "patch" and "If-Match" not in names] == []
+    without_key = {path for (path, name), names in headers.items() if name == "post" and "Idempotency-Key" not in names}
+    assert without_key == {"/api/v1/tokens/", "/api/v1/collections/{slug}/invite-links/"}
+
+
 def test_docs_api_shows_every_call_and_no_other() -> None:
     calls = re.findall(r"\bcurl [^|;\n]*", shell.examples(DOCS.read_text(encoding="utf-8")))
     shown = {call for call in map(shown_call, calls) if call}

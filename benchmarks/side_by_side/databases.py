@@ -32,6 +32,7 @@ def fresh(name: str) -> Iterator[dict[str, str]]:
         "ASSAY_VAR": str(folder),
         "STORAGE_URL": str(folder / "files"),
         "PYTHONPATH": str(ROOT),
+        "API_RATE": "off",
     }
     for unwanted in ("DATABASE_URL", "REDIS_URL", "DEBUG"):
         environment.pop(unwanted, None)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -90,3 +92,10 @@ storage.keep("runs/deep", "a.run", b"q1")
     made = sorted((tmp_path / "var" / "storage").rglob("*"))
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [tmp_path / "var" / "storage", *made]}
     assert modes == {"storage": 0o750, "runs": 0o750, "deep": 0o750, "a.run": 0o640}
+
+
+@pytest.mark.parametrize("rate", ["600", "0/minute", "600/x", "on"])
+def test_an_invalid_rate_is_refused(tmp_path: Path, rate: str) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as raised:
+        python("import django; django.setup()", tmp_path, API_RATE=rate)
+    assert "API_RATE" in raised.value.stderr

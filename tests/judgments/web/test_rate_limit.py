@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -83,8 +84,11 @@ def test_a_process_writes_only_when_it_reserves(db: None, django_assert_num_quer
 
 
 def test_redis_counts_each_call(redis_url: str, settings: Any) -> None:
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": redis_url}}
-    assert [rate_limit._from_redis("caller of the test", 1, 2, 1) for _ in range(3)] == [1, 0, -1]
+    options = {"serializer": "judgments.jobs.cache_serializer.NoCode"}
+    redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": redis_url, "OPTIONS": options}
+    settings.CACHES = {"default": redis}
+    caller = uuid.uuid4().hex
+    assert [rate_limit._from_redis(caller, 1, 2, 1) for _ in range(3)] == [1, 0, -1]
 
 
 def test_old_counters_are_deleted(db: None, settings: Any) -> None:
