@@ -33,11 +33,7 @@ from django.utils import timezone
 from assay.core.counted_nouns import amount
 from assay.core.errors import Busy, TooMany
 from judgments.models import LoginTries, User, audit
-<<<<<<< HEAD
-from judgments.web.client_addresses import PERIODS, address_of
-=======
 from judgments.web.client_address import PERIODS, address_of
->>>>>>> api
 
 LOG_IN, API, OLD_PASSWORD, TOKENS = "login page", "API", "password page", "token page"
 

@@ -22,11 +22,7 @@ from rest_framework.request import Request
 
 from assay.core.errors import TooMany
 from judgments.models import ApiCalls, ApiToken
-<<<<<<< HEAD
-from judgments.web.client_addresses import PERIODS, address_of
-=======
 from judgments.web.client_address import PERIODS, address_of
->>>>>>> api
 
 OFF = "off"
 # A process reserves this part of the limit at a time.

@@ -23,7 +23,6 @@ from judgments.members import login_limits
 from judgments.members import tokens as verbs
 from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
-from judgments.web.client_addresses import address_of
 from judgments.web.error_responses import headers_of, status_of
 from judgments.web.forms import AssayForm
 from judgments.web.pages import post_action
@@ -166,7 +165,7 @@ class Logout(LogoutView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if isinstance(request.user, User):
-            login_limits.record_logout(request.user, address_of(request))
+            login_limits.record_logout(request.user, login_limits.address_of(request))
         return super().post(request, *args, **kwargs)
 
 

@@ -24,7 +24,6 @@ from judgments.members import invite_links, login_limits
 from judgments.members.tokens import digest
 from judgments.models import Collection, InviteLink, Role, Round, User
 from judgments.web import access
-from judgments.web.client_addresses import address_of
 from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.forms import AssayForm
@@ -88,7 +87,7 @@ def _opens_nothing(request: HttpRequest) -> HttpResponse:
     """Reject an unknown code; only clients that try such codes are limited, since many users may share an address."""
     request.session.pop(SESSION_KEY, None)
     try:
-        login_limits.reserve({login_limits.key_of("code", address_of(request)): login_limits.INVITATION})
+        login_limits.reserve({login_limits.key_of("code", login_limits.address_of(request)): login_limits.INVITATION})
     except TooMany as error:
         return _wait(request, None, error)
     return _page(request, None, message=invite_links.OPENS_NOTHING, status=422)

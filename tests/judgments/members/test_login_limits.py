@@ -17,11 +17,7 @@ from django.utils import timezone
 from assay.core.errors import TooMany
 from judgments.members import login_limits
 from judgments.models import LoginTries
-<<<<<<< HEAD
-from judgments.web.client_addresses import client_address
-=======
 from judgments.web.client_address import client_address
->>>>>>> api
 
 pytestmark = pytest.mark.django_db
 FREE = int(login_limits.NAME_FROM_ADDRESS.free)
