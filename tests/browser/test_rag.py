@@ -33,7 +33,7 @@ def imported(page: Page, live_server: Any, collection: Any, engineer: Any, log_i
         (tmp_path / f"{name}.jsonl").write_bytes(lines(rows))
     log_in(engineer)
     page.goto(f"{live_server.url}/c/shop/")
-    page.get_by_text("Shop search").first.click()
+    page.get_by_text("More pages").click()
     page.get_by_role("link", name="RAG", exact=True).click()
     import_file(page, "Import samples", tmp_path / "kits.jsonl")
     import_file(page, "Import outputs", tmp_path / "old.jsonl")
