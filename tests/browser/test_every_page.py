@@ -50,7 +50,9 @@ def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str
             raise
         if answer is None or "text/html" not in answer.headers.get("content-type", ""):
             return []
-        problems = [
+        down = page.evaluate("scrollY")
+        problems = [f"{path}: opens {down} px below its top"] if down else []
+        problems += [
             f"{path} ({width} px, {scheme}): {fault}" for width, scheme in VIEWS for fault in seen(width, scheme)
         ]
         return [*problems, *(f"{path}: {fault}" for fault in faults)]
