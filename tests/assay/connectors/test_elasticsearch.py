@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import uuid
@@ -11,8 +12,11 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+import assay
 from assay.connectors import Allowed, Engine, EngineFault
 from assay.connectors.fetch import Plan, fetch
+from assay.formats import FORMATS
+from assay.formats.row_types import LabelRow
 
 Opened = Callable[..., Engine]
 DOCUMENTS = {
@@ -94,8 +98,8 @@ def test_many_queries(opened: Opened, address: str, index: str, allowed: Allowed
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"index": "no-such-index"}, "answered 404.*no such index"),
-        ({"template": '{"query": {"nonsense": "{query}"}}'}, r"answered 400.*\[nonsense\] query malformed"),
+        ({"index": "no-such-index"}, "404.*no such index"),
+        ({"template": '{"query": {"nonsense": "{query}"}}'}, r"400.*\[nonsense\] query malformed"),
         ({"doc_id": "_source.sku"}, "Hit 1 has no usable id at _source.sku"),
     ],
 )
@@ -105,3 +109,23 @@ def test_its_own_words_are_passed_on(
     engine = opened("elasticsearch", {"address": address, "index": index, **given}, allowed)
     with pytest.raises(EngineFault, match=message):
         engine.search("rain", 10)
+
+
+@pytest.mark.parametrize("query", ["rain", 'rain"}}, "size": 1, "x": {"y": "'])
+def test_our_rank_eval_request_is_answered_and_its_reply_scores_the_same(address: str, index: str, query: str) -> None:
+    labels = [LabelRow("q1", doc_id, grade, query=query) for doc_id, grade in {"d1": 1, "d2": 3, "d3": 0}.items()]
+    template = {"query": {"multi_match": {"query": "{{query}}", "fields": ["title", "text"]}}, "size": 10}
+    metric = {"dcg": {"k": 2, "normalize": True}}
+    request = io.BytesIO()
+    write = FORMATS["rank-eval-request"].write
+    assert write is not None
+    write(labels, request, template=template, index=index, metric=metric)
+    sent = {"content": request.getvalue(), "headers": {"Content-Type": "application/json"}}
+    response = httpx.post(f"{address}/{index}/_rank_eval", **sent).raise_for_status()
+    assert response.json()["failures"] == {}
+    rows = FORMATS["rank-eval-reply"].read(response.content, path="reply.json").rows
+    qrels = {"q1": {row.doc_id: int(row.grade or 0) for row in labels}}
+    run = {"q1": {row.doc_id: row.score for row in rows}}
+    scores = assay.evaluate(qrels, {"run": run}, ["nDCG(gain=exp)@2"]) if rows else None
+    mean = scores.runs[0].metrics["nDCG(gain=exp)@2"].mean if scores else 0.0
+    assert response.json()["metric_score"] == pytest.approx(mean)
