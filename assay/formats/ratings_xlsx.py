@@ -146,7 +146,7 @@ def _text(cell: Any, column: str, where: str) -> tuple[str, bool]:
     if value is None:
         return "", False
     if cell.data_type == "f":
-        raise RowFault("E28", f"the cell {where} contains a formula", "replace it by its value (paste values only)")
+        raise RowFault("E28", f"the cell {where} contains a formula", "replace it with its value (paste values only)")
     if isinstance(value, str) and cell.data_type != "e":
         return value, False
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -157,7 +157,7 @@ def _text(cell: Any, column: str, where: str) -> tuple[str, bool]:
     kind = "an error" if cell.data_type == "e" else "a date" if hasattr(value, "isoformat") else value_kind(value)
     if hasattr(value, "isoformat") and column == "rated_at":
         return str(value.isoformat()), False
-    raise RowFault("E23", f"the cell {where} contains {kind}", "write a text or a number into the cell")
+    raise RowFault("E23", f"the cell {where} contains {kind}", "enter text or a number in the cell")
 
 
 def _letters(place: int) -> str:

@@ -28,7 +28,7 @@ This page is generated from the formats' declarations; `python -m assay.formats.
   [cli.md](cli.md)). Their files have the formats `documents-jsonl`, `queries-jsonl`, `beir-qrels`, `qrels-jsonl`, or
   Parquet; `--set beir=true` writes their names of keys.
 - An export of an annotation tool, or a file of LARA, contains grades of people and labels of models. Two formats read
-  it, one for each kind, which the import or the command asks for.
+  it, one for each kind; Assay uses the one whose kind the import or the command expects.
 - `assay convert` also selects training data from qrels: see [cli.md](cli.md#assay-convert) on hard negatives.
 - Files of the same kind can be converted into each other, and every kind with pairs can be converted into pairs:
   `assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json`.

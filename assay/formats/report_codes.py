@@ -98,7 +98,7 @@ CODES: dict[str, Code] = {
     "W66": Code("a group of several queries", "each query gets the labels of the group"),
     "W67": Code("documents that a machine judge failed to judge", "without a label"),
     "W68": Code("documents of several indexes", "read by their ids alone"),
-    "W69": Code("further sheets of a workbook", "not read"),
+    "W69": Code("other sheets of a workbook", "not read"),
     "W70": Code("a model's label among ratings, or a rating among labels of models", "skipped and counted"),
     "W71": Code("machine judgments without ids", "queries are numbered; documents get ids made from their texts"),
 }

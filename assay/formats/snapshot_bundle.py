@@ -95,7 +95,7 @@ def content_faults(manifest: Mapping[str, Any], files: Files, path: str) -> list
     known = {one["guidelines_sha256"] for one in content["provenance"]["rounds"]}
     for name in files:
         if name.startswith("guidelines-") and hashlib.sha256(files[name]()).hexdigest() not in known:
-            faults.append(f"{name} is not a text that the rounds of {CONTENT} were judged by")
+            faults.append(f"{name} is not the guidelines of any round in {CONTENT}")
     return faults
 
 
@@ -158,7 +158,7 @@ def _problem(content: Any) -> str:
         return "has no provenance of its rounds"
     pairs = {(query_id, doc_id) for query_id, doc_id, _, _ in labels}
     if len(pairs) < len(labels):
-        return f"has {amount(len(labels) - len(pairs), 'label')} for a pair that has one"
+        return f"has {amount(len(labels) - len(pairs), 'duplicate label')}"
     return ""
 
 

@@ -29,7 +29,7 @@ USUAL = decisions.Settings()
 
 
 class PreferencesBody(serializers.Serializer):
-    """Preferences of people who compared whole lists: the mean is from -1, the baseline, to 1, the candidate."""
+    """Preferences of people who compared whole lists. The mean ranges from -1 (the baseline) to 1 (the candidate)."""
 
     people = serializers.IntegerField()
     queries = serializers.IntegerField()
@@ -227,8 +227,8 @@ class OfJudge(InDecision):
 class NextLists(OfJudge):
     @call("Get the next two lists", responses={200: ListsBody, 204: None}, request=None)
     def post(self) -> Response:
-        """Return the next query with its two lists, blind and on random sides, or 204 at the end. Who calls this
-        cannot rate documents of these queries any more."""
+        """Return the next query with its two lists, blind and on random sides, or 204 at the end. The caller
+        can no longer rate documents of these queries."""
         shown = list_preferences.next_lists(self.judge())
         return self.respond(ListsBody, shown) if shown else Response(status=204)
 

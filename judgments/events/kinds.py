@@ -26,7 +26,7 @@ _HIDDEN = "There is news about {}. You can see it after you grade your remaining
 KINDS = {
     kind.name: kind
     for kind in (
-        EventKind("work.waiting", "Work waits", "A round that you rate in opened, or you joined one.", raters=True),
+        EventKind("work.waiting", "New work", "A round that you rate in opened, or you joined one.", raters=True),
         EventKind("guidelines.changed", "Guidelines changed", "A collection has new guidelines.", raters=True),
         EventKind(
             "round.closed",

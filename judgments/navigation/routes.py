@@ -36,7 +36,7 @@ def _patterns(patterns: Sequence[Any]) -> Iterator[URLPattern]:
 
 
 def address(route: str, known: Mapping[str, Any]) -> str:
-    """Return the address of the route with those of the known values that it takes; empty if one is missing."""
+    """Return the address of the route, filled in from the known values; empty if one is missing."""
     names = arguments(route)
     if names is None or not set(names) <= set(known):
         return ""
@@ -44,7 +44,7 @@ def address(route: str, known: Mapping[str, Any]) -> str:
 
 
 def pages_of(collection: Collection | None, role: str) -> list[tuple[str, str, str]]:
-    """Return group, title and address of the pages without a row of their own that the role may open."""
+    """Return group, title and address of the pages that the role may open and that take no arguments of their own."""
     known = {"slug": collection.slug} if collection else {}
     found = []
     for route, page in PAGES.items():

@@ -1,4 +1,4 @@
-"""API of notices: list one's notices and mark them as read."""
+"""API of notices: list your notices and mark them as read."""
 
 from __future__ import annotations
 
@@ -62,6 +62,6 @@ class ReadNotice(Endpoint):
 
     @call("Mark a notice as read", NoticeBody)
     def post(self) -> Notice:
-        """A notice that was read already stays so."""
+        """A notice that was already read stays read."""
         notices.mark_read(self.user, notices.get(self.user, self.kwargs["uuid"]))
         return notices.get(self.user, self.kwargs["uuid"])

@@ -1,4 +1,4 @@
-"""Send notices by e-mail: at most one e-mail per person and hour, with a link that ends them."""
+"""Send notices by e-mail: at most one e-mail per person and hour, with an unsubscribe link."""
 
 from __future__ import annotations
 

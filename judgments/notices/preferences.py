@@ -19,7 +19,7 @@ from judgments.events.kinds import KINDS, EventKind
 from judgments.models import Membership, NoticePreference, Role, User, audit
 
 ADDRESS_SALT, UNSUBSCRIBE_SALT = "notices.address", "notices.unsubscribe"
-# Seconds in which a link that confirms an address works, and between two of these e-mails to one person.
+# Seconds that a confirmation link stays valid, and seconds between two such e-mails to one person.
 CONFIRM_WITHIN, CONFIRM_EVERY = 24 * 3600, 60
 
 
@@ -37,7 +37,7 @@ def mail_is_set_up() -> bool:
 
 
 def wanted(users: Iterable[User], kind: str) -> dict[int, Wish]:
-    """Return the wish of each user for one kind."""
+    """Return where each user wants notices of one kind."""
     default = Wish(True, KINDS[kind].mail)
     wishes = {user.pk: default for user in users}
     for row in NoticePreference.objects.filter(user__in=list(wishes), kind=kind):
@@ -52,14 +52,14 @@ def kinds_for(user: User) -> list[EventKind]:
 
 
 def of_user(user: User) -> dict[str, Wish]:
-    """Return the user's wish for each kind."""
+    """Return where the user wants notices of each kind."""
     stored = {row.kind: Wish(row.in_app, row.by_mail) for row in user.notice_preferences.all()}
     return {kind.name: stored.get(kind.name, Wish(True, kind.mail)) for kind in KINDS.values()}
 
 
 @transaction.atomic
 def save(user: User, wishes: Mapping[str, Wish]) -> None:
-    """Store the wishes for these kinds."""
+    """Store where the user wants notices of these kinds."""
     rows = [NoticePreference(user=user, kind=kind, **vars(wish)) for kind, wish in wishes.items()]
     NoticePreference.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["user", "kind"], update_fields=["in_app", "by_mail"]

@@ -1,4 +1,4 @@
-"""Pages of notices: the list, the preferences, the e-mail address, and the link that ends e-mails."""
+"""Pages of notices: the list, the preferences, the e-mail address, and the unsubscribe link."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
     address = preferences.address_of(token, request.user)
     if request.method == "POST" and address:
         preferences.set_address(request.user, address)
-        messages.success(request, f"Notices are sent to {address}.")
+        messages.success(request, f"Notices will be sent to {address}.")
         return redirect("notice_preferences")
     status = 200 if address else 404
     return render(request, "judgments/notices/confirm_address.html", {"address": address}, status=status)

@@ -129,7 +129,7 @@ def _scale(rounds: Sequence[Round]) -> list[str]:
 
 def _agreement(rounds: list[dict[str, Any]]) -> list[str]:
     if not rounds:
-        return ["No round of this collection was frozen, so there is no agreement."]
+        return ["No round is part of this snapshot, so there is no agreement to report."]
     rows = []
     for one in rounds:
         alpha = one["agreement"]["alpha"]["ordinal"]

@@ -36,7 +36,7 @@ class Pages(PageNumberPagination):
         return (self.page_query_param, self.page_size_query_param)
 
     def get_page_size(self, request: Request) -> int:
-        """Return the page size; a larger one than the limit gives the limit."""
+        """Return the page size, reduced to the limit if it is larger."""
         text = request.query_params.get(self.page_size_query_param)
         if text is None:
             return self.page_size
@@ -50,7 +50,7 @@ class Pages(PageNumberPagination):
         size = {**page, "maximum": self.max_page_size, "default": self.page_size}
         return [
             _in_query("page", page, "The number of the page; 404 beyond the last one."),
-            _in_query("page_size", size, f"Rows per page; more than {self.max_page_size} gives {self.max_page_size}."),
+            _in_query("page_size", size, f"Rows per page; larger values are reduced to {self.max_page_size}."),
         ]
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def check_known(request: Request, view: Any) -> None:
         name for name in request.query_params if name not in known and name != api_settings.URL_FORMAT_OVERRIDE
     ]:
         message = f"Unknown parameter. Known parameters: {', '.join(known)}."
-        raise NotValid("The list does not know some parameters.", dict.fromkeys(strange, message))
+        raise NotValid("The request has unknown parameters.", dict.fromkeys(strange, message))
     for parameter in view.parameters:
         value = request.query_params.get(parameter.name)
         if parameter.enum and value and value not in parameter.enum:

@@ -1,7 +1,7 @@
 """Rate limit of the API: calls per period and caller, which is a token, a user with a session, or an address.
 
 All processes count together: in Redis if there is one, otherwise in the database, from which each process reserves some
-calls at a time. So it writes rarely. A caller never gets more calls than the limit, and fewer only by those that other
+calls at a time. This keeps writes rare. A caller never gets more calls than the limit, and loses only those that other
 processes have reserved.
 """
 

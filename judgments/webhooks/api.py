@@ -71,7 +71,7 @@ class DeliveryBody(serializers.Serializer):
     event = serializers.CharField(source="event.kind")
     state = serializers.ChoiceField(choices=["waiting", "delivered", "failed"])
     attempts = serializers.IntegerField()
-    status = serializers.IntegerField(allow_null=True, help_text="The status that the receiver answered.")
+    status = serializers.IntegerField(allow_null=True, help_text="The status code of the receiver's response.")
     response = serializers.CharField(help_text="The start of the response.")
     error = serializers.CharField()
     attempted_at = serializers.DateTimeField(allow_null=True)

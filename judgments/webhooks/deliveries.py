@@ -88,7 +88,7 @@ def queue_due() -> None:
 
 
 def release() -> None:
-    """Let held deliveries be sent whose result every lead of their collection may see by now."""
+    """Release held deliveries whose result every lead of the collection may see now."""
     held = CollectionEvent.objects.filter(deliveries__state=Delivery.State.HELD).distinct().select_related("collection")
     for event in held:
         if _visible_to_leads(event):
@@ -155,7 +155,7 @@ def redeliver(delivery: Delivery, *, actor: User) -> None:
         raise Conflict("This webhook is switched off. Switch it on first.")
     rows = Delivery.objects.filter(pk=delivery.pk, state__in=over)
     if not rows.update(state=Delivery.State.WAITING, attempts=0, next_at=timezone.now()):
-        raise Conflict("This delivery is still waiting. The server sends it by itself.")
+        raise Conflict("This delivery is still waiting. The server will send it automatically.")
     hook = delivery.webhook
     sentence = f"{actor} sent an event to the webhook {hook} again"
     audit.record("webhooks.redeliver", sentence, actor=actor, collection=hook.collection, target=hook)

@@ -1,4 +1,4 @@
-"""Send one webhook request: to checked addresses only, with one deadline, without redirects, reading little."""
+"""Send one webhook request: to a checked address, without redirects, with limits on time and size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.network.checked_client import CheckedNetwork
 from assay.network.deadline import Clock, timed_transport
 from assay.network.masked_secrets import masked
 
-# Seconds for a whole request, and bytes that are read of a response.
+# Seconds for a whole request, and bytes of a response that are read.
 TIMEOUT = 10.0
 MOST_BYTES = 4_096
 EXCERPT = 500

@@ -358,7 +358,7 @@ JSON_FORMAT = _format(
     "ratings",
     ".json",
     "The annotations of tasks as Label Studio exports them: a rating, a number, or choices that begin with a number. "
-    "Skipped tasks are rated later; predictions are skipped.",
+    'Skipped tasks get the outcome "later"; predictions are skipped.',
     _read_json,
     _EXAMPLE,
 )
@@ -376,7 +376,7 @@ MIN_FORMAT = _format(
     "Label Studio ratings, JSON-MIN",
     "ratings",
     ".json",
-    "One annotation per object, as Label Studio's export JSON-MIN has them.",
+    "One annotation per object, as in Label Studio's JSON-MIN export.",
     _read_min,
     _MIN,
 )

@@ -1,4 +1,4 @@
-"""The pair, the grade and the rater in records of annotation tools, whose fields each project names."""
+"""The pair, the grade and the rater in records of annotation tools, in which each project names the fields."""
 
 from __future__ import annotations
 

@@ -244,7 +244,8 @@ JUDGMENTS_FORMAT = Format(
     kind="labels",
     extensions=(".jsonl", ".ndjson"),
     description=(
-        "The judgments of umbrela's model as machine labels. One with result_status 0 is a failure, not a grade of 0."
+        "The judgments of umbrela's model as machine labels. A judgment with result_status 0 is a failure, not a grade "
+        "of 0."
     ),
     read=reader(JUDGMENTS, _JUDGMENT.partition("\n")[0], _read_judgments),
     write=None,
@@ -252,6 +253,6 @@ JUDGMENTS_FORMAT = Format(
     options=reader_options(
         "grades requests conflicts encoding",
         grades="grade scale; by default any whole number is accepted",
-        requests="the request file of these judgments, which has the ids",
+        requests="the request file of these judgments, which contains the ids",
     ),
 )

@@ -56,7 +56,7 @@ FORMAT = Format(
     kind="graded-pairs",
     extensions=(".jsonl", ".ndjson"),
     description=(
-        "A query, a document and a score per line, the pairs with a similarity score of sentence-transformers "
+        "A query, a document and a score per line, as sentence-transformers trains on pairs with a similarity score "
         "(sbert.net, dataset overview); sentence1 and sentence2 are also read. --set ids=false writes only the texts."
     ),
     read=row_reader(NAME, EXAMPLE.partition("\n")[0], _pair, _key),

@@ -238,7 +238,7 @@ FLAG_FORMAT = Format(
     extensions=(".jsonl", ".ndjson"),
     description=(
         "A query with lists of relevant and irrelevant texts per line, as FlagEmbedding trains on them (README of its "
-        "fine-tuning examples); ids stand beside the texts."
+        "fine-tuning examples); ids are in separate lists."
     ),
     read=row_reader(FLAG, _FLAG_EXAMPLE.partition("\n")[0], _flag),
     write=_write_flag,
