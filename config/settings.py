@@ -356,6 +356,8 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    # They log whole addresses, whose paths may contain a secret.
+    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpcore")},
 }
 
 if TESTING:

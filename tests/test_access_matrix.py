@@ -591,7 +591,7 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("unsubscribe/<str:token>", f"unsubscribe/{preferences.unsubscribe_token(lead)}")
     address = signing.dumps([str(lead.uuid), "lena@example.com"], salt=preferences.ADDRESS_SALT)
     filled = filled.replace("address/<str:token>", f"address/{address}")
-    filled = filled.replace("<uuid:delivery>", str(world.webhook.deliveries.get().uuid))
+    filled = filled.replace("<uuid:delivery>", str(world.webhook.deliveries.earliest("pk").uuid))
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:sample>", str(world.samples.samples.get(sample_id="a").uuid))
     if "/rag/" in filled:

@@ -310,7 +310,8 @@ def test_every_response_is_described() -> None:
     assert [key for key, names in headers.items() if key[1] == "get" and "If-None-Match" not in names] == []
     assert [key for key, names in headers.items() if key[1] == "patch" and "If-Match" not in names] == []
     without_key = {path for (path, name), names in headers.items() if name == "post" and "Idempotency-Key" not in names}
-    assert without_key == {"/api/v1/tokens/", "/api/v1/collections/{slug}/invite-links/"}
+    below = "/api/v1/collections/{slug}/"
+    assert without_key == {"/api/v1/tokens/", f"{below}invite-links/", f"{below}webhooks/"}
 
 
 def test_docs_api_shows_every_call_and_no_other() -> None:
@@ -334,3 +335,25 @@ def test_the_docs_bring_no_script_of_others(client: Any) -> None:
     assert "http://" not in page
     assert "https://" not in page
     assert "<script>" not in page
+
+
+def test_no_response_with_a_secret_is_stored_for_a_key() -> None:
+    """A POST whose response has a secret takes no idempotency key."""
+    document = json.loads((ROOT / "config" / "openapi.json").read_text())
+    schemas = document["components"]["schemas"]
+    found = []
+    for path, calls in document["paths"].items():
+        if (call := calls.get("post")) is None:
+            continue
+        bodies = [
+            body
+            for status, one in call["responses"].items()
+            if status < "3"
+            for body in one.get("content", {}).values()
+        ]
+        names = {body["schema"].get("$ref", "").rpartition("/")[2] for body in bodies}
+        secret = any({"secret", "token", "code"} & schemas[name].get("properties", {}).keys() for name in names if name)
+        keyed = any(one["name"] == "Idempotency-Key" for one in call.get("parameters", []))
+        found += [path] if secret else []
+        assert not (secret and keyed), path
+    assert len(found) >= 2

@@ -14,6 +14,7 @@ from assay.core.errors import UnreadableInput
 
 MAX_ENTRIES = 10_000
 MAX_EXPANDED = 1 << 31
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -54,6 +55,9 @@ def zipped(archive_file: Path | BinaryIO, path: str) -> dict[str, Callable[[], b
         raise UnreadableInput(path, None, f"contains the unsafe file name {unsafe[0]!r}", "export it again", "F02")
     if twice := [name for name, number in Counter(names).items() if number > 1]:
         raise UnreadableInput(path, None, f"contains {twice[0]!r} twice", "export it again", "F02")
+    # Only these two can be unpacked up to a given size.
+    if packed := [entry.filename for entry in entries if entry.compress_type not in _METHODS]:
+        raise UnreadableInput(path, None, f"{packed[0]!r} is compressed by another method", "use deflate", "F02")
     if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > MAX_EXPANDED:
         raise UnreadableInput(path, None, "is too large when unpacked", "unpack it and verify the folder", "F02")
     return {name: partial(_entry, archive_file, path, name) for name in names}
@@ -61,7 +65,8 @@ def zipped(archive_file: Path | BinaryIO, path: str) -> dict[str, Callable[[], b
 
 def _entry(archive_file: Path | BinaryIO, path: str, name: str) -> bytes:
     try:
-        with zipfile.ZipFile(archive_file) as archive:
-            return archive.read(name)
+        with zipfile.ZipFile(archive_file) as archive, archive.open(name) as part:
+            # With a size, no more is unpacked, whatever the archive says.
+            return part.read(archive.getinfo(name).file_size)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError) as error:
         raise UnreadableInput(path, None, f"{name} cannot be unpacked ({error})", "copy it again", "F02") from error

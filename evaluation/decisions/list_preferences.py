@@ -132,6 +132,7 @@ def prefer(judge: ListJudge, candidate: Candidate, query: Query, *, side: str) -
         raise NotValid("This query is not part of the decision.", {"query": "Reload the page."})
     mirrored = candidate_left(judge, candidate, query.query_id)
     chosen = "same" if side == "same" else "candidate" if (side == "left") == mirrored else "baseline"
+    judge.preferences.filter(candidate=candidate, query=query).delete()
     return ListPreference.objects.create(
         judge=judge, candidate=candidate, query=query, choice=chosen, candidate_left=mirrored
     )

@@ -56,4 +56,4 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
                 "value": answer.value,
             },
         )
-        return work.keep({"state": answer.state})
+        return work.keep({"found": answer.state})

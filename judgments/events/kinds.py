@@ -9,7 +9,9 @@ from assay.core.errors import NotValid
 
 @dataclass(frozen=True)
 class EventKind:
-    """A kind of event. ``withheld`` is the notice for a lead who may not see the result yet."""
+    """A kind of event. ``withheld`` is the notice for a lead who may not see the result yet; such a lead gets none if
+    the event itself ``reveals`` the result.
+    """
 
     name: str
     title: str
@@ -19,6 +21,7 @@ class EventKind:
     webhook: bool = False
     mail: bool = True
     withheld: str = ""
+    reveals: bool = False
 
 
 _HIDDEN = "There is news about {}. You can see it after you grade your remaining pairs."
@@ -50,7 +53,7 @@ KINDS = {
             "A decision found whether a system is better, worse or equivalent.",
             leads=True,
             webhook=True,
-            withheld=_HIDDEN.format("a decision"),
+            reveals=True,
         ),
         EventKind(
             "snapshot.frozen",
@@ -69,7 +72,7 @@ KINDS = {
             "A run failed a gate on a snapshot.",
             leads=True,
             webhook=True,
-            withheld=_HIDDEN.format("a gate"),
+            reveals=True,
         ),
         EventKind(
             "quality.alert",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid as uuid_module
+from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import Conflict
@@ -73,10 +75,14 @@ class CancelJob(Endpoint):
     also = (409,)
     tag = "jobs"
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.job = access.job_for(self.user, kwargs["uuid"], self.roles)
+
     @call("Cancel a job", JobBody)
     def post(self) -> Job:
         """A queued job is canceled immediately. A running job is canceled at its next step."""
-        job = access.job_for(self.user, self.kwargs["uuid"], self.roles)
+        job = self.job
         if job.over:
             raise Conflict(f"This job has already ended, so it cannot be canceled. Its state is {job.state}.")
         jobs.cancel(job, actor=self.user)

@@ -14,7 +14,7 @@ from rest_framework import authentication, permissions
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from assay.core.errors import NotValid, Waits
+from assay.core.errors import Conflict, NotValid, Waits
 from judgments.members import login_limits
 from judgments.models import ApiToken, User, audit
 from judgments.models.fields import Compiled, Given
@@ -53,6 +53,8 @@ def check_recent_login(request: HttpRequest) -> None:
 
 
 PREFIX = "assay_"
+# Each token has a rate limit of its own.
+MOST_TOKENS = 50
 # The last use is stored at most once an hour, because storing every use would be a write per request.
 SEEN_EVERY = timedelta(hours=1)
 
@@ -71,6 +73,9 @@ def make_token(user: User, *, name: str, scopes: list[str], days: int = ApiToken
     if not 1 <= days <= ApiToken.MOST_DAYS:
         hint = f"Choose from 1 to {ApiToken.MOST_DAYS} days."
         raise NotValid(f"The lifetime of the token is out of range. {hint}", {"expires_in_days": hint})
+    live = ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=timezone.now())
+    if live.count() >= MOST_TOKENS:
+        raise Conflict(f"You have {MOST_TOKENS} tokens. Revoke one that you no longer use.")
     text = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         user=user,

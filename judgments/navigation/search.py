@@ -66,9 +66,10 @@ def find(user: Any, collection: Collection | None, text: str) -> list[tuple[str,
 
 
 def _scopes(user: Any, collection: Collection | None) -> list[Scope]:
-    memberships = memberships_of(user)
     if collection is not None:
-        memberships = memberships.filter(collection=collection)
+        memberships = Membership.objects.filter(user_id=user.pk, collection=collection).select_related("collection")
+    else:
+        memberships = memberships_of(user)
     return [Scope(user, one.collection, one.role) for one in memberships[:MOST_COLLECTIONS]]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from judgments.models import Notice
 from judgments.notices import notices
@@ -60,8 +61,12 @@ class ReadNotice(Endpoint):
     serializer_class = NoticeBody
     tag = "notices"
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.notice = notices.get(self.user, kwargs["uuid"])
+
     @call("Mark a notice as read", NoticeBody)
     def post(self) -> Notice:
         """A notice that was already read stays read."""
-        notices.mark_read(self.user, notices.get(self.user, self.kwargs["uuid"]))
+        notices.mark_read(self.user, self.notice)
         return notices.get(self.user, self.kwargs["uuid"])

@@ -52,6 +52,8 @@ def _addressed(emitted: Emitted) -> Iterable[Addressed]:
     event = emitted.event
     of_leads = leads(event.collection) if KINDS[event.kind].leads else []
     for user in of_leads:
+        if KINDS[event.kind].reveals and not visible(user, event):
+            continue
         yield Addressed(user, text_for(user, event), event.page)
     members = set(event.collection.memberships.values_list("user_id", flat=True))
     for user in set(emitted.raters) - set(of_leads):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid as uuid_module
 from collections import Counter
 from functools import partial
@@ -15,28 +16,41 @@ from assay.core.ids import id_fault
 from assay.core.read_report import BINS, Report
 from assay.formats.bundles import zipped
 from assay.formats.manifest import FILE
-from assay.formats.snapshot_bundle import SnapshotBundle, read_bundle
+from assay.formats.snapshot_bundle import CONTENT, SnapshotBundle, read_bundle
 from judgments.documents.answers import answers_by_id
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.imports import queries
 from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, ImportKind
 from judgments.jobs import storage
+from judgments.labels import grade_visibility
+from judgments.labels.snapshot_files import FILES
 from judgments.models import Collection, Snapshot, Upload, User, audit
 from judgments.models.fields import duplicates_raise
-from judgments.snapshots.manifest_schema import shape_fault
+from judgments.snapshots import data_card
+from judgments.snapshots.manifest_schema import SCHEMA, shape_fault
 from judgments.web.access import LEADS
 
-# The part of a manifest that describes the collection in which the labels were frozen, not the one that imports them.
-ELSEWHERE = "baseline"
+KNOWN = re.compile("|".join([*map(re.escape, (*FILES.values(), CONTENT, data_card.FILE)), r"guidelines-\d{1,9}\.md"]))
+MOST_UNPACKED = 1 << 29
+# Of a manifest. Its "baseline" describes the collection in which the labels were frozen, not the one that imports them.
+KEPT = {*SCHEMA["properties"], "assay_manifest", "files", "options"}
 
 
 def read(stream: IO[bytes], upload: Upload) -> tuple[SnapshotBundle, Report]:
     """Return the bundle if its files agree with its manifest and its hash."""
     name = upload.filename
-    bundle = read_bundle(zipped(stream, name), name)  # type: ignore[arg-type]
-    nested = [entry["path"] for entry in bundle.manifest["files"] if "/" in entry["path"]]
-    if fault := f"lists the file {nested[0]} in a folder" if nested else shape_fault(bundle.manifest):
+    files = zipped(stream, name)  # type: ignore[arg-type]
+    if strange := [path for path in files if path != FILE and not KNOWN.fullmatch(path)]:
+        what = f"contains {strange[0][:80]!r}, which is no file of a snapshot"
+        raise UnreadableInput(name, None, what, "remove it or export the bundle again", "F06")
+    bundle = read_bundle(files, name)
+    paths = [entry["path"] for entry in bundle.manifest["files"]]
+    unpacked = sum(entry["bytes"] for entry in bundle.manifest["files"])
+    if unpacked > MOST_UNPACKED:
+        what = f"has more than {MOST_UNPACKED >> 20:,} MB when unpacked"
+        raise UnreadableInput(name, None, what, "import its qrels and queries instead", "F06")
+    if fault := "lists a file twice" if len(set(paths)) < len(paths) else shape_fault(_of_row(bundle.manifest)):
         raise UnreadableInput(name, None, f"its manifest {fault}", "export the bundle again", "F06")
     if any("dimension" in one for one in bundle.manifest["rounds"]):
         what = "has labels of answers of RAG systems, which belong to outputs that it does not contain"
@@ -49,6 +63,7 @@ def read(stream: IO[bytes], upload: Upload) -> tuple[SnapshotBundle, Report]:
 def check(collection: Collection, bundle: SnapshotBundle, upload: Upload) -> Checked:
     """Refuse a bundle that the collection has, or whose queries have another text here; count what is new."""
     sha256 = bundle.manifest["content_sha256"]
+    _refuse_guesses(collection, upload.created_by)
     if existing := collection.snapshots.filter(content_sha256=sha256).defer("manifest").first():
         raise Conflict(f"The collection already has these labels, as the snapshot {existing}. Nothing was stored.")
     compared = queries.check(collection, bundle.queries, upload)
@@ -79,6 +94,7 @@ def store(
     name = str(options.get("name") or manifest["list"]["name"]).strip()[:120]
     if fault := id_fault(name):
         raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    _refuse_guesses(collection, actor)
     known = set(collection.queries.values_list("query_id", flat=True))
     new = [row for row in bundle.queries if row.query_id not in known]
     queries.store(collection, Checked(new), upload, {}, actor)
@@ -92,17 +108,14 @@ def store(
             rule=manifest["consolidation"]["rule"],
             folder=folder,
             manifest={
-                **{key: value for key, value in manifest.items() if key != ELSEWHERE},
+                **_of_row(manifest),
                 "imported": {"file": upload.filename, "sha256": upload.sha256},
             },
             summary=_summary(bundle),
             override_reason=manifest["override_reason"],
             created_by=actor,
         )
-    with storage.local(upload.path) as path, path.open("rb") as stream:
-        files = zipped(stream, upload.filename)
-        for part in [FILE, *(entry["path"] for entry in manifest["files"])]:
-            storage.keep(folder, part, files[part]())
+    _keep_files(folder, upload, [FILE, *(entry["path"] for entry in manifest["files"])])
     audit.record(
         "snapshots.import",
         f"{actor} imported snapshot {snapshot} with {amount(len(bundle), 'label')}",
@@ -113,6 +126,31 @@ def store(
     for tell in SNAPSHOT_LISTENERS:
         transaction.on_commit(partial(tell, snapshot, actor))
     return {"rows": len(bundle), "id": str(snapshot.uuid), "name": name, "new": len(new)}
+
+
+def _refuse_guesses(collection: Collection, actor: User) -> None:
+    """Refuse a lead who may still grade pairs here: whether a hash is known would confirm a guess of hidden labels."""
+    if not grade_visibility.may_read_hashes(actor, collection):
+        raise Conflict("You may still grade pairs in this collection. Finish rating before you import a bundle.")
+
+
+def _of_row(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return what the database keeps of a manifest; its file has everything."""
+    return {key: value for key, value in manifest.items() if key in KEPT}
+
+
+def _keep_files(folder: str, upload: Upload, names: list[str]) -> None:
+    """Store the files; if one cannot be stored, none stays."""
+    kept = []
+    try:
+        with storage.local(upload.path) as path, path.open("rb") as stream:
+            files = zipped(stream, upload.filename)
+            for name in names:
+                kept.append(storage.keep(folder, name, files[name]()))
+    except BaseException:
+        for path_kept in kept:
+            storage.forget(path_kept)
+        raise
 
 
 def _summary(bundle: SnapshotBundle) -> dict[str, Any]:

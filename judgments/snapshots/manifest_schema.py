@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from assay.aggregation import RULES
 
+MOST_CHARACTERS = 1 << 20
 COUNT = {"type": "integer", "minimum": 0}
 NUMBER = {"type": ["number", "null"]}
 TEXT = {"type": "string", "maxLength": 10_000}
@@ -81,6 +83,9 @@ SCHEMA = _object(
 def shape_fault(manifest: dict[str, Any]) -> str:
     """Return the first fault in a manifest's shape, or an empty string."""
     from jsonschema import Draft202012Validator
+
+    if len(json.dumps(manifest)) > MOST_CHARACTERS:
+        return f"is larger than {MOST_CHARACTERS >> 20} MB"
 
     error = next(iter(Draft202012Validator(SCHEMA).iter_errors(manifest)), None)
     if error is None:

@@ -146,6 +146,8 @@ class DeclaredOrdering(BaseFilterBackend):
             known = ", ".join(view.ordering)
             message = f"Unknown field {', '.join(strange)}. Known fields: {known}. Put - before a field to reverse it."
             raise NotValid("Invalid value of `ordering`.", {"ordering": message})
+        if len({name for name, _ in wanted}) < len(wanted):
+            raise NotValid("Invalid value of `ordering`.", {"ordering": "Name each field once."})
         return ordered(queryset, [(view.ordering[name], reverse) for name, reverse in wanted])
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:

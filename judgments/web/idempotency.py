@@ -30,7 +30,7 @@ KEPT = timedelta(hours=24)
 ABANDONED = timedelta(minutes=10)
 LONGEST_KEY = 255
 MOST_KEYS = 10_000
-LARGEST_RESPONSE = 1 << 20
+LARGEST_RESPONSE = 1 << 16
 # Maximum rows per run, so that other requests do not wait for the database.
 AT_ONCE = 5_000
 RETRY_AFTER = 600

@@ -28,7 +28,9 @@ class WebhookBody(serializers.Serializer):
     description = serializers.CharField()
     events = serializers.ListField(child=serializers.CharField())
     active = serializers.BooleanField()
-    failing_since = serializers.DateTimeField(help_text="Time of the first failure since the last success.")
+    failing_since = serializers.DateTimeField(
+        allow_null=True, help_text="Time of the first failure since the last success."
+    )
     stopped_because = serializers.CharField(help_text="Why the server switched the webhook off.")
     created_at = serializers.DateTimeField()
 
@@ -94,6 +96,7 @@ class Webhooks(Rows):
     serializer_class = WebhookBody
     reads = access.LEADS
     also = (409,)
+    returns_secret = True
     tag = "webhooks"
 
     @call(

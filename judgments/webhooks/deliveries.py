@@ -90,8 +90,13 @@ def queue_due() -> None:
 def release() -> None:
     """Release held deliveries whose result every lead of the collection may see now."""
     held = CollectionEvent.objects.filter(deliveries__state=Delivery.State.HELD).distinct().select_related("collection")
+    known: dict[Any, bool] = {}
     for event in held:
-        if _visible_to_leads(event):
+        # Visibility follows from the round, snapshot or decision that the event is about.
+        about = event.collection_id, event.kind, *map(event.data.get, ("round", "snapshot", "decision"))
+        if about not in known:
+            known[about] = _visible_to_leads(event)
+        if known[about]:
             rows = Delivery.objects.filter(event=event, state=Delivery.State.HELD)
             rows.update(state=Delivery.State.WAITING, next_at=timezone.now())
 

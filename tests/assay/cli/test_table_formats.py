@@ -22,7 +22,9 @@ RUNS = [
 QRELS = [
     name
     for name, member in FORMATS.items()
-    if member.kind == "qrels" and not member.by_text and name not in ("judgment-list", "ltr", "rank-eval-request")
+    if member.kind == "qrels"
+    and not member.by_text
+    and name not in ("judgment-list", "lara-csv", "ltr", "rank-eval-request")
 ]
 
 

@@ -44,9 +44,10 @@ def lead2(collection: Collection, make_user: Callable[..., User]) -> User:
 
 @pytest.fixture
 def hidden_from(monkeypatch: pytest.MonkeyPatch) -> set[Any]:
-    """The users who may not see a verdict."""
+    """The users who may not see a result."""
     users: set[Any] = set()
-    monkeypatch.setitem(VISIBILITY._members, "verdict.reached", lambda user, event: user not in users)
+    for kind in VISIBILITY:
+        monkeypatch.setitem(VISIBILITY._members, kind, lambda user, event: user not in users)
     return users
 
 
@@ -67,15 +68,24 @@ def test_raters_get_what_concerns_them_with_their_own_page(
 
 def test_a_lead_who_still_rates_gets_no_result(collection: Any, lead: Any, lead2: Any, hidden_from: set[Any]) -> None:
     hidden_from.add(lead2)
-    happens(collection, "verdict.reached", text=RESULT)
+    happens(collection, "agreement.checked", text=RESULT)
     texts = dict(Notice.objects.values_list("user__username", "text"))
     assert texts["lena"] == RESULT
-    assert texts["lars"] == KINDS["verdict.reached"].withheld
+    assert texts["lars"] == KINDS["agreement.checked"].withheld
     assert "better" not in texts["lars"]
 
 
+@pytest.mark.parametrize("kind", ["gate.failed", "verdict.reached"])
+def test_a_lead_who_still_rates_learns_nothing_of_an_event_that_is_its_result(
+    collection: Any, lead: Any, lead2: Any, hidden_from: set[Any], kind: str
+) -> None:
+    hidden_from.add(lead2)
+    happens(collection, kind, text=RESULT)
+    assert readers() == {"lena"}
+
+
 def test_every_kind_whose_result_can_be_hidden_has_other_words() -> None:
-    assert set(VISIBILITY) == {kind.name for kind in KINDS.values() if kind.withheld}
+    assert set(VISIBILITY) == {kind.name for kind in KINDS.values() if kind.withheld or kind.reveals}
 
 
 def test_only_wanted_notices_are_stored(collection: Any, lead: Any, lead2: Any) -> None:

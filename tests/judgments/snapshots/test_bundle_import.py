@@ -15,12 +15,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from assay.core.errors import Conflict, NotValid
 from assay.formats import bundles
 from assay.formats.bundles import write_zip
-from assay.formats.manifest import manifest_bytes, verify_files
+from assay.formats.manifest import file_entry, manifest_bytes, verify_files
 from assay.formats.snapshot_bundle import canonical, read_bundle
 from judgments.imports import ingestion
+from judgments.jobs import storage
 from judgments.members import collections
-from judgments.models import Collection, Document, Query, Snapshot
-from judgments.snapshots import snapshots
+from judgments.models import Collection, Document, Query, Snapshot, Upload
+from judgments.snapshots import bundle_import, snapshots
 
 pytestmark = pytest.mark.django_db
 
@@ -191,6 +192,89 @@ def test_labels_of_answers_are_refused(bundle: dict[str, bytes], elsewhere: Coll
     manifest["rounds"][0]["dimension"] = "faithful"
     with pytest.raises(NotValid, match="answers"):
         brought_in(elsewhere, zipped({**bundle, "manifest.json": manifest_bytes(manifest)}), lead)
+
+
+def test_a_file_that_is_listed_twice(bundle: dict[str, bytes], elsewhere: Collection, lead: Any) -> None:
+    manifest = json.loads(bundle["manifest.json"])
+    manifest["files"] += manifest["files"][:1] * 1000
+    with pytest.raises(NotValid, match="twice"):
+        brought_in(elsewhere, zipped({**bundle, "manifest.json": manifest_bytes(manifest)}), lead)
+
+
+@pytest.mark.parametrize("name", ["pad.html", "guidelines-x.md", "a\nb.md", "folder/qrels.txt"])
+def test_a_file_that_no_snapshot_has(bundle: dict[str, bytes], elsewhere: Collection, lead: Any, name: str) -> None:
+    manifest = json.loads(bundle["manifest.json"])
+    manifest["files"].append(file_entry(name, "markdown", 1, b"x"))
+    files = {**bundle, name: b"x", "manifest.json": manifest_bytes(manifest)}
+    with pytest.raises(NotValid, match="no file of a snapshot"):
+        brought_in(elsewhere, zipped(files), lead)
+
+
+def test_a_manifest_full_of_other_things(bundle: dict[str, bytes], elsewhere: Collection, lead: Any) -> None:
+    manifest = json.loads(bundle["manifest.json"]) | {"pad": "x" * 100_000}
+    there = brought_in(elsewhere, zipped({**bundle, "manifest.json": manifest_bytes(manifest)}), lead)
+    assert "pad" not in there.manifest
+    assert "baseline" not in there.manifest
+    large = json.loads(bundle["manifest.json"]) | {"warnings": ["x" * 10_000] * 200}
+    other = collections.create_collection(actor=lead, slug="other", name="Other")
+    with pytest.raises(NotValid, match="larger"):
+        brought_in(other, zipped({**bundle, "manifest.json": manifest_bytes(large)}), lead)
+
+
+def test_a_bundle_that_is_too_large(
+    bundle: dict[str, bytes], elsewhere: Collection, lead: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle_import, "MOST_UNPACKED", 1000)
+    upload = Upload(filename="b.zip", sha256="0" * 64, bytes=1)
+    with pytest.raises(NotValid, match="unpacked"):
+        bundle_import.read(io.BytesIO(zipped(bundle)), upload)
+
+
+def test_another_compression(bundle: dict[str, bytes], elsewhere: Collection, lead: Any) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, body in bundle.items():
+            archive.writestr(name, body)
+    with pytest.raises(NotValid, match="compressed"):
+        brought_in(elsewhere, stream.getvalue(), lead)
+
+
+def test_an_archive_that_lies_about_a_size(bundle: dict[str, bytes], elsewhere: Collection, lead: Any) -> None:
+    body = raw_zip([*bundle.items(), ("guidelines-7.md", b"0" * 1_000_000)])
+    size = (1_000_000).to_bytes(4, "little")
+    assert body.count(size) == 2
+    lied = body.replace(size, (10).to_bytes(4, "little"))
+    with pytest.raises(NotValid):
+        brought_in(elsewhere, lied, lead)
+
+
+def test_nothing_stays_if_a_file_cannot_be_stored(
+    frozen: Snapshot, elsewhere: Collection, lead: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, keep = [], storage.keep
+
+    def fail_late(folder: str, name: str, content: bytes) -> str:
+        if name == "ratings.csv":
+            raise OSError("no space left")
+        kept.append(keep(folder, name, content))
+        return kept[-1]
+
+    monkeypatch.setattr(storage, "keep", fail_late)
+    with pytest.raises(OSError, match="space"):
+        brought_in(elsewhere, snapshots.export(frozen, "bundle")[1], lead)
+    assert kept
+    assert not [path for path in kept if storage.exists(path)]
+    assert not elsewhere.snapshots.exists()
+
+
+def test_a_lead_who_rates_cannot_confirm_a_guess(
+    frozen: Snapshot, make_round: Callable[..., Any], lead: Any, rater: Any
+) -> None:
+    body = snapshots.export(frozen, "bundle")[1]
+    make_round(queries=6, documents=3, raters=[rater, lead], ratings_per_pair=2, name="Round 2")
+    with pytest.raises(Conflict) as caught:
+        brought_in(frozen.collection, body, lead)
+    assert "autumn-1" not in str(caught.value)
 
 
 def raw_zip(files: list[tuple[str, bytes]]) -> bytes:

@@ -115,7 +115,7 @@ def test_no_metric_is_offered_that_a_snapshot_cannot_be_scored_with(snapshot, co
 def test_large_runs_are_scored_by_a_job(web, form_data, monkeypatch):
     monkeypatch.setattr(job, "ROWS_AT_ONCE", 1)
     response = web.post(PAGE, form_data)
-    assert response.url == reverse("job", args=[Job.objects.get().uuid])
+    assert response.url == reverse("job", args=[Job.objects.get(kind="score").uuid])
 
 
 @pytest.mark.parametrize(
