@@ -19,6 +19,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from assay.core.errors import Conflict
 from judgments.members import login_limits, tokens
 from judgments.models import ApiToken, AuditRow, User
 
@@ -183,3 +184,13 @@ def test_the_commands_on_the_page_work(
             assert done.returncode == 0, (command, done.stdout, done.stderr)
     assert [len(shown[lead]), len(shown[rater])] == [2, 2]
     assert collection.runs.get().name == "bm25"
+
+
+def test_a_user_has_a_limited_number_of_live_tokens(lead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST_TOKENS", 2)
+    first, _ = tokens.make_token(lead, name="a", scopes=["read"])
+    tokens.make_token(lead, name="b", scopes=["read"])
+    with pytest.raises(Conflict):
+        tokens.make_token(lead, name="c", scopes=["read"])
+    tokens.revoke_token(first, actor=lead)
+    tokens.make_token(lead, name="c", scopes=["read"])

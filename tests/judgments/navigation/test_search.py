@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from judgments.members.collections import create_collection
-from judgments.models import Document, Query
+from judgments.models import Collection, Document, Query
 from tests.world import SECRETS, World
 
 pytestmark = pytest.mark.django_db
@@ -160,3 +161,9 @@ def test_first_words_are_found_by_the_index(collection: Any, lead: Any, find: Fi
             plans += str(cursor.fetchall())
     assert "query_by_first_words" in plans
     assert "document_by_first_words" in plans
+
+
+def test_an_archived_collection_is_searched_from_its_own_pages(collection: Any, lead: Any, find: Find) -> None:
+    add_queries(collection, "rain jacket")
+    Collection.objects.filter(pk=collection.pk).update(archived_at=timezone.now())
+    assert titles(find(lead, "rain"), "Queries") == ["rain jacket"]
