@@ -72,7 +72,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # must wrap every middleware that may answer with private data, redirects included
     "judgments.web.middleware.Border",
-    "judgments.web.conditional_requests.ApiETags",
+    "judgments.web.middleware.ApiETags",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "judgments.web.middleware.Bodies",  # must run before any middleware that reads the request body

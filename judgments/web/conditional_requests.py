@@ -8,25 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import connection, transaction
-from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import set_response_etag
 from django.utils.http import parse_etags
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import Changed
-from judgments.web.error_responses import PREFIX
 
 CHANGING = ("PATCH", "PUT", "DELETE")
-
-
-class ApiETags(ConditionalGetMiddleware):
-    """Middleware that gives responses of the API an ETag, and answers 304 to a caller who has the current version."""
-
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        return super().process_response(request, response) if request.path.startswith(PREFIX) else response
 
 
 def check_unchanged(view: Any, handler: Callable[..., Response], *args: Any, **kwargs: Any) -> Response:

@@ -1,4 +1,4 @@
-"""Middleware: error pages, security headers, and a limit on the size of request bodies.
+"""Middleware: error pages, security headers, ETags of the API, and a limit on the size of request bodies.
 
 Django reads the body of a POST before the view runs, to look for the CSRF token, and puts its files into the temporary
 folder. So a view declares that it takes files, and all others accept no more than a form needs. The same holds for
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.http import ConditionalGetMiddleware
 from django.urls import Resolver404, get_resolver
 from django.utils.cache import patch_vary_headers
 
@@ -23,7 +24,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotValid, TooLarge, TooMany
 from judgments.models import Job, Membership, Upload, UploadSession, User
 from judgments.web import access
-from judgments.web.error_responses import headers_of, of_nul, page_of, status_and_body
+from judgments.web.error_responses import PREFIX, headers_of, of_nul, page_of, status_and_body
 
 # Seconds after which an account with too many waiting files may try again.
 RETRY_AFTER = 60
@@ -91,6 +92,13 @@ class Border:
         if of_nul(error):
             error = NotValid("A text contains a NUL character. Remove it.")
         return page_of(request, error) if isinstance(error, AssayError) else None
+
+
+class ApiETags(ConditionalGetMiddleware):
+    """Middleware that gives responses of the API an ETag, and answers 304 to a caller who has the current version."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        return super().process_response(request, response) if request.path.startswith(PREFIX) else response
 
 
 def takes_files(view: View) -> View:
