@@ -264,7 +264,7 @@ def _connector(collection: Collection, engineer: User) -> Connector:
 
 
 def _webhook(collection: Collection, lead: User) -> Webhook:
-    """A webhook with a secret and a failed delivery, to an address that nobody allowed."""
+    """A webhook with a secret and a failed delivery, to an address that the operator does not allow."""
     sealed = encrypted_secrets.seal({"secret": "secret-of-a-webhook"})
     hook = Webhook.objects.create(
         collection=collection,

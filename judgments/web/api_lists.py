@@ -135,7 +135,7 @@ def _choices(field: Field[Any, Any]) -> list[str]:
 
 
 class DeclaredOrdering(BaseFilterBackend):
-    """Order by the view's ``ordering``: names for ``?ordering=`` with the columns or attributes that they stand for."""
+    """Order by the view's ``ordering``, which maps the names in ``?ordering=`` to columns or attributes."""
 
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
         text = request.query_params.get("ordering")

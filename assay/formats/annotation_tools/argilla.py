@@ -13,10 +13,12 @@ from assay.formats.annotation_tools.pair_fields import (
     COLUMNS_HELP,
     Pair,
     PairFields,
-    machine_key,
+    add_label,
+    add_rating,
+    counted_labels,
+    counted_ratings,
     records,
     skip_others,
-    without_addresses,
 )
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
@@ -75,14 +77,10 @@ def _read(
                 line=line,
                 by_text=pair.by_text,
             )
-            bin = "repaired" if repaired or pair.numbered else "accepted"
-            by_key.add((row.query_id, row.doc_id, rater), grade, row, line, f"{place} {row.doc_id}", bin)
+            add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         suggested = len(_suggestion(record, fields))
         skip_others(tally, line, suggested, "a suggestion of a model", f"read it as {SUGGESTIONS}")
-    rows = without_addresses(by_key.rows())
-    for row in rows:
-        tally.grade(row.grade or 0)
-    return rows
+    return counted_ratings(by_key, tally)
 
 
 def _read_suggestions(
@@ -115,13 +113,10 @@ def _read_suggestions(
                 parameters=parameters,
                 line=line,
             )
-            bin = "repaired" if repaired or pair.numbered else "accepted"
-            by_key.add(*machine_key(row), row, line, f"{where} {row.doc_id}", bin)
+            add_label(row, by_key, line, f"{where} {row.doc_id}", repaired or pair.numbered)
         people = len(_responses(record, fields.names("grade")))
         skip_others(tally, line, people, "a response of a person", f"read it as {NAME}")
-    for label in by_key.rows():
-        tally.grade(label.grade or 0)
-        yield label
+    yield from counted_labels(by_key, tally)
 
 
 def _record(record: Mapping[str, Any], fields: PairFields, line: int, where: str, tally: Tally) -> Pair | None:

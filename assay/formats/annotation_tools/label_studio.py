@@ -16,10 +16,12 @@ from assay.formats.annotation_tools.pair_fields import (
     FIELDS,
     Pair,
     PairFields,
-    machine_key,
+    add_label,
+    add_rating,
+    counted_labels,
+    counted_ratings,
     records,
     skip_others,
-    without_addresses,
 )
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format, reader_options
@@ -96,10 +98,10 @@ def _read_json(
             except RowFault as fault:
                 tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
                 continue
-            _add(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
+            add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         predictions = len(_members(task, "predictions"))
         skip_others(tally, line, predictions, "a prediction of a model", f"read it as {PREDICTIONS}")
-    return _counted(by_key, tally)
+    return counted_ratings(by_key, tally)
 
 
 def _read_predictions(
@@ -123,13 +125,9 @@ def _read_predictions(
             except RowFault as fault:
                 tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
                 continue
-            bin = "repaired" if repaired or pair.numbered else "accepted"
-            by_key.add(*machine_key(row), row, line, f"{place} {row.doc_id}", bin)
+            add_label(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         skip_others(tally, line, len(_members(task, "annotations")), "an annotation of a person", f"read it as {JSON}")
-    for label in by_key.rows():
-        if label.grade is not None:
-            tally.grade(label.grade)
-        yield label
+    yield from counted_labels(by_key, tally)
 
 
 def _read_min(
@@ -147,8 +145,8 @@ def _read_min(
         except RowFault as fault:
             tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
             continue
-        _add(row, by_key, line, f"{where} {row.doc_id}", repaired)
-    return _counted(by_key, tally)
+        add_rating(row, by_key, line, f"{where} {row.doc_id}", repaired)
+    return counted_ratings(by_key, tally)
 
 
 def _read_csv(
@@ -176,21 +174,8 @@ def _read_csv(
                 fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=record.get("doc_id", "")
             )
             continue
-        _add(row, by_key, cells.line, row.doc_id, repaired)
-    return _counted(by_key, tally)
-
-
-def _add(row: RatingRow, by_key: Keyed[RatingRow], line: int, raw: str, repaired: bool) -> None:
-    answer = row.state if row.grade is None else row.grade
-    by_key.add((row.query_id, row.doc_id, row.rater), answer, row, line, raw, "repaired" if repaired else "accepted")
-
-
-def _counted(by_key: Keyed[RatingRow], tally: Tally) -> list[RatingRow]:
-    rows = without_addresses(by_key.rows())
-    for row in rows:
-        if row.grade is not None:
-            tally.grade(row.grade)
-    return rows
+        add_rating(row, by_key, cells.line, row.doc_id, repaired)
+    return counted_ratings(by_key, tally)
 
 
 def _task(task: Mapping[str, Any], fields: PairFields, line: int, where: str, tally: Tally) -> Pair | None:

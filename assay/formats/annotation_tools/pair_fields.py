@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.grade_cells import RowFault, checked_id, scale_grade
+from assay.formats.grade_cells import Keyed, RowFault, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.quepid.book_json import pseudonyms
@@ -143,15 +143,32 @@ def skip_others(tally: Tally, line: int, number: int, what: str, remedy: str) ->
         tally.once("W70", line, what, done=f"skipped; {remedy}", times=number)
 
 
-def without_addresses(rows: Iterable[RatingRow]) -> list[RatingRow]:
-    """Return the rows with pseudonyms if a rater's name is an e-mail address."""
-    listed = list(rows)
-    if not any("@" in row.rater for row in listed):
-        return listed
-    names = pseudonyms((row.rater for row in listed), _OWN)
-    return [replace(row, rater=names[row.rater]) for row in listed]
+def add_rating(row: RatingRow, by_key: Keyed[RatingRow], line: int, raw: str, repaired: bool) -> None:
+    answer = row.state if row.grade is None else row.grade
+    by_key.add((row.query_id, row.doc_id, row.rater), answer, row, line, raw, "repaired" if repaired else "accepted")
 
 
-def machine_key(row: MachineLabel) -> tuple[tuple[str, ...], object]:
-    """Return the key of a model's label, and its grade."""
-    return (row.query_id, row.doc_id, row.judge, row.model), row.outcome if row.grade is None else row.grade
+def add_label(row: MachineLabel, by_key: Keyed[MachineLabel], line: int, raw: str, repaired: bool) -> None:
+    key = row.query_id, row.doc_id, row.judge, row.model
+    answer = row.outcome if row.grade is None else row.grade
+    by_key.add(key, answer, row, line, raw, "repaired" if repaired else "accepted")
+
+
+def counted_ratings(by_key: Keyed[RatingRow], tally: Tally) -> list[RatingRow]:
+    """Return the ratings, with pseudonyms if a rater's name is an e-mail address, and count their grades."""
+    rows = list(by_key.rows())
+    if any("@" in row.rater for row in rows):
+        names = pseudonyms((row.rater for row in rows), _OWN)
+        rows = [replace(row, rater=names[row.rater]) for row in rows]
+    for row in rows:
+        if row.grade is not None:
+            tally.grade(row.grade)
+    return rows
+
+
+def counted_labels(by_key: Keyed[MachineLabel], tally: Tally) -> Iterator[MachineLabel]:
+    """Yield the labels of models, and count their grades."""
+    for label in by_key.rows():
+        if label.grade is not None:
+            tally.grade(label.grade)
+        yield label
