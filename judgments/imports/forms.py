@@ -53,7 +53,6 @@ class FileForm(AssayForm):
     file = forms.FileField(
         allow_empty_file=True,
         error_messages={"required": "Choose a file."},
-        help_text="A plain or gzipped file.",
     )
     format = forms.ChoiceField(required=False)
     grades = forms.CharField(
@@ -88,6 +87,7 @@ class FileForm(AssayForm):
 
         super().__init__(*args, **kwargs)
         self.kind = kind
+        self.fields["file"].help_text = kind.file_help
         if kind.names is not None:
             help_text = "One or more plain or gzipped files."
             self.fields["file"] = FilesField(

@@ -69,6 +69,7 @@ class ImportKind:
     names: Callable[[Collection, Sequence[str]], Sequence[str]] | None = None
     personal: bool = False
     quiet: frozenset[str] = frozenset()
+    file_help: str = "A plain or gzipped file."
     # Returns what the collection stores of the file with this hash, as ``store`` returned it; None if it is unknown.
     existing: Callable[[Collection, str], dict[str, Any] | None] | None = None
 

@@ -181,5 +181,6 @@ BUNDLES = ImportKind(
     roles=LEADS,
     columns=("query_id", "doc_id", "grade", "origin"),
     asks=("name",),
+    file_help="The zip file from Download bundle on a snapshot’s page.",
     existing=_existing,
 )
