@@ -71,7 +71,7 @@ def test_the_palette_says_when_the_search_fails(
 ) -> None:
     enter(lead)
     page.goto(f"{live_server.url}/c/{collection.slug}/documents/")
-    page.route("**/find/**", lambda route: route.abort())
+    page.context.set_offline(True)
     open_palette(page)
     expect(page.locator("#palette").get_by_role("status")).to_contain_text("Try again")
 
