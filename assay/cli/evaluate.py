@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     runs = named_runs(args.runs)
     _check(args, runs)
     seed, args.design = _seed_and_design(args)
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     metrics = parse_metrics(args.metric or DEFAULT_METRICS)
     if args.condensed:

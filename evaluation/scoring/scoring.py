@@ -39,7 +39,7 @@ def usual_metrics(snapshot: Snapshot) -> list[str]:
 
 def with_threshold(name: str, threshold: int) -> str:
     """Return the metric with this relevance threshold; a metric without a threshold stays as it is."""
-    from assay.metrics.metric_names import parse_metric
+    from assay.metrics.metric import parse_metric
 
     if not any(parameter.name == "rel" for parameter in parse_metric(name).metric.parameters):
         return name
@@ -128,7 +128,7 @@ def used_last(collection: Collection) -> dict[str, Any]:
 
 def cutoff_of(collection: Collection) -> int | None:
     """Return the cutoff of the first metric with a cutoff that the collection was last scored with."""
-    from assay.metrics.metric_names import parse_metric
+    from assay.metrics.metric import parse_metric
 
     cutoffs = (parse_metric(name).cutoff for name in used_last(collection)["metrics"])
     return next((cutoff for cutoff in cutoffs if isinstance(cutoff, int)), None)
@@ -164,7 +164,7 @@ def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) ->
 
 def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
     """Return the canonical names of the given metrics, or None for the defaults."""
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     texts = [written] if isinstance(written, str) else list(written or ())
     if not any(text.strip() for text in texts):
