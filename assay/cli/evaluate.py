@@ -32,8 +32,8 @@ from assay.cli.text_table import progress, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS, TABLE
-from assay.metrics.means import TIE
-from assay.scoring.score_files import WRITERS, ScoreReport, printed
+from assay.metrics.means import TIE, printed
+from assay.scoring.score_files import WRITERS, ScoreReport
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
