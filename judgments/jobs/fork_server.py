@@ -25,8 +25,8 @@ from itertools import chain
 from typing import Any, NoReturn
 
 from assay.core.errors import AssayError, BeyondLimits
-from judgments.jobs.process_values import write
 from judgments.jobs.limited_process import ANSWER, PROGRESS, Limits
+from judgments.jobs.process_values import write
 
 # Web requests have priority over reading files.
 NICE = 10
