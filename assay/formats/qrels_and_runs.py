@@ -19,8 +19,7 @@ from assay.core.ratings import Ratings
 from assay.core.run import Run, run_names
 from assay.formats import FORMATS, Format, sniff
 from assay.formats.column_names import LABEL_COLUMNS, RESULT_COLUMNS
-from assay.formats.detection import lookalike, recognize
-from assay.formats.reader import NeedsCare, Read, finish, open_as
+from assay.formats.reader import NeedsCare, Read, finish, lookalike, open_as, recognize
 from assay.formats.run_reader import Interleaved, RunFile, RunRows, usable_ranks
 from assay.formats.text_lines import HEAD, Content, Source, reusable_source
 from assay.formats.value_kinds import value_kind

@@ -1,4 +1,4 @@
-"""Table of the ranking metrics, with a line for each. A new metric needs a new file and a new line."""
+"""Table of the ranking metrics, with a line for each. A new metric needs a `Metric` in a file of this folder, and a line."""
 
 from __future__ import annotations
 

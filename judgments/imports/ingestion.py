@@ -92,7 +92,7 @@ def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> I
 
 def recognised(upload: Upload, path: Path, member: ImportKind) -> str:
     """Return the format that the first bytes match among those of the kind, or the kind's default."""
-    from assay.formats.detection import recognize_or
+    from assay.formats.reader import recognize_or
     from assay.formats.text_lines import Content
 
     with path.open("rb") as stream, Content(stream, upload.filename) as content:
