@@ -1,4 +1,4 @@
-"""Table of the ranking metrics, with a line for each. A new metric needs a `Metric` in a file of this folder, and a line."""
+"""Table of the ranking metrics. A new metric needs a `Metric` in a file of this folder, and a line in the table."""
 
 from __future__ import annotations
 
