@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.core.qrels import Qrels
     from assay.core.ratings import Ratings
     from assay.core.run import Run
-    from assay.formats.python_objects import read_qrels, read_run
+    from assay.formats.qrels_and_runs import read_qrels, read_run
     from assay.sampling.sample import sample
     from assay.scoring.evaluate import evaluate
     from assay.sequential.decide import decide
@@ -48,8 +48,8 @@ _MODULES = {
     "decide": "assay.sequential.decide",
     "evaluate": "assay.scoring.evaluate",
     "pool": "assay.strategies.pool",
-    "read_qrels": "assay.formats.python_objects",
-    "read_run": "assay.formats.python_objects",
+    "read_qrels": "assay.formats.qrels_and_runs",
+    "read_run": "assay.formats.qrels_and_runs",
     "sample": "assay.sampling.sample",
 }
 

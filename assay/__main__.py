@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.cli.process import run
+from assay.cli import run_process
 
 if __name__ == "__main__":
-    run()
+    run_process()

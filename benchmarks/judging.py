@@ -37,7 +37,7 @@ LONG, WIDE, TURNS, QUICK_TURNS = 1.0, (32, 128, 256), 30, 4
 CHARACTERS, SHORT = 2_000, 300
 # Nine tenths of the ideal throughput.
 LIMIT, MEGABYTES = 1 / 0.9, 300.0
-RUN = "from assay.cli.process import run; run()"
+RUN = "from assay.cli import run_process; run_process()"
 
 
 # Pairs of the case `memory`: few, many, and with --full.

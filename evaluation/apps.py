@@ -23,8 +23,7 @@ class Config(AppConfig):
         from evaluation.rag import critics, from_collection, scorecards
         from evaluation.rag.sample_sets import SAMPLES
         from evaluation.rag.systems import OUTPUTS
-        from evaluation.scoring.job import score_frozen, score_new, work_on_scores
-        from evaluation.scoring.scoring import cutoff_of
+        from evaluation.scoring.scoring import cutoff_of, score_frozen, score_new, work_on_scores
         from judgments.events.events import VISIBILITY
         from judgments.hooks import (
             ARCHIVE_KINDS,

@@ -11,7 +11,8 @@ class Config(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.signals import user_logged_in
 
-        from judgments.agreement import gate_events
+        from judgments.agreement.gate_events import KIND as AGREEMENT_JOB
+        from judgments.agreement.gate_events import check_later, work_on
         from judgments.archive.archive import KINDS
         from judgments.events.events import LISTENERS, VISIBILITY
         from judgments.hooks import (
@@ -45,7 +46,7 @@ class Config(AppConfig):
         JOBS.register("requeue", "judgments.quality.pausing:work_on")
         PERIODIC_WORK.register("task-results", "judgments.jobs.jobs:forget_queue_rows")
         PERIODIC_WORK.register("idempotency-keys", "judgments.web.idempotency:forget_expired")
-        PERIODIC_WORK.register("api-calls", "judgments.web.rate_limit:forget_old")
+        PERIODIC_WORK.register("api-calls", "judgments.web.middleware:forget_old_calls")
         PERIODIC_WORK.register("judges", "judgments.machines.judge_runs.retry:retry_due")
         IMPORT_KINDS.register("documents", "judgments.imports.documents:DOCUMENTS")
         IMPORT_KINDS.register("queries", "judgments.imports.queries:QUERIES")
@@ -56,8 +57,8 @@ class Config(AppConfig):
         ARCHIVE_KINDS.update(KINDS)
         DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
         retry.KINDS.append(RETRIED)
-        LISTENERS.append(gate_events.check_later)
-        JOBS.register(gate_events.KIND, gate_events.work_on)
+        LISTENERS.append(check_later)
+        JOBS.register(AGREEMENT_JOB, work_on)
         JOBS.register(alert_events.KIND, alert_events.work_on)
         PERIODIC_WORK.register("quality-alerts", alert_events.queue_due)
         VISIBILITY.register("quality.alert", grade_visibility.event_visible)

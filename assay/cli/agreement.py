@@ -68,8 +68,8 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid("--bootstrap and --seed must be whole numbers, 0 or more")
     seed = seed_of(args.seed, "" if args.bootstrap else "--bootstrap 0 uses no random draws")
     _check_gate(args)
+    from assay.cli import keep_freed_memory
     from assay.cli.inputs.files import read_ratings
-    from assay.cli.process import keep_freed_memory
     from assay.coefficients import agreement_report
     from assay.coefficients.coefficient import GradeTable
     from assay.coefficients.gate import decide

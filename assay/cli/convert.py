@@ -132,7 +132,7 @@ def _training(args: argparse.Namespace, target: Format) -> bool:
     """Return whether training data are to be selected from judgments, and not read from a training file."""
     from assay.formats import FORMATS
     from assay.formats.data_sets.data_set import is_data_set
-    from assay.formats.detection import sniff
+    from assay.formats.reader import sniff
     from assay.formats.text_lines import Content
 
     if target.kind not in ("triplets", "graded-pairs"):

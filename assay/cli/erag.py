@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     systems = named_runs(args.outputs)
     stdin_once([args.samples, *(path for _, path in systems)])
     from assay.cli.rag.command import read
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
     from assay.rag.erag import usefulness
     from assay.rag.metric_names import parse_metric, with_services
 

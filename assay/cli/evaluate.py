@@ -32,8 +32,8 @@ from assay.cli.text_table import progress, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS, TABLE
-from assay.metrics.means import TIE
-from assay.scoring.score_files import WRITERS, ScoreReport, printed
+from assay.metrics.means import TIE, printed
+from assay.scoring.score_files import WRITERS, ScoreReport
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     runs = named_runs(args.runs)
     _check(args, runs)
     seed, args.design = _seed_and_design(args)
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     metrics = parse_metrics(args.metric or DEFAULT_METRICS)
     if args.condensed:

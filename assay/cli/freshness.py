@@ -386,7 +386,7 @@ def _hashes(rows: Iterable[DocumentRow], doc_ids: set[str]) -> dict[str, str]:
 
 def _documents(path: str, reports: list[Report]) -> list[DocumentRow]:
     from assay.formats import FORMATS
-    from assay.formats.detection import recognize_or
+    from assay.formats.reader import recognize_or
 
     file = Path(path)
     if not file.is_file():
@@ -405,8 +405,8 @@ def _traffic(path: str, before: BaselineFacts) -> Traffic | Missing:
     """Return the traffic of a log, cut into tiers like the baseline's."""
     import hashlib
 
-    from assay.formats.detection import recognize_or
     from assay.formats.log_blocks import open_log
+    from assay.formats.reader import recognize_or
     from assay.sampling.column_counting import count_stream
     from assay.sampling.tiers import cut_tiers
 

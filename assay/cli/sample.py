@@ -13,7 +13,7 @@ from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_ou
 from assay.cli.text_table import progress_of_bytes
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.formats.detection import LOG_FORMATS, log_format
+from assay.formats.reader import LOG_FORMATS, log_format
 from assay.sampling.sample import USUAL_SD, advise
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from assay.cli.inputs.files import add_out, read_rows, stdin_once, write_out, wr
 from assay.cli.sample import LogFile
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.formats.detection import LOG_FORMATS
+from assay.formats.reader import LOG_FORMATS
 
 if TYPE_CHECKING:
     from assay.formats.row_types import QueryRow

@@ -193,7 +193,7 @@ class Client:
         name : str
             Name or id of the snapshot, or ``newest``.
         """
-        from assay.formats.python_objects import read_qrels
+        from assay.formats.qrels_and_runs import read_qrels
 
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:
             return read_qrels(self.download_snapshot(name, folder)[0] / "qrels.txt")
@@ -213,7 +213,7 @@ class Client:
 
     def pull_run(self, name: str) -> Run:
         """Return a run."""
-        from assay.formats.python_objects import read_run
+        from assay.formats.qrels_and_runs import read_run
 
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:
             path = Path(folder) / "run"
@@ -274,7 +274,7 @@ class Client:
         """
         if isinstance(run, str | Path):
             return self.push("run", run, name=name, **options).stored
-        from assay.formats.python_objects import read_run
+        from assay.formats.qrels_and_runs import read_run
         from assay.formats.row_types import RunRow
         from assay.formats.trec_run import write
 

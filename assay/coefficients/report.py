@@ -167,7 +167,7 @@ def agreement(
     Parameters
     ----------
     ratings : path, DataFrame, iterable or Ratings
-        As `assay.formats.python_objects.read_ratings` takes them.
+        As `assay.formats.qrels_and_runs.read_ratings` takes them.
     scale : sequence of int
         The grades that raters may give.
     bootstrap, seed : int
@@ -176,7 +176,7 @@ def agreement(
     Raises
     ------
     UnreadableInput, NotValid
-        As `assay.formats.python_objects.read_ratings`.
+        As `assay.formats.qrels_and_runs.read_ratings`.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def agreement(
     >>> round(agreement(rows, bootstrap=0).ordinal.value, 4)
     0.8955
     """
-    from assay.formats.python_objects import read_ratings
+    from assay.formats.qrels_and_runs import read_ratings
 
     return agreement_report(read_ratings(ratings, scale), scale, bootstrap, seed)
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NoReturn, Protocol
 
 from assay.core.errors import NotValid
-from assay.metrics.metric_names import parse_metrics
+from assay.metrics.metric import parse_metrics
 
 # A mean of decimal fractions is rarely exact: values within this distance equal the limit.
 ROUNDING = 1e-12

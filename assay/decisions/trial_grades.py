@@ -12,10 +12,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.decisions.judging_task import Candidates, Graded, Swings, Task, from_one
-from assay.metrics.grade_response import Additive, Response
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
 from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_bounds import Grading, allowed, at_the_top, chosen, graded, largest, relevant_grades, steps
+from assay.metrics.metric_bounds import (
+    Additive,
+    Grading,
+    Response,
+    allowed,
+    at_the_top,
+    chosen,
+    graded,
+    largest,
+    relevant_grades,
+    steps,
+)
 
 # Up to this many judgments of a query every number is tried, then every fourth.
 EACH_OF_FIRST = 24

@@ -102,7 +102,7 @@ def boards(before: Mapping[Key, float], after: Mapping[Key, float], runs: Sequen
 
     Examples
     --------
-    >>> from assay.metrics.metric_names import parse_metric
+    >>> from assay.metrics.metric import parse_metric
     >>> run = Run.from_dict({"q": {"a": 2.0, "b": 1.0}}, "x")
     >>> found = boards({("q", "a"): 1}, {("q", "b"): 1}, [run], parse_metric("RR@10"))
     >>> [(one.before, one.after) for one in found.standings], found.reason

@@ -137,7 +137,7 @@ def moves(labels: Mapping[Key, float], doubts: Sequence[Doubt], runs: Sequence[R
 
     Examples
     --------
-    >>> from assay.metrics.metric_names import parse_metric
+    >>> from assay.metrics.metric import parse_metric
     >>> run = Run.from_dict({"q": {"a": 2.0, "b": 1.0}, "p": {"c": 1.0}}, "x")
     >>> labels = {("q", "a"): 1.0, ("q", "b"): 1.0, ("p", "c"): 1.0}
     >>> moves(labels, [Doubt(("q", "a"), 0, 1), Doubt(("p", "c"), 0, 1)], [run], parse_metric("P@2")).tolist()

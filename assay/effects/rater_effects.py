@@ -61,7 +61,7 @@ def rater_effects(
 
     Examples
     --------
-    >>> from assay.metrics.metric_names import parse_metric
+    >>> from assay.metrics.metric import parse_metric
     >>> rows = [("q", "a", "r01", 3), ("q", "b", "r01", 0), ("q", "a", "r02", 0), ("q", "b", "r02", 3)]
     >>> rows += [("q", "a", "r03", 3), ("q", "b", "r03", 0)]
     >>> runs = [Run.from_dict({"q": {"a": 2.0, "b": 1.0}}, "x"), Run.from_dict({"q": {"b": 2.0, "a": 1.0}}, "y")]

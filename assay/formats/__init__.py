@@ -6,8 +6,8 @@ Each format has a file with its reader and writer, and a line in the table below
 from __future__ import annotations
 
 from assay.core.registry import Family
-from assay.formats.detection import sniff
 from assay.formats.format import Format
+from assay.formats.reader import sniff
 
 __all__ = ["FORMATS", "Format", "sniff"]
 

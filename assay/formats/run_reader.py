@@ -20,10 +20,10 @@ from assay.core.errors import NotValid
 from assay.core.read_report import Report, Tally
 from assay.core.run import Run
 from assay.core.text_column import Groups, Places, Texts, grouped, repeated
-from assay.formats.reader import finish
-from assay.formats.text_lines import Content, Source
-from assay.formats.trec_lines import EXACT_WHOLE, fields
-from assay.formats.trec_run import open_strictly, read_rows
+from assay.formats.reader import finish, note_skipped, open_as, refuse_early
+from assay.formats.text_lines import Content, Source, numbered_lines
+from assay.formats.trec_lines import EXACT_WHOLE, fields, numbers, split_fields
+from assay.formats.trec_run import LINE, NAME, note_surplus, parse_lines
 
 if TYPE_CHECKING:
     from assay.formats.row_types import RunRow
@@ -224,7 +224,15 @@ class RunFile:
         return RunRows.joined(parts), content, tally
 
     def _open(self) -> tuple[Content, Tally]:
-        return open_strictly(self._source, self.path, hashed=self._hashed)
+        """Open the run and read its first lines, so that a large file of the wrong format is refused early."""
+        content, tally = open_as(self._source, self.path, NAME, LINE, hashed=self._hashed)
+        try:
+            if split_fields(content.head[: content.head.rfind(b"\n") + 1], 6) is None:
+                refuse_early(content, tally, parse_lines)
+        except BaseException:
+            content.close()
+            raise
+        return content, tally
 
     def _pieces(self, content: Content, tally: Tally) -> Iterator[RunRows]:
         for rows, books in _ahead(self._raw_pieces(content), tally, self.threads):
@@ -281,12 +289,32 @@ def load_run_report(source: Source, path: str = "-", name: str = "run") -> tuple
     return file.whole(), file.report
 
 
+def _read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
+    """Return the rows of some whole lines, strictly; None if there are none."""
+    fields = split_fields(data, 6)
+    scores = None if fields is None else numbers(fields.texts(4))
+    ranks = None if fields is None or scores is None else numbers(fields.texts(3))
+    if fields is None or scores is None or ranks is None:
+        rows = list(parse_lines(((before + line, text) for line, text in numbered_lines(data)), tally))
+        tally.report().raise_if_errors()
+        return RunRows.of(rows) if rows else None
+    tally.read(fields.rows + len(fields.comments) + len(fields.blanks))
+    tally.put("accepted", fields.rows)
+    note_skipped(tally, before, fields.comments, fields.blanks)
+    if not fields.rows:
+        return None
+    if len(wider := fields.wider(6)):
+        row = int(wider[0])
+        note_surplus(tally, before + fields.line(row), fields.width(row), len(wider))
+    return RunRows(fields.texts(0), fields.texts(2), scores, usable_ranks(ranks), fields.lines_from(before))
+
+
 def _ahead(pieces: Iterator[tuple[int, bytes]], tally: Tally, threads: int) -> Iterator[tuple[RunRows | None, Tally]]:
     """Read pieces in advance in other threads; yield them in order, each with its own counters."""
 
     def read(before: int, data: bytes) -> tuple[RunRows | None, Tally]:
         books = tally.part()
-        return read_rows(data, before, books), books
+        return _read_rows(data, before, books), books
 
     few = list(islice(pieces, FEW if threads > 1 else 0))
     if len(few) < FEW or threads < 2:

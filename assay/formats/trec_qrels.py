@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.read_report import Report, Tally
-from assay.formats.detection import sniff
 from assay.formats.format import Format, reader_options
-from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early
+from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early, sniff
 from assay.formats.text_lines import Content, Source, numbered_lines
 from assay.formats.trec_lines import records
 

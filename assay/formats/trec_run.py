@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from assay.core.read_report import Tally
 from assay.formats.format import Format, reader_options
-from assay.formats.reader import note_skipped, note_unusual, open_as, reader, refuse_early
-from assay.formats.text_lines import Content, Source, numbered_lines
+from assay.formats.reader import note_unusual, reader
+from assay.formats.text_lines import Content
 from assay.formats.trec_lines import number, rank_of, records
 
 if TYPE_CHECKING:
     from assay.formats.grade_cells import Keyed
     from assay.formats.row_types import RunRow
-    from assay.formats.run_reader import RunRows
     from assay.formats.writer import Written
 
 NAME = "trec-run"
 EXAMPLE = "q001 Q0 doc-abc 1 12.5 bm25\nq001 Q0 doc-xyz 2 11.25 bm25\n"
-_LINE = "q001 Q0 doc-abc 1 12.5 bm25"
+LINE = "q001 Q0 doc-abc 1 12.5 bm25"
 
 
 def _read(content: Content, tally: Tally) -> Sequence[RunRow]:
@@ -33,43 +32,6 @@ def _read(content: Content, tally: Tally) -> Sequence[RunRow]:
     from assay.formats.pair_layouts import TrecRun
 
     return rows_in_columns(content, tally, TrecRun())
-
-
-def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
-    """Open a run and read its first lines, so that a large file of the wrong format is refused early."""
-    from assay.formats.trec_lines import split_fields
-
-    content, tally = open_as(source, path, NAME, _LINE, hashed=hashed)
-    try:
-        if split_fields(content.head[: content.head.rfind(b"\n") + 1], 6) is None:
-            refuse_early(content, tally, parse_lines)
-    except BaseException:
-        content.close()
-        raise
-    return content, tally
-
-
-def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
-    """Return the rows of some whole lines, strictly; None if there are none."""
-    from assay.formats.run_reader import RunRows, usable_ranks
-    from assay.formats.trec_lines import numbers, split_fields
-
-    fields = split_fields(data, 6)
-    scores = None if fields is None else numbers(fields.texts(4))
-    ranks = None if fields is None or scores is None else numbers(fields.texts(3))
-    if fields is None or scores is None or ranks is None:
-        rows = list(parse_lines(((before + line, text) for line, text in numbered_lines(data)), tally))
-        tally.report().raise_if_errors()
-        return RunRows.of(rows) if rows else None
-    tally.read(fields.rows + len(fields.comments) + len(fields.blanks))
-    tally.put("accepted", fields.rows)
-    note_skipped(tally, before, fields.comments, fields.blanks)
-    if not fields.rows:
-        return None
-    if len(wider := fields.wider(6)):
-        row = int(wider[0])
-        _note_surplus(tally, before + fields.line(row), fields.width(row), len(wider))
-    return RunRows(fields.texts(0), fields.texts(2), scores, usable_ranks(ranks), fields.lines_from(before))
 
 
 def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunRow]:
@@ -118,7 +80,7 @@ def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[
 
     try:
         if len(parts) < 6:
-            fix = f"expected query, Q0, document, rank, score, tag, such as {_LINE!r}"
+            fix = f"expected query, Q0, document, rank, score, tag, such as {LINE!r}"
             raise RowFault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 6", fix)
         checked_id(parts[0], "query id", spaces=False)
         checked_id(parts[2], spaces=False)
@@ -132,17 +94,17 @@ def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[
     if score in (float("inf"), float("-inf")):
         tally.once("W44", line, "an infinite score", done="accepted; the document sorts first or last")
     if len(parts) > 6:
-        _note_surplus(tally, line, len(parts), 1)
+        note_surplus(tally, line, len(parts), 1)
     note_unusual(tally, line, parts[0], parts[2])
     row = RunRow(parts[0], parts[2], score or 0.0, rank_of(parts[3]), " ".join(parts[5:]), line)
     by_key.add((parts[0], parts[2]), score, row, line, raw)
 
 
-def _note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
+def note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
     tally.once("W45", line, f"{width} fields instead of 6", done="the extra fields are added to the tag", times=rows)
 
 
-read = reader(NAME, _LINE, _read, empty="results")
+read = reader(NAME, LINE, _read, empty="results")
 
 FORMAT = Format(
     name=NAME,

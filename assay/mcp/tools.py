@@ -258,7 +258,7 @@ class Tools:
         """Check a file (qrels, run, queries, documents, ratings, logs and other formats; detected if `format` is
         empty): counts of rows, and issues with line and fix."""
         from assay.formats import FORMATS
-        from assay.formats.detection import recognize
+        from assay.formats.reader import recognize
         from assay.formats.text_lines import Content
 
         with Inputs(self._connections) as inputs:

@@ -1,19 +1,23 @@
-"""Table of the ranking metrics, with a line for each. A new metric needs a new file and a new line."""
+"""Table of the ranking metrics. A new metric needs a `Metric` in a file of this folder, and a line in the table."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from assay.core.registry import Family
-from assay.metrics.metric import Metric
+
+if TYPE_CHECKING:
+    from assay.metrics.metric import Metric
 
 TABLE = {
     "nDCG": "assay.metrics.dcg:NDCG",
-    "RR": "assay.metrics.reciprocal_rank:RR",
-    "P": "assay.metrics.precision:P",
-    "R": "assay.metrics.recall:R",
+    "RR": "assay.metrics.top_ranks:RR",
+    "P": "assay.metrics.top_ranks:P",
+    "R": "assay.metrics.top_ranks:R",
     "AP": "assay.metrics.average_precision:AP",
-    "Success": "assay.metrics.success:SUCCESS",
+    "Success": "assay.metrics.top_ranks:SUCCESS",
     "Rprec": "assay.metrics.r_precision:RPREC",
-    "Judged": "assay.metrics.judged:JUDGED",
+    "Judged": "assay.metrics.top_ranks:JUDGED",
     "Bpref": "assay.metrics.bpref:BPREF",
     "infAP": "assay.metrics.inferred_ap:INFAP",
     "IPrec": "assay.metrics.interpolated_precision:IPREC",
@@ -23,7 +27,7 @@ TABLE = {
     "RBPresid": "assay.metrics.rbp_residual:RBP_RESIDUAL",
     "DCG": "assay.metrics.dcg:DCG",
     "F": "assay.metrics.f_score:F",
-    "R-cap": "assay.metrics.capped_recall:CAPPED_RECALL",
+    "R-cap": "assay.metrics.top_ranks:CAPPED_RECALL",
     "SetP": "assay.metrics.set_precision:SET_PRECISION",
     "SetR": "assay.metrics.set_recall:SET_RECALL",
     "SetF": "assay.metrics.set_f:SET_F",

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, combined_above, share
 from assay.metrics.metric import JUDGED_ONLY, REL, Metric
+from assay.metrics.metric_bounds import Response
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
-from assay.metrics.grade_response import Additive, Response, nothing, within
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, power_of_two, share
 from assay.metrics.metric import JUDGED_ONLY, Metric, Parameter, Value
+from assay.metrics.metric_bounds import Additive, Response, nothing, within
 
 # Ten million of these can be summed in float64; no scale comes close.
 MOST_GAIN = 1e100

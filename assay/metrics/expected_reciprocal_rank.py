@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, JudgedRankings, power_of_two
 from assay.metrics.metric import Metric, Parameter
+from assay.metrics.metric_bounds import Response
 
 
 def expected_reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None, max_rel: float = 1) -> Floats:

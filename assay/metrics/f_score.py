@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.metrics.grade_response import Additive, Response, reaching, within
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
 from assay.metrics.metric import REL, Metric, Parameter
+from assay.metrics.metric_bounds import Additive, Response, reaching, within
 
 
 def f_score(rankings: JudgedRankings, cutoff: int, rel: float = 1, beta: float = 1) -> Floats:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.metrics.average_precision import average_precision, average_precision_bounds
-from assay.metrics.grade_response import Response
 from assay.metrics.metric import REL, Metric
+from assay.metrics.metric_bounds import Response
 
 GMAP = Metric(
     name="GMAP",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, JudgedRankings
 from assay.metrics.metric import Metric
+from assay.metrics.metric_bounds import Response
 
 
 def max_label(rankings: JudgedRankings, cutoff: int) -> Floats:

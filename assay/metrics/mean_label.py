@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.metrics.grade_response import Additive, Response, labels, share_of_ranks
 from assay.metrics.judged_rankings import Floats, JudgedRankings
 from assay.metrics.metric import Metric
+from assay.metrics.metric_bounds import Additive, Response, labels, share_of_ranks
 
 
 def mean_label(rankings: JudgedRankings, cutoff: int) -> Floats:

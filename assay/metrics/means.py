@@ -1,4 +1,4 @@
-"""Means of a metric over queries, unweighted and weighted.
+"""Means of a metric over queries, unweighted and weighted, and how they are printed.
 
 All sums are exact (`math.fsum`) and therefore the same on every machine and in every order of queries.
 """
@@ -111,6 +111,17 @@ def effective_queries(weights: Sequence[float]) -> float | None:
     """
     squares = math.fsum(w * w for w in weights)
     return math.fsum(weights) ** 2 / squares if squares > 0 else None
+
+
+def printed(name: str, value: float | None) -> str:
+    """Format the value of a metric with four decimals, of a count without decimals, ``-`` if undefined.
+
+    Examples
+    --------
+    >>> printed("AP", 0.5), printed("NumRel(rel=2)", 561.0), printed("AP", None)
+    ('0.5000', '561', '-')
+    """
+    return "-" if value is None else f"{value:.{0 if name.startswith('Num') else 4}f}"
 
 
 def _ratio(values: Sequence[float], weights: Sequence[float], total: float) -> float:

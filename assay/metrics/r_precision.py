@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
 from assay.metrics.metric import JUDGED_ONLY, REL, Metric
-from assay.metrics.metric_bounds import Holes, from_below, holes, with_none
+from assay.metrics.metric_bounds import Holes, Response, from_below, holes, with_none
 
 
 def r_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floats:

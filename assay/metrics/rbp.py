@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.core.errors import NotValid
-from assay.metrics.grade_response import Additive, Response, labels, reaching, within
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
 from assay.metrics.metric import REL, Metric, Parameter
+from assay.metrics.metric_bounds import Additive, Response, labels, reaching, within
 from assay.metrics.rbp_residual import P, rank_biased_residual, weight_of
 
 

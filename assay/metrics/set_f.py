@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.metrics.f_score import BETA, f_of
-from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, JudgedRankings
 from assay.metrics.metric import REL, Metric
+from assay.metrics.metric_bounds import Response
 
 
 def set_f(rankings: JudgedRankings, cutoff: None = None, rel: float = 1, beta: float = 1) -> Floats:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.metrics.grade_response import Response
 from assay.metrics.judged_rankings import Floats, JudgedRankings, share
 from assay.metrics.metric import REL, Metric
+from assay.metrics.metric_bounds import Response
 
 
 def set_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floats:

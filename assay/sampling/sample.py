@@ -118,8 +118,8 @@ def _counted(log: Any, format: str | None, options: dict[str, Any]) -> tuple[Cou
 
 
 def _counted_file(path: str, format: str | None, options: dict[str, Any]) -> tuple[CountedLog, dict[int, str]]:
-    from assay.formats.detection import LOG_FORMATS, log_format
     from assay.formats.log_blocks import open_log, rows_on_lines
+    from assay.formats.reader import LOG_FORMATS, log_format
     from assay.formats.text_lines import reusable_source
     from assay.sampling.column_counting import count_stream
 

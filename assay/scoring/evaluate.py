@@ -23,8 +23,7 @@ from assay.formats.run_reader import Interleaved, RunFile
 from assay.metrics import DEFAULT_METRICS
 from assay.metrics.judged_rankings import Floats, JudgedRankings, match, shares_documents
 from assay.metrics.means import effective_queries
-from assay.metrics.metric import BoundMetric
-from assay.metrics.metric_names import parse_metrics
+from assay.metrics.metric import BoundMetric, parse_metrics
 from assay.scoring.diagnostics import Diagnostics, Findings, with_twins
 from assay.scoring.results import Evaluation, Profile, RunScores, SamplingDesign, summarize, summarize_tiers
 
@@ -152,7 +151,7 @@ def evaluate(
         The labels, in any form that `assay.read_qrels` accepts. A file may be labels.jsonl of a judge, which the result
         reports as ``machine``.
     runs : path, dict, DataFrame, Run, RunFile, or several of them in a sequence or by name in a dict
-        The runs, in any form that `assay.formats.python_objects.read_runs` accepts; their names must differ. A file is
+        The runs, in any form that `assay.formats.qrels_and_runs.read_runs` accepts; their names must differ. A file is
         read in pieces and never kept in memory as a whole.
     metrics : str, BoundMetric, metric of ir_measures, or iterable of them
         Names such as ``"nDCG@10"``; a text may contain several.
@@ -204,7 +203,7 @@ def evaluate(
     >>> evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d2": 2.0, "d1": 1.0}}}, "RR").to_rows()[0]["mean"]
     0.5
     """
-    from assay.formats.python_objects import read_qrels, read_runs
+    from assay.formats.qrels_and_runs import read_qrels, read_runs
 
     qrels = read_qrels(qrels)
     many = read_runs(runs)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.core.csv_cells import csv_row, escape
+from assay.metrics.means import printed
 
 if TYPE_CHECKING:
     from assay.scoring.results import Evaluation, RunScores, Summary
@@ -98,17 +99,6 @@ WRITERS: dict[str, Callable[[ScoreReport], str]] = {
     "trec": as_trec,
     "latex": as_latex,
 }
-
-
-def printed(name: str, value: float | None) -> str:
-    """Format the value of a metric with four decimals, of a count without decimals, ``-`` if undefined.
-
-    Examples
-    --------
-    >>> printed("AP", 0.5), printed("NumRel(rel=2)", 561.0), printed("AP", None)
-    ('0.5000', '561', '-')
-    """
-    return "-" if value is None else f"{value:.{0 if name.startswith('Num') else 4}f}"
 
 
 def _escape(text: str) -> str:

@@ -181,7 +181,7 @@ def decide(
     >>> decision.verdict, decision.queries, round(decision.difference, 4)
     ('better', 32, 0.25)
     """
-    from assay.formats.python_objects import read_qrels, read_run
+    from assay.formats.qrels_and_runs import read_qrels, read_run
     from assay.scoring.evaluate import bind, evaluate
 
     labels = read_qrels(qrels)

@@ -65,7 +65,7 @@ def pool(
     ['d1', 'd3', 'd4']
     """
     from assay.core.run import Run
-    from assay.formats.python_objects import read_qrels, read_runs
+    from assay.formats.qrels_and_runs import read_qrels, read_runs
 
     known = {} if judged is None else {(query, doc): grade for query, doc, grade in read_qrels(judged).rows()}
     whole = (run if isinstance(run, Run) else run.whole() for run in read_runs(runs))

@@ -36,7 +36,7 @@ def assay(qrels: dict[str, dict[str, int]]) -> Callable[[Ranked], dict[str, floa
     """Prepare ours."""
     from assay.core.qrels import Qrels
     from assay.core.run import Run
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
     from evaluation import evaluate
 
     judged, metrics = Qrels.from_dict(qrels), parse_metrics(METRICS)

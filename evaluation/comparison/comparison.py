@@ -219,7 +219,7 @@ def _evaluation(metric: str, query_ids: Sequence[str], columns: Mapping[str, Seq
     """Build an evaluation from the stored values, with the parts that a comparison reads."""
     import numpy as np
 
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
     from assay.scoring.results import Evaluation, RunScores
 
     nothing: Any = StoredDiagnostics({})

@@ -167,7 +167,7 @@ def _check(baseline: Run, candidates: Sequence[Run], settings: Settings) -> int:
 
 def metric_of(name: str) -> BoundMetric:
     """Return the metric; it needs a cutoff, because lists are judged to this depth."""
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     try:
         bound, *more = parse_metrics(name)

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from assay.core.errors import AssayError, BeyondLimits, NotValid
 from judgments.imports import ingestion
-from judgments.jobs.file_reading import small, turns
+from judgments.jobs.limited_process import small, turns
 from judgments.models import Collection, Query, User
 from pooling.models import Run
 from pooling.rounds import quick_start

@@ -64,7 +64,7 @@ def is_large(round_: Round) -> bool:
 def metrics_of(collection: Collection) -> list[str]:
     """Return the metrics with a plain mean that the collection's runs were scored with, or the defaults."""
     from assay.metrics import DEFAULT_METRICS
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     rows = Score.objects.filter(scoring__collection=collection)
     known = in_order(rows.values_list("metric", flat=True).distinct()) or list(DEFAULT_METRICS)
@@ -79,7 +79,7 @@ def metric_named(name: str, round_: Round) -> BoundMetric:
 
 def metric_on(name: str, top: float) -> BoundMetric:
     """Return one metric with a plain mean on a scale with this top grade."""
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     try:
         metrics = parse_metrics(name or METRIC)

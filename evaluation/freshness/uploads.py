@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.core.errors import NotValid, UnreadableInput
 from assay.staleness.rank_eval import NAME, of, read
-from judgments.jobs.file_reading import read_at_once
+from judgments.jobs.limited_process import read_at_once
 from judgments.members import recorded_changes
 from judgments.models import Collection, Declaration, Document, User
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from assay.core.counted_nouns import agree, amount
 from evaluation.overview.collection_state import Standing
-from evaluation.scoring import job
+from evaluation.scoring import scoring
 from judgments.agreement.conflicts import Open
 from judgments.models import Role, Round
 from judgments.rating.rater_progress import own_part
@@ -193,7 +193,7 @@ def scores_due(look: Look) -> Next | None:
     left = len(standing.unscored)
     if not left:
         return None
-    if job.under_way(standing.snapshot):
+    if scoring.under_way(standing.snapshot):
         act = Act("View scores", reverse("scores", args=[look.slug]))
         return Next("scores", f"wait while the runs are scored on {standing.snapshot}.", act)
     act = Act(f"Score {amount(left, 'run')}", reverse("scores", args=[look.slug]))

@@ -75,7 +75,7 @@ def contributors(snapshot: Snapshot, runs: Sequence[Run]) -> Contributors:
 
 def metrics_of(snapshot: Snapshot) -> list[str]:
     """Return the metrics with a plain mean that runs were scored with on the snapshot, or the defaults."""
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     rows = Score.objects.filter(scoring__snapshot=snapshot)
     known = stored_scores.in_order(rows.values_list("metric", flat=True).distinct()) or usual_metrics(snapshot)

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS
 from evaluation.freshness import freshness
-from evaluation.scoring import history, job, leaderboard, scoring
+from evaluation.scoring import history, leaderboard, scoring
 from evaluation.scoring.stored_scores import as_json, scorings_of
 from judgments.jobs.api import Started, started
 from judgments.models import Snapshot
@@ -207,8 +207,8 @@ class Scores(Rows):
         runs = rows_called(self.collection.runs.all(), data["runs"], "runs", "run")
         metrics = scoring.metric_names(data["metrics"])
         how = {"actor": request.user, "metrics": metrics, "level": data["level"], "method": data["method"]}
-        if job.too_large(runs):
-            return started(job.score_later(snapshot, runs, **how))
+        if scoring.too_large(runs):
+            return started(scoring.score_later(snapshot, runs, **how))
         scoring.score_runs(snapshot, runs, **how)
         body = snapshot_scores(snapshot, request.user, {run.pk for run in runs})
         place = {run.name: at for at, run in enumerate(runs)}

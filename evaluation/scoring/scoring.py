@@ -1,4 +1,4 @@
-"""Score runs against a snapshot and store the results.
+"""Score runs against a snapshot and store the results, at once or as a background job.
 
 The snapshot's own qrels file and the run's own file go through ``evaluation.evaluate``, the same function that ``assay
 evaluate`` calls on exported files, so page and command line show the same numbers.
@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from django.db import transaction
+from django.urls import reverse
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotValid
 from evaluation.models import Score, Scoring
 from evaluation.scoring.snapshot_design import drawn
 from evaluation.scoring.stored_scores import REASONS, SEED, SUMMARY, in_order
-from judgments.models import Collection, Snapshot, User, audit
+from judgments.jobs import jobs
+from judgments.models import Collection, Job, Snapshot, User, audit
 from judgments.snapshots import snapshots
 from pooling.models import Run
 from pooling.runs import runs as stored_runs
@@ -39,7 +43,7 @@ def usual_metrics(snapshot: Snapshot) -> list[str]:
 
 def with_threshold(name: str, threshold: int) -> str:
     """Return the metric with this relevance threshold; a metric without a threshold stays as it is."""
-    from assay.metrics.metric_names import parse_metric
+    from assay.metrics.metric import parse_metric
 
     if not any(parameter.name == "rel" for parameter in parse_metric(name).metric.parameters):
         return name
@@ -128,7 +132,7 @@ def used_last(collection: Collection) -> dict[str, Any]:
 
 def cutoff_of(collection: Collection) -> int | None:
     """Return the cutoff of the first metric with a cutoff that the collection was last scored with."""
-    from assay.metrics.metric_names import parse_metric
+    from assay.metrics.metric import parse_metric
 
     cutoffs = (parse_metric(name).cutoff for name in used_last(collection)["metrics"])
     return next((cutoff for cutoff in cutoffs if isinstance(cutoff, int)), None)
@@ -164,7 +168,7 @@ def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) ->
 
 def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
     """Return the canonical names of the given metrics, or None for the defaults."""
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     texts = [written] if isinstance(written, str) else list(written or ())
     if not any(text.strip() for text in texts):
@@ -231,3 +235,133 @@ def _keep(
         fields = summary_values | reasons | how | {"by_tier": by_tier, "per_query": per_query}
         Score.objects.update_or_create(scoring=scoring, metric=metric, defaults=fields)
     return scoring
+
+
+# With more rows or runs than this, a request would take too long.
+ROWS_AT_ONCE = 500_000
+RUNS_AT_ONCE = 24
+MOST_REASONS = 3
+
+
+def score_later(
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    *,
+    actor: User,
+    metrics: Sequence[str] | None,
+    level: float = LEVEL,
+    method: str = METHOD,
+) -> Job:
+    """Queue `score_runs` as a job with a single audit entry."""
+    check(snapshot, runs, level, method)
+    metrics = metric_names(metrics)
+    parameters = {
+        "snapshot": str(snapshot.uuid),
+        "runs": [str(run.uuid) for run in runs],
+        "metrics": metrics,
+        "level": level,
+        "method": method,
+    }
+    if same := _under_way(snapshot, parameters):
+        return same
+    title = f"Score {len(runs):,} run{'' if len(runs) == 1 else 's'} on {snapshot}"
+    with transaction.atomic():
+        sentence = f"{actor} started scoring {names_of(runs)} on {snapshot}"
+        audit.record("scoring.score_later", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+        return jobs.start("score", title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
+
+
+def score_new(run: Run, actor: User) -> Job | None:
+    """Queue the scoring of a new run on the newest snapshot, with the settings used last."""
+    snapshot = run.collection.snapshots(manager="of_documents").first()
+    return None if snapshot is None else _as_last(snapshot, [run], actor)
+
+
+def score_frozen(snapshot: Snapshot, actor: User) -> Job | None:
+    """Queue the scoring of all runs on a new snapshot, with the settings used last."""
+    if snapshot.of_answers:
+        return None
+    runs = list(snapshot.collection.runs.active())
+    return _as_last(snapshot, runs, actor) if runs else None
+
+
+def _as_last(snapshot: Snapshot, runs: Sequence[Run], actor: User) -> Job:
+    last = used_last(snapshot.collection)
+    return score_later(
+        snapshot, runs, actor=actor, metrics=last["metrics"] or None, level=last["level"], method=last["method"]
+    )
+
+
+def _under_way(snapshot: Snapshot, parameters: dict[str, Any]) -> Job | None:
+    open_ = snapshot.collection.jobs.filter(kind="score", state__in=(Job.State.QUEUED, Job.State.RUNNING))
+    rows = open_.filter(parameters__snapshot=str(snapshot.uuid)).defer("log", "traceback")
+    return next((job for job in rows if job.parameters == parameters and not job.cancel_requested), None)
+
+
+def under_way(snapshot: Snapshot) -> bool:
+    """Return whether a scoring job for this snapshot is queued or running."""
+    open_ = (Job.State.QUEUED, Job.State.RUNNING)
+    return snapshot.collection.jobs.filter(
+        kind="score", state__in=open_, parameters__snapshot=str(snapshot.uuid)
+    ).exists()
+
+
+def too_large(runs: Sequence[Run]) -> bool:
+    """Return whether scoring these runs should be a job."""
+    return len(runs) > RUNS_AT_ONCE or sum(run.rows for run in runs) > ROWS_AT_ONCE
+
+
+def work_on_scores(work: jobs.Work) -> dict[str, Any]:
+    """Score the runs of a job one by one; finished runs stay scored if a later one fails."""
+    parameters = work.job.parameters
+    snapshot = Snapshot.objects.select_related("collection").get(uuid=parameters["snapshot"])
+    runs = list(Run.objects.filter(uuid__in=parameters["runs"]).order_by("name"))
+    how = {name: parameters[name] for name in ("metrics", "level", "method") if parameters.get(name)}
+    ready = _ready(work.job, snapshot)
+    refused = []
+    for done, run in enumerate(runs):
+        work.progress(done, len(runs))
+        if run.pk in ready:
+            continue
+        try:
+            measure(snapshot, [run], actor=work.job.created_by, **how)
+        except NotValid as error:
+            refused.append(f"{run}: {error}")
+            work.say(f"could not score {run}: {error}")
+        else:
+            work.say(f"scored {run}")
+    work.progress(len(runs), len(runs))
+    if refused:
+        raise NotValid(_refused(refused, len(runs)))
+    return {"snapshot": snapshot.name, "runs": len(runs), "page": page_of(snapshot)}
+
+
+def _refused(reasons: Sequence[str], runs: int) -> str:
+    """Summarize the errors of a job in one readable sentence; its log has all of them."""
+    others = "; the others were scored" if len(reasons) < runs else ""
+    more = " The log lists the rest." if len(reasons) > MOST_REASONS else ""
+    shown = "; ".join(reasons[:MOST_REASONS])
+    return f"{len(reasons)} of {amount(runs, 'run')} could not be scored{others}. {shown}.{more}"
+
+
+def _ready(job: Job, snapshot: Snapshot) -> set[int]:
+    """Return the runs that an earlier attempt of the job scored; a run's scores are stored in one transaction."""
+    if job.attempts < 2:
+        return set()
+    rows = Score.objects.filter(scoring__snapshot=snapshot, computed_at__gte=job.created_at)
+    return set(rows.values_list("scoring__run", flat=True))
+
+
+def last_job(snapshot: Snapshot) -> Job | None:
+    """Return the newest scoring job of this snapshot, unless newer scores exist."""
+    rows = snapshot.collection.jobs.filter(kind="score", parameters__snapshot=str(snapshot.uuid))
+    job = rows.defer("log", "traceback").first()
+    if job is None or not job.over:
+        return job
+    later = Score.objects.filter(scoring__snapshot=snapshot, computed_at__gt=job.finished_at or job.created_at)
+    return None if later.exists() else job
+
+
+def page_of(snapshot: Snapshot) -> str:
+    """Return the URL of the scores on a snapshot."""
+    return f"{reverse('scores', args=[snapshot.collection.slug])}?{urlencode({'snapshot': snapshot.uuid})}"

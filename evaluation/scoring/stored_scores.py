@@ -98,7 +98,7 @@ def _by_interval(scores: Sequence[Score]) -> dict[tuple[float, str], list[Score]
 def _sum_up(snapshot: Snapshot, scores: Sequence[Score], level: float, method: str) -> None:
     import numpy as np
 
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
     from assay.scoring.results import summarize, summarize_tiers
     from evaluation.scoring.snapshot_design import drawn
 
@@ -118,7 +118,7 @@ def _sum_up(snapshot: Snapshot, scores: Sequence[Score], level: float, method: s
 
 def mean_kind(metric: str) -> MeanKind:
     """Return how the values of a metric are aggregated: mean, geometric mean or sum."""
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
 
     return parse_metrics(metric)[0].metric.mean
 
@@ -150,7 +150,7 @@ def in_order(metrics: Iterable[str]) -> list[str]:
 
 def report_of(snapshot: Snapshot, scorings: Sequence[Scoring], *, per_query: bool = True) -> ScoreReport:
     """Return the scores with their provenance, as the writers of `assay.scoring.results` need them."""
-    from assay.metrics.metric_names import parse_metrics
+    from assay.metrics.metric import parse_metrics
     from assay.scoring.score_files import ScoreReport
 
     metrics = metrics_of(scorings)

@@ -18,7 +18,7 @@ from assay.core.errors import NotValid
 from judgments.guidelines import examples, files
 from judgments.guidelines import guidelines as verbs
 from judgments.guidelines.guidelines import LONGEST
-from judgments.jobs.file_reading import read_at_once
+from judgments.jobs.limited_process import read_at_once
 from judgments.models import Collection, Example, GuidelinesVersion
 from judgments.web import access
 from judgments.web.columns import Column

@@ -2,7 +2,8 @@
 
 A file of a few kilobytes can require gigabytes of memory and minutes of time. The process that reads it has limits on
 both, and its memory is freed when it exits. The first call starts a helper (`fork_server`) that imports everything and
-only forks, so a call takes about ten milliseconds. Only the return value of the function is sent back.
+only forks, so a call takes about ten milliseconds. Only the return value of the function is sent back. A web process
+reads only small files during requests, one at a time; a job reads the others.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, ClassVar, TypeVar
 
 from django.conf import settings
 
 from assay.core.errors import AssayError, BeyondLimits
 from judgments.jobs import process_values
+from judgments.web.concurrency_limit import Turns
 
 # Limit the threads of readers, because each thread reserves some of the limited address space.
 ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
@@ -158,3 +161,44 @@ def _helper() -> socket.socket:
             )
         _started[os.getpid()] = process, ours
     return _started[os.getpid()][1]
+
+
+# The number of files that a web process reads at once during requests, the number that may wait, and how long.
+AT_ONCE, WAITING, WAITING_SECONDS = 1, 4, 3.0
+SMALL_SECONDS, SMALL_MEMORY, SMALL_LINES = 5, 512 << 20, 100_000
+Answer = TypeVar("Answer")
+
+
+def largest() -> Limits:
+    """Return the limits for any file, which a job reads."""
+    return Limits(
+        cpu=settings.READ_SECONDS,
+        seconds=5 * settings.READ_SECONDS,
+        memory=settings.READ_MEMORY_MB << 20,
+        expanded=settings.READ_EXPANDED_MB << 20,
+        lines=settings.READ_LINES,
+    )
+
+
+def small() -> Limits:
+    """Return the limits for a file that is read during a request; a job reads larger files."""
+    return Limits(
+        cpu=min(SMALL_SECONDS, settings.READ_SECONDS),
+        seconds=5 * SMALL_SECONDS,
+        memory=min(SMALL_MEMORY, settings.READ_MEMORY_MB << 20),
+        expanded=settings.JOB_FROM_BYTES,
+        lines=SMALL_LINES,
+    )
+
+
+@cache
+def turns() -> Turns:
+    """Return the limiter of readers in this process; a request that gets no turn soon leaves its file to a job."""
+    return Turns(AT_ONCE, waiting=WAITING, seconds=WAITING_SECONDS)
+
+
+def read_at_once(function: Callable[..., Answer], *args: Any, most: int) -> Answer:
+    """Read a file of limited unpacked size for a page that needs its content immediately."""
+    with turns().turn():
+        limits = replace(small(), cpu=2 * SMALL_SECONDS, expanded=most, lines=max(SMALL_LINES, most // 8))
+        return call(function, *args, limits=limits)  # type: ignore[no-any-return]

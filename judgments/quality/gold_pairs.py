@@ -20,7 +20,7 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from judgments.documents.answers import answers_by_id, questions_of
-from judgments.jobs.file_reading import read_at_once
+from judgments.jobs.limited_process import read_at_once
 from judgments.labels import carried_labels, grade_visibility, group_labels
 from judgments.models import Adjudication, Collection, Document, GoldPair, Judgment, Pair, Query, Round, User, audit
 

@@ -30,7 +30,7 @@ from rest_framework.response import Response
 from assay.core.errors import NotValid, TooLarge
 from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
-from judgments.web import access, conditional_requests, idempotency, rate_limit
+from judgments.web import access, conditional_requests, idempotency, middleware
 from judgments.web.api_lists import ArrayPages, Listed, wants_archived
 from judgments.web.concurrency_limit import Turns
 from judgments.web.downloads import CONTENT_TYPES
@@ -213,7 +213,7 @@ class Endpoint(GenericAPIView):
     tag = ""
     # Whether a POST returns a secret, which must not be stored for a repeated request.
     returns_secret = False
-    use: rate_limit.Use | None = None
+    use: middleware.Use | None = None
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         with ExitStack() as self.held:
@@ -225,12 +225,12 @@ class Endpoint(GenericAPIView):
             super().perform_authentication(request)
         finally:
             if not getattr(request._request, "reads_etag", False):  # not a reading of the ETag before a change
-                self.use = rate_limit.count(request)
-        rate_limit.check(self.use)
+                self.use = middleware.count_call(request)
+        middleware.check_rate(self.use)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         answer = super().finalize_response(request, response, *args, **kwargs)
-        rate_limit.add_headers(answer, self.use)
+        middleware.add_rate_headers(answer, self.use)
         return answer
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

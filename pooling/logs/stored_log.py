@@ -22,7 +22,7 @@ from assay.core.redaction import redact
 from assay.formats.log_blocks import LogBlock, LogStream, LogTexts, open_log
 from assay.sampling.query_normalization import redacted
 from judgments.jobs import limited_process, storage
-from judgments.jobs.file_reading import largest
+from judgments.jobs.limited_process import largest
 from judgments.models import Upload
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from assay.sampling.column_counting import count_stream
 from assay.sampling.counted_log import WINDOW_DAYS, CountedLog
 from assay.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, cut_tiers
 from judgments.jobs import limited_process, storage
-from judgments.jobs.file_reading import largest
+from judgments.jobs.limited_process import largest
 from judgments.jobs.single_flight import compute_once
 from judgments.models import QuerySample, Upload
 from judgments.snapshots.baselines import Freezing

@@ -16,7 +16,7 @@ from assay.core.read_report import Report
 from assay.strategies.pooled_pair import EXACT, OFF, SIMILARITY
 from assay.strategies.rating_budget import Budget
 from assay.strategies.strategy import Strategy
-from judgments.jobs.file_reading import read_at_once
+from judgments.jobs.limited_process import read_at_once
 from judgments.models import Collection, Role
 from judgments.web.forms import AssayForm
 from pooling.logs.forms import seed_field

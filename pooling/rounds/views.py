@@ -19,7 +19,7 @@ from django.urls import reverse
 from assay.coefficients.rater_pairs import ENOUGH_QUERIES, ENOUGH_UNITS
 from assay.core.errors import NotValid
 from judgments.guidelines import guidelines
-from judgments.jobs.file_reading import read_at_once
+from judgments.jobs.limited_process import read_at_once
 from judgments.models import Collection, Round
 from judgments.rounds import rounds
 from judgments.rounds.forms import USUAL_EXTRA

@@ -28,7 +28,7 @@ from pooling.models import Run
 if TYPE_CHECKING:
     from assay.core.run import Run as RankedRun
     from assay.formats.run_reader import RunFile
-    from assay.formats.run_table import RunTable
+    from assay.formats.stored_run import RunTable
     from assay.scoring.diagnostics import Figures
 
 HELP = (
@@ -72,14 +72,14 @@ TOP = 10
 
 def compact(rows: Sequence[RunRow]) -> RunTable | None:
     """Return the run as a table, unless its queries still need the ids of the collection."""
-    from assay.formats.run_table import RunTable
+    from assay.formats.stored_run import RunTable
 
     return None if rows and rows[0].by_text else RunTable.of(rows)
 
 
 def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
     """Compare a run with the collection; unknown queries and documents are reported, and stored unchanged."""
-    from assay.formats.run_table import RunTable
+    from assay.formats.stored_run import RunTable
     from assay.scoring.diagnostics import figures as figures_of
 
     earlier = collection.runs.filter(sha256=upload.sha256).first()

@@ -107,7 +107,7 @@ def _queries(path: str, qrels: Qrels) -> tuple[dict[str, str], Mapping[str, floa
 
 def _titles(path: str) -> dict[str, str]:
     from assay.formats import FORMATS
-    from assay.formats.detection import recognize_or
+    from assay.formats.reader import recognize_or
     from assay.formats.text_lines import Content, reusable_source
 
     source = reusable_source(Path(path))

@@ -60,7 +60,7 @@ def read_file(
 def _recognized(path: str, kind: str | None, likely: str | None, option: str) -> tuple[Path | str | bytes, str]:
     """Return the source to read and the detected format."""
     from assay.formats import FORMATS
-    from assay.formats.detection import recognize
+    from assay.formats.reader import recognize
     from assay.formats.text_lines import Content, reusable_source
 
     if path == "-":

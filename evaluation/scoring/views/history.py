@@ -20,7 +20,7 @@ from django.utils.text import slugify
 from assay.core.counted_nouns import amount
 from evaluation.models import Score
 from evaluation.scoring import charts as score_charts
-from evaluation.scoring import history, job, leaderboard
+from evaluation.scoring import history, leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, steps
 from judgments.charts import intervals
 from judgments.charts.chart_files import picture
@@ -83,7 +83,7 @@ def _steps(scored: Sequence[Score | None], left_out: Some[str]) -> list[Against 
 
 def overlap(before: Run, after: Run, snapshot: Snapshot) -> float | None:
     """Return the mean share of the first ten documents that two runs have in common, over the judged queries."""
-    if job.too_large([before, after]):
+    if scoring.too_large([before, after]):
         return None
     pair = f"{before.sha256}:{after.sha256}:{snapshot.content_sha256}:{snapshot.pk}"
     key = f"share:{hashlib.sha256(pair.encode()).hexdigest()}"

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
-from evaluation.scoring import job, scoring
+from evaluation.scoring import scoring
 from evaluation.scoring.scoring import relevant_from, usual_metrics
 from judgments.models import Collection, Snapshot
 from judgments.snapshots.snapshots import chosen_snapshot
@@ -131,8 +131,8 @@ def _initial(collection: Collection, snapshot: Snapshot, run_uuids: list[str]) -
 def _score(request: HttpRequest, collection: Collection, data: dict[str, Any]) -> HttpResponse:
     runs, snapshot = list(data["runs"]), data["snapshot"]
     options = {"actor": request.user, **{name: data[name] for name in ("metrics", "level", "method")}}
-    if job.too_large(runs):
-        return redirect("job", job.score_later(snapshot, runs, **options).uuid)
+    if scoring.too_large(runs):
+        return redirect("job", scoring.score_later(snapshot, runs, **options).uuid)
     scoring.score_runs(snapshot, runs, **options)
     messages.success(request, f"Scored {len(runs):,} run{'' if len(runs) == 1 else 's'} on {snapshot}.")
     shown = {"snapshot": snapshot.uuid} | ({"metric": data["metrics"][0]} if data["metrics"] else {})

@@ -15,7 +15,7 @@ from assay.metrics.means import TIE
 from evaluation.freshness import freshness
 from evaluation.models import Score, Scoring
 from evaluation.scoring import charts as score_charts
-from evaluation.scoring import job, leaderboard, scoring
+from evaluation.scoring import leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, SignificanceGroups
 from evaluation.scoring.stored_scores import report_of, scorings_of
 from judgments.charts import intervals
@@ -115,7 +115,7 @@ def _around(snapshot: Snapshot, scorings: list[Scoring]) -> dict[str, Any]:
         "snapshots": list(collection.snapshots(manager="of_documents").defer("manifest")),
         "runs": runs,
         "unscored": [run for run in runs if run.pk not in done],
-        "job": job.last_job(snapshot),
+        "job": scoring.last_job(snapshot),
         "last": scoring.used_last(collection),
     }
 

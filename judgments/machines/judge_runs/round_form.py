@@ -11,7 +11,7 @@ from assay.core.errors import NotValid
 from assay.core.parameters import Parameter
 from assay.llm.judges.ensemble import RULES
 from assay.text_metrics import TEXT_METRICS
-from judgments.jobs.file_reading import read_at_once
+from judgments.jobs.limited_process import read_at_once
 from judgments.machines import caps_form, kinds, machine_runs
 from judgments.machines.judge_runs import ensembles, expected_answers, model_judges
 from judgments.machines.judge_runs.judge_settings import WARMEST, Choice

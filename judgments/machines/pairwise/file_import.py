@@ -16,7 +16,7 @@ from assay.core.errors import NotValid
 from assay.core.read_report import Report
 from assay.formats import battles_jsonl, zbench_ai_scores
 from assay.formats.battles_jsonl import Battle as Row
-from judgments.jobs.file_reading import read_at_once
+from judgments.jobs.limited_process import read_at_once
 from judgments.machines.calibration import audit_sample
 from judgments.machines.pairwise import pair_selection
 from judgments.models import Battle, BattleRun, Round, User, audit

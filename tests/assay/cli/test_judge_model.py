@@ -150,7 +150,7 @@ def test_after_a_kill_no_answered_question_is_repeated(assay: Call, server: Mode
 
     server.answer = answer
     words = [*ASK, "--base-url", server.url, "--concurrency", str(at_once), "--resume"]
-    code = "from assay.cli.process import run; run()"
+    code = "from assay.cli import run_process; run_process()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, *words], env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     )

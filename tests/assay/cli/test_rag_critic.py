@@ -263,7 +263,7 @@ def test_a_killed_run_pays_no_call_twice(assay: Call, server: ModelServer) -> No
     write("outputs.jsonl", [{**OUTPUTS[0], "sample_id": of["sample_id"]} for of in many])
     server.answer = lambda prompt, number: Answer("0.5", wait=0.05)
     words = [*RAG, *FAITHFUL, "--base-url", server.url, *PRICES, "--concurrency", "4"]
-    run = [sys.executable, "-c", "from assay.cli.process import run; run()", *words]
+    run = [sys.executable, "-c", "from assay.cli import run_process; run_process()", *words]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     process = subprocess.Popen(run, env=environment, stderr=subprocess.PIPE)
     while len(server.requests) < 40:

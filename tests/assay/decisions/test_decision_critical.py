@@ -14,8 +14,8 @@ from assay.core.errors import NotValid
 from assay.decisions.decision_critical import turning
 from assay.metrics.judged_rankings import JudgedRankings
 from assay.metrics.means import TIE
+from assay.metrics.metric import parse_metric
 from assay.metrics.metric_bounds import Grading, chosen, graded
-from assay.metrics.metric_names import parse_metric
 from evaluation import evaluate
 
 DOCUMENTS = "abcdef"

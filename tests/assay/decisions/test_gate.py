@@ -17,7 +17,7 @@ from assay.core.run import Run
 from assay.decisions.gate import gate
 from assay.decisions.gate_rules import Rule, parse_rule
 from assay.decisions.gate_verdicts import Verdict
-from assay.metrics.metric_names import parse_metric
+from assay.metrics.metric import parse_metric
 from assay.significance.compare import compare
 from tests import worked_example
 

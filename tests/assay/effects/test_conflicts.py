@@ -10,7 +10,7 @@ import pytest
 from assay.core import Qrels, Run
 from assay.effects import pair_effects
 from assay.effects.pair_effects import Doubt, moves
-from assay.metrics.metric_names import parse_metric
+from assay.metrics.metric import parse_metric
 from assay.scoring.evaluate import evaluate
 from tests.assay.effects.test_raters import labels, world
 

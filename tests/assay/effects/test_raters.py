@@ -9,7 +9,7 @@ import pytest
 from assay.aggregation import aggregate
 from assay.core import Qrels, Ratings, Run
 from assay.effects.rater_effects import rater_effects
-from assay.metrics.metric_names import parse_metric
+from assay.metrics.metric import parse_metric
 from assay.scoring.evaluate import evaluate
 from assay.significance.rank_correlation import rank_correlation
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.core.text_column import Texts
 from assay.formats import FORMATS
 from assay.formats.row_types import RunRow
-from assay.formats.run_table import IdColumn, RunTable
+from assay.formats.stored_run import IdColumn, RunTable
 
 IDS = st.text("abé", min_size=1, max_size=3)
 ROWS = st.lists(st.builds(RunRow, IDS, IDS, st.sampled_from([0.5, 1.0, 7.25]), st.none() | st.integers(0, 3)))

@@ -6,8 +6,8 @@ import pytest
 
 from assay.core.errors import UnreadableInput
 from assay.formats import FORMATS, sniff
-from assay.formats.detection import recognize, recognize_or
 from assay.formats.qrels_and_runs import load_qrels, load_run
+from assay.formats.reader import recognize, recognize_or
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.core import Qrels, Run
 from assay.core.errors import NotValid
-from assay.metrics.metric_names import parse_metric, parse_metrics
+from assay.metrics.metric import parse_metric, parse_metrics
 from evaluation import evaluate
 
 BINARY = (

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.metrics.judged_rankings import JudgedRankings
+from assay.metrics.metric import parse_metric
 from assay.metrics.metric_bounds import Grading, bounds, chosen, graded, scale_grades
-from assay.metrics.metric_names import parse_metric
 
 METRICS = [
     "nDCG@3",

@@ -12,7 +12,7 @@ import pytest
 from assay.core import Qrels, Run
 from assay.formats.run_reader import load_run
 from assay.formats.trec_qrels import load_qrels
-from assay.metrics.metric_names import parse_metric
+from assay.metrics.metric import parse_metric
 from evaluation import evaluate
 from tests.assay.metrics.test_trec_eval import left_out
 

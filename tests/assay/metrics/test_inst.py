@@ -9,7 +9,7 @@ from scipy.special import polygamma
 
 from assay.core.errors import NotValid
 from assay.metrics.inst import trigamma
-from assay.metrics.metric_names import parse_metric
+from assay.metrics.metric import parse_metric
 from tests.assay.metrics.generated_cases import LABELS, RUN, Grades, Judged, check, labels, per_query, rankings
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from assay.core.errors import NotValid, UnknownName
 from assay.metrics import METRICS
-from assay.metrics.metric_names import parse_metric, parse_metrics
+from assay.metrics.metric import parse_metric, parse_metrics
 
 SAME = {
     "nDCG@10": "NDCG@10 ndcg@10 ndcg_cut_10 ndcg_cut.10 nDCG(gain=linear)@10 nDCG_10",

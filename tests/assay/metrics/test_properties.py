@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.core import Qrels, Run
 from assay.metrics import METRICS
 from assay.metrics.judged_rankings import JudgedRankings
-from assay.metrics.metric_names import parse_metric, parse_metrics
+from assay.metrics.metric import parse_metric, parse_metrics
 from evaluation import evaluate
 
 VARIANTS = parse_metrics(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.core import Qrels, Run
 from assay.core.errors import NotValid
 from assay.metrics.judged_rankings import match
-from assay.metrics.metric_names import parse_metric
+from assay.metrics.metric import parse_metric
 from evaluation import evaluate
 from tests.assay.metrics.generated_cases import DOCUMENTS, QUERIES, Judged, ranked, rankings
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.core import Qrels, Run
 from assay.metrics.judged_rankings import JudgedRankings, match
-from assay.metrics.metric_names import parse_metric
+from assay.metrics.metric import parse_metric
 from assay.scoring.score_ranges import orders
 from evaluation import evaluate
 

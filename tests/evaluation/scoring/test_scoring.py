@@ -17,7 +17,6 @@ from assay.formats.trec_qrels import load_qrels
 from assay.significance.compare import compare as compare_runs
 from evaluation import evaluate
 from evaluation.models import Score
-from evaluation.scoring import job as scoring_job
 from evaluation.scoring import leaderboard, scoring, stored_scores
 from evaluation.scoring.snapshot_design import drawn as drawn_design
 from judgments.jobs import jobs, storage
@@ -286,25 +285,25 @@ def test_the_job_scores_what_it_can_and_names_the_rest(
 ):
     stage.store("runs", "other Q0 d1 1 1.0 x\n", "astray.run")
     with django_capture_on_commit_callbacks(execute=True):
-        job = scoring_job.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
+        job = scoring.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
     job.refresh_from_db()
     assert (job.state, job.done, job.total) == ("failed", 3, 3)
     assert job.error.startswith("1 of 3 runs could not be scored; the others were scored. astray: ")
     assert collection.scorings.count() == 2
     sentences = [row.sentence for row in AuditRow.objects.filter(verb__startswith="scoring.")]
     assert sentences == ["emil started scoring astray, bm25, neural on first"]  # once, not once a run
-    assert scoring_job.last_job(snapshot) == job
+    assert scoring.last_job(snapshot) == job
     scoring.score_runs(snapshot, list(collection.runs.exclude(name="astray")), actor=engineer, metrics=["AP"])
-    assert scoring_job.last_job(snapshot) is None
+    assert scoring.last_job(snapshot) is None
 
 
 def test_a_job_that_begins_again_scores_only_what_is_left(snapshot, collection, engineer):
-    job = scoring_job.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
+    job = scoring.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
     (first,) = scoring.score_runs(snapshot, [collection.runs.get(name="bm25")], actor=engineer, metrics=["AP"])
     when = first.scores.get().computed_at
     Job.objects.filter(pk=job.pk).update(state="running", attempts=2)
     job.refresh_from_db()
-    assert scoring_job.work_on_scores(jobs.Work(job)) == {
+    assert scoring.work_on_scores(jobs.Work(job)) == {
         "snapshot": "first",
         "runs": 2,
         "page": f"/c/shop/scores/?snapshot={snapshot.uuid}",

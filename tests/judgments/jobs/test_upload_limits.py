@@ -19,7 +19,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from judgments.imports import ingestion
 from judgments.jobs import jobs, limited_process
-from judgments.jobs.file_reading import largest
+from judgments.jobs.limited_process import largest
 from judgments.models import Document, Job, Upload
 from judgments.web.concurrency_limit import Turns
 

@@ -11,7 +11,7 @@ from django.test import Client
 
 from judgments.jobs import jobs
 from judgments.models import ApiCalls
-from judgments.web import rate_limit
+from judgments.web import middleware
 
 pytestmark = pytest.mark.django_db
 COLLECTIONS = "/api/v1/collections/"
@@ -21,7 +21,7 @@ NAMES = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 @pytest.fixture(autouse=True)
 def _frozen_time(monkeypatch: Any) -> None:
     """No test runs across the end of a period."""
-    monkeypatch.setattr(rate_limit.time, "time", lambda: 1_800_000_010.0)
+    monkeypatch.setattr(middleware.time, "time", lambda: 1_800_000_010.0)
 
 
 def test_every_response_tells_the_limit(collection: Any, lead: Any, api_of: Any, settings: Any) -> None:
@@ -61,7 +61,7 @@ def test_a_new_period_starts_anew(collection: Any, lead: Any, api_of: Any, setti
     settings.API_RATE = "1/minute"
     api = api_of(lead)
     assert [api.get(COLLECTIONS).status_code for _ in range(2)] == [200, 429]
-    monkeypatch.setattr(rate_limit.time, "time", lambda: 1_800_000_060.0)
+    monkeypatch.setattr(middleware.time, "time", lambda: 1_800_000_060.0)
     assert api.get(COLLECTIONS).status_code == 200
 
 
@@ -70,16 +70,16 @@ def test_processes_share_the_limit(db: None) -> None:
     left = []
     for _ in range(25):
         cache.clear()
-        left.append(rate_limit._from_database("caller", 1, 40, 60))
+        left.append(middleware._from_database("caller", 1, 40, 60))
     assert [number >= 0 for number in left] == [True] * 20 + [False] * 5
     assert ApiCalls.objects.get().calls >= 40
 
 
 def test_a_process_writes_only_when_it_reserves(db: None, django_assert_num_queries: Any) -> None:
-    rate_limit._from_database("caller", 1, 40, 60)
+    middleware._from_database("caller", 1, 40, 60)
     with django_assert_num_queries(0):
-        assert rate_limit._from_database("caller", 1, 40, 60) == 38
-    left = [rate_limit._from_database("caller", 1, 40, 60) for _ in range(39)]
+        assert middleware._from_database("caller", 1, 40, 60) == 38
+    left = [middleware._from_database("caller", 1, 40, 60) for _ in range(39)]
     assert left == [*range(37, -1, -1), -1]
 
 
@@ -88,12 +88,12 @@ def test_redis_counts_each_call(redis_url: str, settings: Any) -> None:
     redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": redis_url, "OPTIONS": options}
     settings.CACHES = {"default": redis}
     caller = uuid.uuid4().hex
-    assert [rate_limit._from_redis(caller, 1, 2, 1) for _ in range(3)] == [1, 0, -1]
+    assert [middleware._from_redis(caller, 1, 2, 1) for _ in range(3)] == [1, 0, -1]
 
 
 def test_old_counters_are_deleted(db: None, settings: Any) -> None:
     settings.API_RATE = "600/minute"
-    rate_limit._reserve("old", 1, 1)
-    rate_limit._reserve("new", 30_000_000, 1)
+    middleware._reserve("old", 1, 1)
+    middleware._reserve("new", 30_000_000, 1)
     jobs.tick()
     assert [row.caller for row in ApiCalls.objects.all()] == ["new"]

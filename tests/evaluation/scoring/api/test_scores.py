@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evaluation.models import Scoring
-from evaluation.scoring import job
+from evaluation.scoring import scoring
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +71,7 @@ def test_invalid_scorings_are_reported_by_field(score: Any) -> None:
 def test_large_runs_are_scored_as_a_job(
     score: Any, monkeypatch: pytest.MonkeyPatch, engineer: Any, api_of: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    monkeypatch.setattr(job, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(scoring, "ROWS_AT_ONCE", 1)
     with django_capture_on_commit_callbacks(execute=True):
         response = score(metrics=["AP"])
     assert response.status_code == 202

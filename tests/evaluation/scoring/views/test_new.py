@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from assay.metrics import METRICS
-from evaluation.scoring import job, scoring
+from evaluation.scoring import scoring
 from judgments.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,7 @@ def test_no_metric_is_offered_that_a_snapshot_cannot_be_scored_with(snapshot, co
 
 
 def test_large_runs_are_scored_by_a_job(web, form_data, monkeypatch):
-    monkeypatch.setattr(job, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(scoring, "ROWS_AT_ONCE", 1)
     response = web.post(PAGE, form_data)
     assert response.url == reverse("job", args=[Job.objects.get(kind="score").uuid])
 
@@ -155,7 +155,7 @@ def test_a_collection_without_runs(stage, web):
 
 def test_a_repeated_request_is_one_job(web, form_data, monkeypatch):
     """A second click while the first job waits, or runs, is led to it; other metrics are other work."""
-    monkeypatch.setattr(job, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(scoring, "ROWS_AT_ONCE", 1)
     first, second = (web.post(PAGE, form_data).url for _ in range(2))
     assert first == second
     assert Job.objects.filter(kind="score").count() == 1

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from assay.scoring.score_files import WRITERS
 from evaluation.freshness import freshness
-from evaluation.scoring import job as scoring_job
 from evaluation.scoring import scoring, stored_scores
 from judgments.models import Document, Job
 from judgments.rounds import rounds
@@ -172,7 +171,7 @@ def test_one_run(snapshot, collection, engineer, get):
 
 
 def test_a_job_under_way_and_one_that_failed(scored, snapshot, collection, engineer, get):
-    job = scoring_job.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
+    job = scoring.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
     Job.objects.filter(pk=job.pk).update(state="running", done=1, total=2)
     assert "1 of 2 runs scored." in get().content.decode()
     Job.objects.filter(pk=job.pk).update(state="failed", error="It went wrong.", finished_at=timezone.now())
