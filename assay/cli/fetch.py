@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from assay.cli.inputs.files import STDIN, add_out, read_rows, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
+from assay.cli.options.option import option
 from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -47,17 +48,13 @@ class _FetchOutcome:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("queries", metavar="QUERIES", help="queries.csv with query_id and query")
+    option(parser, "queries QUERIES", "queries.csv with query_id and query")
     add_engine_options(parser)
-    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default: 10")
-    parser.add_argument("--name", metavar="RUN", help="name of the run, written in the last column; default: KIND")
-    parser.add_argument("--documents-out", metavar="FILE", help="write the documents to FILE as documents.jsonl")
-    parser.add_argument(
-        "--concurrency", type=int, default=4, metavar="N", help="number of concurrent queries; default: 4"
-    )
-    parser.add_argument(
-        "--timeout", type=float, default=10.0, metavar="S", help="timeout per request in seconds; default: 10"
-    )
+    option(parser, "--depth K", "documents per query", 10)
+    option(parser, "--name RUN", "name of the run, written in the last column; default: KIND")
+    option(parser, "--documents-out FILE", "write the documents to FILE as documents.jsonl")
+    option(parser, "--concurrency N", "number of concurrent queries", 4)
+    option(parser, "--timeout S", "timeout per request in seconds", 10.0)
     parser.add_argument(
         "--resume",
         action="store_true",

@@ -21,6 +21,7 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.text_table import progress, text_table
 from assay.core.content_hash import content_hash
 from assay.core.counted_nouns import amount
@@ -48,45 +49,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
-    parser.add_argument("--documents", metavar="FILE", help="all current documents: JSONL or CSV")
-    parser.add_argument(
-        "--baseline",
-        metavar="FILE",
-        help="the state when the labels were frozen: manifest.json, a bundle (folder or zip), or older documents",
+    option(parser, "--documents FILE", "all current documents: JSONL or CSV")
+    option(
+        parser,
+        "--baseline FILE",
+        "the state when the labels were frozen: manifest.json, a bundle (folder or zip), or older documents",
     )
-    parser.add_argument("--log", metavar="FILE", help="a current query log, compared with the log of the baseline")
-    parser.add_argument(
-        "--unrated",
-        metavar="FILE",
+    option(parser, "--log FILE", "a current query log, compared with the log of the baseline")
+    option(
+        parser,
+        "--unrated FILE",
+        "a _rank_eval response, whose unrated_docs count as unjudged; may be repeated",
         action="append",
         default=[],
-        help="a _rank_eval response, whose unrated_docs count as unjudged; may be repeated",
     )
-    parser.add_argument(
-        "--changed",
-        metavar="WHAT",
+    option(
+        parser,
+        "--changed WHAT",
+        "record a change since the baseline: schema, embedding, category=NAME, language=NAME",
         action="append",
         default=[],
-        help="record a change since the baseline: schema, embedding, category=NAME, language=NAME",
     )
-    parser.add_argument(
-        "--category-field",
-        metavar="NAME",
-        default="category",
-        help="document field with the category; default: category",
-    )
-    parser.add_argument(
-        "--language-field",
-        metavar="NAME",
-        default="language",
-        help="document field with the language; default: language",
-    )
+    option(parser, "--category-field NAME", "document field with the category", "category")
+    option(parser, "--language-field NAME", "document field with the language", "language")
     parser.add_argument(
         "--fail-on",
         choices=FAIL_ON,
         help="exit with status 1 if the labels are in this state or worse; default: always exit with 0",
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     for kind in ("qrels", "run"):
         parser.add_argument(
             f"--{kind}-format", metavar="FORMAT", help=f"a format listed by assay formats --kind {kind}"
