@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     kind, values = engine_settings(args)
     kind.check_depth(args.depth, values)
-    queries = _queries(args.queries)
+    queries = [(row.query_id, row.query) for row in read_rows("queries-csv", args.queries)]
     left = _left(args, queries)
     rest = [one for one in queries if one[0] not in left.answered]
     outcome = _ask(args, kind, values, rest)
@@ -103,10 +103,6 @@ def _check(args: argparse.Namespace) -> None:
     for path in outputs:
         if path not in ("", STDIN) and (Path(path).is_dir() or not Path(path).parent.is_dir()):
             raise NotValid(f"{path}: cannot write the file; choose a path in an existing folder")
-
-
-def _queries(path: str) -> Queries:
-    return [(row.query_id, row.query) for row in read_rows("queries-csv", path)]
 
 
 def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _FetchOutcome:

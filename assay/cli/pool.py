@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     given = member_options(args, STRATEGIES)
     if args.pairs is not None:
-        given["pairs"] = _read_pairs(args.pairs)
+        given["pairs"] = [(row.query_id, row.doc_id) for row in read_rows("pairs-csv", args.pairs, warn=False)]
     elif args.strategy == "list":
         raise NotValid("--strategy list needs --pairs FILE, a CSV with the columns query_id,doc_id")
     return given
@@ -213,10 +213,6 @@ def _total(args: argparse.Namespace) -> int | None:
         ASSUMED_SECONDS if args.seconds is None else args.seconds,
     )
     return budget.pairs if wanted is None else min(wanted, budget.pairs)
-
-
-def _read_pairs(path: str) -> list[tuple[str, str]]:
-    return [(row.query_id, row.doc_id) for row in read_rows("pairs-csv", path, warn=False)]
 
 
 def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:

@@ -103,7 +103,7 @@ class Graded:
         if wrong := [one for one in self.examples if one.grade not in self.values]:
             raise NotValid(f"an example has the grade {wrong[0].grade}, which is not on the scale")
         fixed = {
-            "scale": "\n".join(_meaning(one) for one in self.scale),
+            "scale": "\n".join(f"{one.value} = {one.label}{f': {one.cue}' if one.cue else ''}" for one in self.scale),
             "guidelines": f"What graders were told:\n{self.guidelines.strip()}\n\n" if self.guidelines.strip() else "",
             "examples": "".join(_example(one, self.most_characters) for one in self.examples),
         }
@@ -177,10 +177,6 @@ def schema(values: Sequence[int]) -> dict[str, Any]:
         "required": ["reason", "grade"],
         "additionalProperties": False,
     }
-
-
-def _meaning(one: GradeMeaning) -> str:
-    return f"{one.value} = {one.label}{f': {one.cue}' if one.cue else ''}"
 
 
 def _example(one: Example, most: int) -> str:
