@@ -14,7 +14,7 @@ from assay.core.read_report import Report, Tally
 from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count, scale_grade
 from assay.formats.queries import could_be_query, query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
@@ -318,11 +318,10 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options(
-        "grades columns delimiter conflicts escaped encoding",
-        grades="grade scale; by default any whole number is accepted",
-        columns="maps columns of the file, such as rater_id=agent",
-        conflicts="first, last, min or max: which of a rater's two grades for a pair to use",
-        escaped="false: keep apostrophes in front of formulas",
-    ),
+    options={
+        "grades": "grade scale; by default any whole number is accepted",
+        "columns": "maps columns of the file, such as rater_id=agent",
+        "conflicts": "first, last, min or max: which of a rater's two grades for a pair to use",
+        "escaped": "false: keep apostrophes in front of formulas",
+    },
 )

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.reader import note_skipped, note_unusual, open_as, reader, refuse_early
 from assay.formats.text_lines import Content, Source, numbered_lines
 from assay.formats.trec_lines import number, rank_of, records
@@ -154,5 +154,4 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
 )
