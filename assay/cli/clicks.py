@@ -142,8 +142,7 @@ def _names(evidence: Evidence, queries: str | None) -> Names:
     from assay.formats import FORMATS
     from assay.sampling.row_counting import normalize
 
-    read = FORMATS["queries-csv"].read(queries, path=queries)
-    read.report.raise_if_errors()
+    read = FORMATS["queries-csv"].read(queries, path=queries).strict()
     ids: dict[str, tuple[str, str]] = {row.query_id: (row.query_id, row.query) for row in read.rows}
     texts: dict[str, list[tuple[str, str]]] = {}
     for row in read.rows:

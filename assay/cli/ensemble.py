@@ -79,8 +79,7 @@ def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tup
 
     judged: dict[str, dict[tuple[str, str], Outcome]] = {}
     for path in paths:
-        read = labels_jsonl.read(Path(path), path=path, grades=values)
-        read.report.raise_if_errors()
+        read = labels_jsonl.read(Path(path), path=path, grades=values).strict()
         print_warnings([read.report])
         for row in read.rows:
             who = json.dumps([row.judge, row.model, row.parameters], sort_keys=True)

@@ -262,14 +262,12 @@ def _check_earlier(out: str, rows: tuple[RunRow, ...], name: str, depth: int, qu
 def _earlier_rows(path: str) -> tuple[RunRow, ...]:
     from assay.formats import trec_run
 
-    read = trec_run.read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = trec_run.read(Path(path), path=path).strict()
     return tuple(replace(row, query_id=unquote(row.query_id), doc_id=unquote(row.doc_id)) for row in read.rows)
 
 
 def _earlier_documents(path: str) -> tuple[DocumentRow, ...]:
     from assay.formats import FORMATS
 
-    read = FORMATS["documents-jsonl"].read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = FORMATS["documents-jsonl"].read(Path(path), path=path).strict()
     return tuple(replace(row, doc_id=unquote(row.doc_id)) for row in read.rows)

@@ -306,7 +306,7 @@ def _of_bundle(files: Mapping[str, Callable[[], bytes]], path: str) -> BaselineF
     if "manifest.json" not in files:
         raise UnreadableInput(path, None, "it has no manifest.json", "expected an exported bundle", "F06")
     content = files["manifest.json"]()
-    read_manifest(content, path=path).report.raise_if_errors()
+    read_manifest(content, path=path).strict()
     manifest = json.loads(content)
     baseline = manifest.get("baseline") or {}
     if not isinstance(baseline, dict):
@@ -327,9 +327,7 @@ def _rows(format: str, name: str, files: Mapping[str, Callable[[], bytes]]) -> l
 
     if name not in files:
         return []
-    read = FORMATS[format].read(files[name](), path=name)
-    read.report.raise_if_errors()
-    return list(read.rows)
+    return list(FORMATS[format].read(files[name](), path=name).strict().rows)
 
 
 def _days(manifest: Mapping[str, Any], files: Mapping[str, Callable[[], bytes]]) -> float | Missing:
@@ -386,8 +384,7 @@ def _documents(path: str, reports: list[Report]) -> list[DocumentRow]:
         head = stream.read(HEAD)
     usual = "documents-csv" if ".csv" in file.suffixes else "documents-jsonl"
     name = recognize_or(head, path, "documents", usual, "assay convert --from {}")
-    read = FORMATS[name].read(file, path=path)
-    read.report.raise_if_errors()
+    read = FORMATS[name].read(file, path=path).strict()
     reports.append(read.report)
     return list(read.rows)
 

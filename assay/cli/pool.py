@@ -162,8 +162,7 @@ def _documents(args: argparse.Namespace) -> tuple[dict[str, DocumentRow], list[R
 
     if args.documents is None or not (STRATEGIES[args.strategy].reads or args.duplicates != OFF):
         return {}, []
-    read = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents)
-    read.report.raise_if_errors()
+    read = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents).strict()
     return {row.doc_id: row for row in read.rows}, [read.report]
 
 
@@ -174,8 +173,7 @@ def _wording(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> 
 
     if args.queries is None or args.documents is None:
         raise NotValid(f"--strategy {args.strategy} needs texts; add --queries FILE and --documents FILE")
-    queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries)
-    queries.report.raise_if_errors()
+    queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries).strict()
     texts = {doc_id: f"{row.title} {row.text}" for doc_id, row in documents.items()}
     return Wording.of({row.query_id: row.query for row in queries.rows}, texts), [queries.report]
 

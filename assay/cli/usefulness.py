@@ -60,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
 def _labels(path: str) -> tuple[dict[tuple[str, str], float], int]:
     from assay.formats import labels_jsonl
 
-    read = labels_jsonl.read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = labels_jsonl.read(Path(path), path=path).strict()
     print_warnings([read.report])
     labels = {(row.query_id, row.doc_id): row.usefulness for row in read.rows if row.usefulness is not None}
     if not labels:

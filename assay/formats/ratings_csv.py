@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
-from assay.core.read_report import Report, Tally
+from assay.core.read_report import Tally
 from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns
@@ -21,7 +21,7 @@ from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
 from assay.formats.row_types import RatingRow
 from assay.formats.text_keys import numbered
-from assay.formats.text_lines import Content, Source
+from assay.formats.text_lines import Content
 from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, optional_cell, write_csv
 
@@ -89,20 +89,6 @@ def _read(
 
 # The columns query_id, doc_id, rater and grade are enough.
 read = reader(NAME, "query_id,doc_id,rater,grade", _read)
-
-
-def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
-    """Return the grades of a file as a table, strictly: an invalid row is an error, one without a grade is skipped."""
-    return load_ratings_report(source, path, grades)[0]
-
-
-def load_ratings_report(
-    source: Source, path: str = "-", grades: tuple[int, ...] | None = None
-) -> tuple[Ratings, Report]:
-    """Return the grades of a file as `load_ratings` does, and the report with its hash and warnings."""
-    result = read(source, path=path, grades=grades)
-    result.report.raise_if_errors()
-    return graded(result.rows), result.report
 
 
 def graded(rows: Sequence[RatingRow], sources: Collection[str] | None = None) -> Ratings:

@@ -112,8 +112,7 @@ def _titles(path: str) -> dict[str, str]:
     source = reusable_source(Path(path))
     with Content(source, path) as content:
         name = recognize_or(content.head, path, "documents", "documents-jsonl", "assay convert --to {}")
-    read = FORMATS[name].read(source, path=path)
-    read.report.raise_if_errors()
+    read = FORMATS[name].read(source, path=path).strict()
     print_warnings([read.report])
     return {row.doc_id: _title(row) for row in read.rows}
 

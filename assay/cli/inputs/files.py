@@ -94,8 +94,7 @@ def read_rows(name: str, path: str, *, warn: bool = True) -> list[Any]:
     from assay.formats import FORMATS
     from assay.formats.text_lines import reusable_source
 
-    read = FORMATS[name].read(reusable_source(Path(path)), path=path)
-    read.report.raise_if_errors()
+    read = FORMATS[name].read(reusable_source(Path(path)), path=path).strict()
     if warn:
         print_warnings([read.report])
     return list(read.rows)
@@ -212,8 +211,7 @@ def read_ratings(path: str, values: Sequence[int]) -> RatingFile:
     from assay.formats import FORMATS
     from assay.formats.ratings_csv import HUMAN, graded, not_graded
 
-    read = FORMATS["ratings-csv"].read(Path(path), path=path, grades=tuple(values))
-    read.report.raise_if_errors()
+    read = FORMATS["ratings-csv"].read(Path(path), path=path, grades=tuple(values)).strict()
     print_warnings([read.report])
     rows: Sequence[RatingRow] = read.rows
     others = not_graded(rows, HUMAN)
@@ -389,8 +387,7 @@ def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
             name = sniff(content.head)
         if name != labels_jsonl.NAME:
             return _of_qrels(path, source, judge)
-    read = labels_jsonl.read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = labels_jsonl.read(Path(path), path=path).strict()
     print_warnings([read.report])
     rows = rows_of_judge(path, read.rows, judge, "--judge")
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]

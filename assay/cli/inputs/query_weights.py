@@ -21,8 +21,7 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
     """Read weights, inclusion probabilities and tiers."""
     from assay.scoring.results import SamplingDesign, strata_of_rows
 
-    read = _read(path)
-    read.report.raise_if_errors()
+    read = _read(path).strict()
     rows: Sequence[QueryRow] = read.rows
     weighted = any(row.weight is not None for row in rows) or not by_tier
     tiers = {row.query_id: row.tier for row in rows if row.tier}

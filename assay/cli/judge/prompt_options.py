@@ -180,8 +180,7 @@ def _examples(
     from assay.llm.judges.prompt_templates import draw
 
     grades = read_human_labels(args.examples, values)
-    read = pairs_jsonl.read(Path(args.examples_pairs), path=args.examples_pairs)
-    read.report.raise_if_errors()
+    read = pairs_jsonl.read(Path(args.examples_pairs), path=args.examples_pairs).strict()
     # Hold only the examples in memory; there may be millions of pairs.
     rows = [row for row in read.rows if grades.get((row.query_id, row.doc_id)) is not None]
     ids = {(row.query_id, row.doc_id) for row in rows}

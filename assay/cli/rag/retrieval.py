@@ -189,8 +189,7 @@ def with_texts(args: argparse.Namespace, outputs: dict[str, list[SystemOutputs]]
     source = reusable_source(Path(args.documents))
     with Content(source, args.documents, block=HEAD, hashed=False) as content:
         format = sniff(content.head, "documents") or "documents-jsonl"
-    read = FORMATS[format].read(source, path=args.documents)
-    read.report.raise_if_errors()
+    read = FORMATS[format].read(source, path=args.documents).strict()
     print_warnings([read.report])
     texts = {row.doc_id: "\n".join(part for part in (row.title, row.text) if part) for row in read.rows}
 
