@@ -23,9 +23,9 @@ from assay.cli.inputs.files import (
     read_labels,
     scale_values,
     stdin_once,
-    warn_no_effect,
     write_out,
 )
+from assay.cli.inputs.query_weights import design_of
 from assay.cli.options.option import option
 from assay.cli.text_table import text_table
 from assay.core.errors import NotValid
@@ -35,7 +35,6 @@ from assay.significance.comparison_files import HEADER, WRITERS, mean_rows, note
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
     from assay.core.run import Run
-    from assay.scoring.results import SamplingDesign
     from assay.significance.compare import Plan
     from assay.significance.results import Comparison
 
@@ -104,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
     # --turning needs all rows of the runs, and standard input can be read only once.
     held = [file.whole() for file in files] if args.turning else []
-    design = _design(args)
+    design = design_of(args)
     scored = evaluate(qrels, held or files, args.metric or [DEFAULT_METRIC], args.missing, scale_top=top)
     print_warnings([report, *(file.report for file in files)])
     if args.format not in ("table", "json"):
@@ -161,18 +160,6 @@ def _plan(args: argparse.Namespace) -> Plan:
         alpha=args.alpha,
         interval=args.interval,
     )
-
-
-def _design(args: argparse.Namespace) -> SamplingDesign | None:
-    if not args.weights:
-        if args.design:
-            warn_no_effect(f"--design {args.design}", "it needs --weights FILE")
-        return None
-    from assay.cli.inputs.query_weights import read_design
-
-    design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
-    print_warnings([report])
-    return design
 
 
 def as_table(comparison: Comparison, files: Mapping[str, Any]) -> str:

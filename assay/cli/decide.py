@@ -25,6 +25,7 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
+from assay.cli.inputs.query_weights import design_of
 from assay.cli.options.option import option
 from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
@@ -32,7 +33,6 @@ from assay.core.errors import UnreadableInput
 from assay.sequential import METHODS
 
 if TYPE_CHECKING:
-    from assay.scoring.results import SamplingDesign
     from assay.sequential.decide import Decision
 
 NAME = "decide"
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         planned=planned,
         candidates=args.candidates,
         order=_order(args.order) if args.order else None,
-        design=_design(args),
+        design=design_of(args),
         missing=args.missing,
         scale_top=scale_values(args.scale)[-1] if args.scale else None,
     )
@@ -127,18 +127,6 @@ def _order(path: str) -> list[str]:
     if not order:
         raise UnreadableInput(path, None, "contains no query ids", "write one id per line", "F07")
     return list(order)
-
-
-def _design(args: argparse.Namespace) -> SamplingDesign | None:
-    if not args.weights:
-        if args.design:
-            warn_no_effect(f"--design {args.design}", "it needs --weights FILE")
-        return None
-    from assay.cli.inputs.query_weights import read_design
-
-    design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
-    print_warnings([report])
-    return design
 
 
 def as_text(decision: Decision, machine: str = "") -> str:
